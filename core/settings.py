@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -410,6 +410,27 @@ def checked_setting(name: str, value: Any) -> Any:
         raise InvalidInputError(
             f"must be {unfit}", code=ErrorCode.UNKNOWN_VALUE, where=name, kept="no file was changed"
         ) from None
+
+
+def setting_values(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Each setting that `checked_setting` knows, as "table.name", with its value."""
+    for section in settings.__struct_fields__:
+        part = getattr(settings, section)
+        if isinstance(part, msgspec.Struct):
+            for name in part.__struct_fields__:
+                yield f"{section}.{name}", getattr(part, name)
+
+
+def allowed_values(name: str) -> str:
+    """What a setting may be, in words such as "from 0 to 1"; "" where there is no more to say than its type."""
+    allowed = _RANGES.get(name)
+    return "" if allowed is None else str(allowed)
+
+
+def setting_choices(name: str) -> tuple[str, ...]:
+    """The words of which a setting is one; none where it is something else."""
+    allowed = _RANGES.get(name)
+    return tuple(allowed) if isinstance(allowed, _OneOf) else ()
 
 
 def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:

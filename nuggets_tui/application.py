@@ -18,20 +18,20 @@ from textual.app import App, ScreenStackError, SystemCommand
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, InputEvent, MouseEvent, Paste
+from textual.events import Event, InputEvent, MouseEvent
 from textual.notifications import Notify
 from textual.reactive import Initialize, Reactive
-from textual.screen import Screen, SystemModalScreen
+from textual.screen import Screen
 from textual.theme import Theme
 from textual.widget import MountError
 from textual.worker import WorkerFailed
 
-from core.settings import Settings
+from core.settings import AppSettings, Settings
 from nuggets_tui import garbage
 from nuggets_tui.contrast import readable
 from nuggets_tui.key_input import KeyQueue
-from nuggets_tui.key_map import key_map
-from nuggets_tui.notices import dismiss_information, make_room
+from nuggets_tui.key_map import KeyMap, key_map
+from nuggets_tui.notices import make_room
 from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
@@ -41,7 +41,6 @@ from nuggets_tui.themes import DARK, LIGHT, missing_theme
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from textual.command import Provider
 
     from nuggets_tui.pane_help import Here
 
@@ -49,13 +48,6 @@ if TYPE_CHECKING:
 _TERMINATED: Final = 128 + signal.SIGTERM
 # What a dialog meets that is still being made when the app leaves: its widgets are gone, or will never be there.
 _TOO_LATE: Final = (NoMatches, MountError, ScreenStackError)
-
-
-def _catalogue() -> type[Provider]:
-    """The commands in the palette, loaded when it is opened."""
-    from nuggets_tui.palette import CommandProvider
-
-    return CommandProvider
 
 
 @runtime_checkable
@@ -80,7 +72,6 @@ class NuggetsApp(App[None]):
     CSS_PATH = "styles/main.tcss"
     # Set as the default rather than on mounting: changing the theme makes every style anew.
     theme: Reactive[str] = Reactive(Initialize(lambda app: cast("NuggetsApp", app).first_theme()))
-    COMMANDS = App.COMMANDS | {_catalogue}
     leaving = False
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
@@ -89,7 +80,7 @@ class NuggetsApp(App[None]):
         self._user = user_settings_ahead()
         # While somebody looks through the themes, none is kept.
         self.previewing = False
-        self.key_map = key_map(self._settings)
+        self.key_map = self._make_key_map()
         super().__init__()
         self.key_queue = KeyQueue(self, super().on_event)
         self.key_queue.vim = self.key_map.vim
@@ -124,12 +115,32 @@ class NuggetsApp(App[None]):
         """Follows settings that are other than before: keys, vim, theme. Returns what of them cannot be followed."""
         before, self._settings = self._settings, settings
         if (before.keys, before.app.vim) != (settings.keys, settings.app.vim):
-            self.key_map = key_map(settings)
-            self.key_queue.vim = self.key_map.vim
-            self.set_keymap(self.key_map.bound)
+            self._follow_keys()
         if before.app.theme != settings.app.theme and not self.previewing:
             self.theme = self.first_theme()
         return (*self.key_map.wrong, *self._wrong_theme(), *self._user.problems)
+
+    def _make_key_map(self) -> KeyMap:
+        """Vim's keys are on where the user or the memory says so."""
+        settings = self._settings
+        if self._user.app.vim and not settings.app.vim:
+            settings = replace(settings, app=replace(settings.app, vim=True))
+        return key_map(settings)
+
+    def _follow_keys(self) -> None:
+        self.key_map = self._make_key_map()
+        self.key_queue.vim = self.key_map.vim
+        self.set_keymap(self.key_map.bound)
+
+    @property
+    def user_settings(self) -> AppSettings:
+        """What the user has set for all memories."""
+        return self._user.app
+
+    def vim_saved(self, vim: bool) -> None:
+        """The user's settings turn vim's keys on or off."""
+        self._user = self._user._replace(app=replace(self._user.app, vim=vim))
+        self._follow_keys()
 
     def watch_theme(self, name: str) -> None:
         """A theme that was chosen here is kept for the next start."""
@@ -161,9 +172,6 @@ class NuggetsApp(App[None]):
             PACE.touched()
         if isinstance(event, MouseEvent) and not event.is_forwarded and self._is_gone_under(event):
             return
-        if isinstance(event, Paste) and isinstance(self.screen, SystemModalScreen):
-            # Textual's own fields draw what is in them as it is; ours make it harmless.
-            event.text = plain(event.text)
         await self.key_queue.take(event)
 
     def on_notify(self, event: Notify) -> None:
@@ -203,12 +211,18 @@ class NuggetsApp(App[None]):
         super().exit(result, return_code, message)
 
     def action_command_palette(self) -> None:
-        """Opens the palette, once."""
-        from nuggets_tui.palette import Palette
+        """Opens the palette, once; what is chosen is carried out by the screen under it, in its own turn."""
+        from nuggets_tui.palette import Entry, Palette, make_palette
 
-        if not isinstance(self.screen, Palette):
-            dismiss_information(self)
-            self.push_screen(Palette(id="--command-palette"))
+        screen = self.screen
+        if isinstance(screen, Palette):
+            return
+
+        def carry_out(entry: Entry | None) -> None:
+            if entry is not None:
+                screen.call_later(entry.run)
+
+        self.push_screen(make_palette(self), carry_out)
 
     def copy_to_clipboard(self, text: str) -> None:
         """The terminal gets what may be pasted anywhere. Within the app, a text that was cut comes back as it was."""

@@ -24,11 +24,11 @@ class Command(msgspec.Struct, frozen=True):
     """One thing a person can do on the main screen.
 
     name: of the action and in key maps. keys: as Textual names them. label: in the footer. title: in the palette
-    and the help. group: the help's heading. run: carries it out, on the part of the main screen whose command it is.
-    needs: what must be there for the command to make sense. footer: its rank in the footer, the lowest stays longest;
-    0 keeps it out. at_once: the key is obeyed before the next one is looked at, so that a fast typist's words all land
-    in the field it opens. when: whether it makes sense now, where `needs` is not enough to say. explains: whether the
-    key says why it can do nothing; somebody who presses it is in need of help.
+    and the help. group: the heading in palette and help. run: carries it out, on the part of the main screen whose
+    command it is. needs: what must be there for the command to make sense. footer: its rank in the footer, the
+    lowest stays longest; 0 keeps it out. at_once: the key is obeyed before the next one is looked at, so that a fast
+    typist's words all land in the field it opens. when: whether it makes sense now, where `needs` is not enough to
+    say. explains: whether the key says why it can do nothing; somebody who presses it is in need of help.
     """
 
     name: str
@@ -98,99 +98,101 @@ _THERE: Final[dict[Needs, Callable[[View], bool]]] = {
     "search": _opened,
 }
 
-FIND: Final = "Find"
-CHANGE: Final = "Change the note shown, or the selected notes"
-MAKE: Final = "Create"
-CLEAN: Final = "Clean up and undo"
+NOTES: Final = "Notes"
+FACTS: Final = "Facts"
+SEARCH: Final = "Search"
+HISTORY: Final = "History"
 VIEW: Final = "View"
-APP: Final = "The app"
+MEMORY: Final = "Memory"
+PIPELINE: Final = "Pipeline"
+SETTINGS: Final = "Settings"
 
 
 def _commands() -> tuple[Command, ...]:
     # fmt: off
     return (
-        Command("search", "slash", "search", "Search notes and facts", FIND,
+        Command("search", "slash", "search", "Search notes and facts", SEARCH,
                 lambda main: main.search.focus(), "memory", 1, at_once=True),
-        Command("open", "enter", "open", "Open the row under the cursor", FIND,
+        Command("open", "enter", "open", "Open the row under the cursor", NOTES,
                 lambda main: main.open_under_cursor(), "memory"),
-        Command("why", "w", "why", "Why this note is a hit or not: its score in this search", FIND,
+        Command("why", "w", "why", "Why this note is a hit or not: its score in this search", SEARCH,
                 lambda main: main.search.why(), "search", 2,
                 when=lambda view: view.found is not None and view.note is not None, explains=_always),
-        Command("why_not", "W", "why not", "Why a note is missing from the results: choose it", FIND,
+        Command("why_not", "W", "why not", "Why a note is missing from the results: choose it", SEARCH,
                 lambda main: main.search.why_not(), "search", 3,
                 when=lambda view: view.found is not None, explains=_always),
-        Command("keep_search", "K", "save", "Save this search, or make it a search check", FIND,
+        Command("keep_search", "K", "save", "Save this search, or make it a search check", SEARCH,
                 lambda main: main.searches.save_search(), "search", 20,
                 when=lambda view: view.found is not None, explains=_always),
-        Command("searches", "Q", "searches", "Saved searches and search checks: run, change, delete", FIND,
+        Command("searches", "Q", "searches", "Saved searches and search checks: run, change, delete", SEARCH,
                 lambda main: main.searches.open(), "memory"),
         Command("tune", "percent_sign", "weights", "Search weights: adjust them and watch the hits "
-                                                   "move", FIND,
+                                                   "move", SEARCH,
                 lambda main: main.searches.tune(), "memory"),
-        Command("back", "backspace", "back", "Go back to the previous note", FIND,
+        Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
-        Command("select", "space", "select", "Select or deselect the note; shift+↑↓ selects a range", CHANGE,
+        Command("select", "space", "select", "Select or deselect the note; shift+↑↓ selects a range", NOTES,
                 lambda main: main.selection.toggle(), "note", 4),
-        Command("select_all", "ctrl+a", "all", "Select or deselect all notes in the list", CHANGE,
+        Command("select_all", "ctrl+a", "all", "Select or deselect all notes in the list", NOTES,
                 lambda main: main.selection.select_all(), "memory"),
-        Command("let_go", "", "deselect", "Clear the selection (esc)", CHANGE,
+        Command("let_go", "", "deselect", "Clear the selection (esc)", NOTES,
                 lambda main: main.selection.clear(), "note", when=lambda view: bool(view.selected)),
         Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
-                                             "others", FIND,
+                                             "others", MEMORY,
                 lambda main: main.memories.choose(), "", 20),
-        Command("edit", "e", "edit", "Edit the title, text, tags and metadata", CHANGE,
+        Command("edit", "e", "edit", "Edit the title, text, tags and metadata", NOTES,
                 lambda main: main.unsaved.edit(), "note", 3),
-        Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE,
+        Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", NOTES,
                 lambda main: main.notes.edit_outside(), "note"),
-        Command("tags", "t", "tags", "Change the tags", CHANGE, lambda main: main.notes.tags(), "note", 14),
-        Command("pin", "P", "pin", "Pin or unpin: reflection leaves pinned notes alone", CHANGE,
+        Command("tags", "t", "tags", "Change the tags", NOTES, lambda main: main.notes.tags(), "note", 14),
+        Command("pin", "P", "pin", "Pin or unpin: reflection leaves pinned notes alone", NOTES,
                 lambda main: main.notes.pin(), "note"),
-        Command("hide", "x", "hide", "Hide, or bring back a hidden note", CHANGE,
+        Command("hide", "x", "hide", "Hide, or bring back a hidden note", NOTES,
                 lambda main: main.notes.hide(), "note", 6),
-        Command("delete", "X", "delete", "Delete for good (asks first)", CHANGE,
+        Command("delete", "X", "delete", "Delete for good (asks first)", NOTES,
                 lambda main: main.notes.delete(), "note"),
-        Command("link", "l", "link", "Link to another note", CHANGE, lambda main: main.notes.link(), "note", 7),
-        Command("merge", "m", "merge", "Merge another note into this one, or the two selected", CHANGE,
+        Command("link", "l", "link", "Link to another note", NOTES, lambda main: main.notes.link(), "note", 7),
+        Command("merge", "m", "merge", "Merge another note into this one, or the two selected", NOTES,
                 lambda main: main.notes.merge(), "note", 8),
-        Command("move", "M", "move", "Move to another scope", CHANGE, lambda main: main.notes.move(), "note"),
-        Command("accept", "plus", "accept", "Accept the suggested link under the cursor", CHANGE,
+        Command("move", "M", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note"),
+        Command("accept", "plus", "accept", "Accept the suggested link under the cursor", NOTES,
                 lambda main: main.notes.accept(), "suggestion"),
-        Command("copy", "y", "copy", "Copy the text to the clipboard", CHANGE,
+        Command("copy", "y", "copy", "Copy the text to the clipboard", NOTES,
                 lambda main: main.files.copy(), "note"),
-        Command("copy_reference", "Y", "copy id", "Copy the id and title to the clipboard", CHANGE,
+        Command("copy_reference", "Y", "copy id", "Copy the id and title to the clipboard", NOTES,
                 lambda main: main.files.copy_reference(), "note"),
-        Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", CHANGE,
+        Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", NOTES,
                 lambda main: main.files.open_named(), "note", 20,
                 when=_names_a_file, explains=lambda view: not view.trouble),
-        Command("new_note", "n", "note", "Write a new note", MAKE, lambda main: main.notes.new_note(), "opened", 4),
-        Command("new_fact", "f", "fact", "Remember a new fact", MAKE,
+        Command("new_note", "n", "note", "Write a new note", NOTES, lambda main: main.notes.new_note(), "opened", 4),
+        Command("new_fact", "f", "fact", "Remember a new fact", FACTS,
                 lambda main: main.notes.new_fact(), "opened", 5),
-        Command("unsaved", "", "unsaved", "Continue an unsaved text", MAKE,
+        Command("unsaved", "", "unsaved", "Continue an unsaved text", NOTES,
                 lambda main: main.unsaved.choose(), "memory"),
-        Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", CLEAN,
+        Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", MEMORY,
                 lambda main: main.maintenance.reflect(), "memory", 9),
-        Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN,
+        Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", MEMORY,
                 lambda main: main.promotion.promote(), "memory", 10),
-        Command("automatic", "D", "daily promotion", "Choose whether the daily pass writes MEMORY.md", CLEAN,
+        Command("automatic", "D", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
                 lambda main: main.promotion.ask_again(), "memory"),
-        Command("undo", "u", "undo", "Undo your last change", CLEAN,
+        Command("undo", "u", "undo", "Undo your last change", HISTORY,
                 lambda main: main.history.undo(), "history", 11),
-        Command("redo", "U", "redo", "Redo what you undid last", CLEAN,
+        Command("redo", "U", "redo", "Redo what you undid last", HISTORY,
                 lambda main: main.history.redo(), "history", 18),
-        Command("conflicts", "c", "conflict", "Resolve a waiting conflict", CLEAN,
+        Command("conflicts", "c", "conflict", "Resolve a waiting conflict", HISTORY,
                 lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.log.waiting),
                 explains=lambda view: view.log.loaded),
-        Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN,
+        Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", MEMORY,
                 lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble)),
-        Command("problems", "exclamation_mark", "unreadable", "List what could not be read", CLEAN,
+        Command("problems", "exclamation_mark", "unreadable", "List what could not be read", MEMORY,
                 lambda main: main.maintenance.show_problems(), "memory", 3,
                 when=lambda view: bool(view.snapshot.problems or view.trouble), explains=_always),
-        Command("verify", "V", "check", "Check the memory and review repairs", CLEAN,
+        Command("verify", "V", "check", "Check the memory and review repairs", MEMORY,
                 lambda main: main.maintenance.verify(), "memory", 19,
                 when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always),
-        Command("secrets", "S", "secrets", "Credentials: review and mask what looks like one", CLEAN,
+        Command("secrets", "S", "secrets", "Credentials: review and mask what looks like one", MEMORY,
                 lambda main: main.maintenance.find_secrets(), "memory"),
-        Command("restore", "B", "restore", "Go back to a backup", CLEAN,
+        Command("restore", "B", "restore", "Go back to a backup", MEMORY,
                 lambda main: main.maintenance.restore(), "history", explains=_always),
         Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW,
                 lambda main: main.arrangement.show_hidden(), "memory", 15),
@@ -203,21 +205,21 @@ def _commands() -> tuple[Command, ...]:
         Command("overview", "G", "overview",
                 "Overview: the whole memory as points, full screen, and back", VIEW,
                 lambda main: main.arrangement.overview(), "memory"),
-        Command("audit", "a", "log", "Go to the audit log", VIEW, lambda main: main.audit.go(), "memory", 13),
-        Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", VIEW,
+        Command("audit", "a", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13),
+        Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", HISTORY,
                 lambda main: main.audit.show_note_alone(), "memory"),
-        Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", VIEW,
+        Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", HISTORY,
                 lambda main: main.audit.show_recalls(), "memory"),
         Command("log_filter", "F", "filter", "Audit log: filter by author, kind, note, run, words or "
-                                             "days", VIEW,
+                                             "days", HISTORY,
                 lambda main: main.audit.filter(), "memory"),
-        Command("time", "T", "time", "Time travel: the whole memory as it was at any moment", VIEW,
+        Command("time", "T", "time", "Time travel: the whole memory as it was at any moment", HISTORY,
                 lambda main: main.time_travel.start_time_travel(), "memory", 20),
         Command("pipeline", "i", "pipeline", "Pipeline: submitted texts, proposals, jobs, entities, "
-                                             "health", VIEW,
+                                             "health", PIPELINE,
                 lambda main: main.pipeline.open(), "opened", 20),
         Command("origin", "O", "origin", "Where the note came from: its text, its sentence, the "
-                                         "decision", VIEW,
+                                         "decision", PIPELINE,
                 lambda main: main.pipeline.show_origin(), "note"),
         Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
                 lambda main: main.arrangement.zoom(), "memory", 17),
@@ -236,7 +238,7 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.arrangement.fewer_hops(), "graph"),
         Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW,
                 lambda main: main.arrangement.more_hops(), "graph"),
-        Command("pane_facts", "1", "facts", "Go to Facts", VIEW, lambda main: main.go_to("facts"), "memory"),
+        Command("pane_facts", "1", "facts", "Go to Facts", FACTS, lambda main: main.go_to("facts"), "memory"),
         Command("pane_notes", "2", "notes", "Go to Notes, or Results while searching", VIEW,
                 lambda main: main.go_to("notes"), "memory"),
         Command("pane_note", "3", "note", "Go to Note", VIEW, lambda main: main.go_to("note"), "memory"),
@@ -245,23 +247,23 @@ def _commands() -> tuple[Command, ...]:
         Command("pane_graph", "5", "graph", "Go to Graph", VIEW, lambda main: main.go_to("graph"), "memory"),
         Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
                 lambda main: main.go_to("audit"), "memory"),
-        Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
+        Command("theme", "", "theme", "Switch between the dark and the light theme", SETTINGS,
                 lambda main: main.theme.toggle()),
-        Command("themes", "", "themes", "Choose a theme, with a preview of each", VIEW,
+        Command("themes", "", "themes", "Choose a theme, with a preview of each", SETTINGS,
                 lambda main: main.theme.choose()),
-        Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
+        Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", MEMORY,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; the current pane comes "
-                                                    "first", APP,
+                                                    "first", SETTINGS,
                 lambda main: main.context.app.action_help(), "", 2),
-        Command("quit", "q", "quit", "Quit", APP, lambda main: main.leave(), "", 2),
+        Command("quit", "q", "quit", "Quit", SETTINGS, lambda main: main.leave(), "", 2),
     )
     # fmt: on
 
 
 COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
-GROUPS: Final = (FIND, CHANGE, MAKE, CLEAN, VIEW, APP)
+GROUPS: Final = (NOTES, FACTS, SEARCH, HISTORY, VIEW, MEMORY, PIPELINE, SETTINGS)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
 PALETTE_KEY: Final = ("ctrl+p", "commands")
 

@@ -1,80 +1,359 @@
-"""The catalogue of commands in the command palette."""
+"""The palette: every command, every setting with its value, and notes by title, in groups, found by what is typed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual.await_complete import AwaitComplete
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widgets import Input
 
-from nuggets_tui.commands import Command
-from nuggets_tui.fuzzy import fitting, folded
-from nuggets_tui.key_map import keys_of
-from nuggets_tui.textual_adapter import tolerating_early_keys
+from nuggets_tui.commands import GROUPS, NOTES, SETTINGS, VIEW
+from nuggets_tui.fuzzy import Match, fitting, folded
+from nuggets_tui.safe_text import content, cut
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.setting_words import SETTING_WORDS, shown_value
+from nuggets_tui.threads import run_in_thread
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
+    from core.model.note import Note
+    from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.screens.main import MainScreen
+
+_MOST_NOTES: Final = 5
+_MOST_LOOSE: Final = 12
+# Below it a match is of first letters or of letters in this order; in a long description that says nothing.
+_ALL_WORDS: Final = 3.0
+_SHORTEST_GROUP: Final = 3
+_ASIDE: Final = 30
+_MARKED: Final = "bold underline $text-accent"
+# What commands are about in words that their titles do not have.
+DESCRIPTIONS: Final = {
+    "back": "previous, history of notes",
+    "edit": "change, rename, correct, confidence, scope",
+    "edit_outside": "vim, nano, external editor",
+    "tags": "label, category",
+    "pin": "keep, protect, favourite, star",
+    "hide": "archive, forget a fact, unhide, restore",
+    "delete": "remove, erase",
+    "link": "connect, relate",
+    "merge": "join, combine, duplicates",
+    "move": "nugget, shared, project, user",
+    "copy": "clipboard, yank",
+    "open_file": "source, code, path",
+    "new_note": "add, create",
+    "new_fact": "add, create, key and value",
+    "unsaved": "draft, recover, kept for later",
+    "search": "find, filter, query",
+    "why": "explain, score, rank",
+    "why_not": "explain, not found",
+    "keep_search": "bookmark, regression",
+    "searches": "bookmarks",
+    "tune": "ranking, sliders",
+    "undo": "revert, take back",
+    "redo": "again, repeat",
+    "conflicts": "both versions, merge, compare",
+    "audit": "history, changes, who",
+    "log_filter": "history, who, when",
+    "time": "history, past, yesterday, rewind, compare with now",
+    "show_hidden": "archived, forgotten",
+    "sort": "order, oldest",
+    "zoom": "full screen, enlarge",
+    "usual_panes": "layout, default",
+    "reflect": "tidy, duplicates, archive, merge, links",
+    "promote": "CLAUDE.md, bullets",
+    "automatic": "schedule, every day",
+    "verify": "repair, damaged, health, fsck",
+    "secrets": "passwords, tokens, API keys, scrub",
+    "restore": "roll back, recover, yesterday's files",
+    "problems": "broken, quarantine, damaged",
+    "memories": "switch, other folder, projects",
+    "pipeline": "ingest, submit, model, queue",
+    "origin": "source, provenance",
+    "theme": "colours, light, dark",
+    "themes": "colours, appearance",
+    "help": "manual, shortcuts, symbols",
+    "quit": "exit, close",
+}
 
 
-@tolerating_early_keys
-class Palette(CommandPalette):
-    """Textual's palette, that stands keys which come before its list is laid out, or once it is closed."""
+@dataclass(frozen=True)
+class Entry:
+    """A row of the palette. key: tells it from others. title, aside: what stands at its left and right end.
 
-    def dismiss(self, result: None = None) -> AwaitComplete:
-        """Closes, once: enter pressed twice chooses twice, and nothing but the palette may close."""
-        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
+    names: what it is called, by which it is found first. about: what it does in other words. run: carries it out.
+    """
 
-
-class Commanded(Protocol):
-    """A screen that carries out commands of the catalogue."""
-
-    def can(self, name: str) -> bool:
-        """Whether the command makes sense now."""
-
-    async def action_command(self, name: str) -> None:
-        """Carries the command out."""
+    key: str
+    group: str
+    title: Content
+    aside: Content
+    names: tuple[str, ...]
+    about: str
+    run: Callable[[], object]
 
 
-class CommandProvider(Provider):
-    """The catalogue in the command palette."""
+class Palette(Dialog[Entry]):
+    """Answers with the entry that was chosen. notes: those to jump to, newest first; jump: shows one by its id."""
 
-    def _available(self) -> list[Command]:
-        screen: Screen[object] = self.screen
-        if not hasattr(screen, "action_command"):
-            return []
-        able = cast("Commanded", screen)
-        return [command for command in keys_of(screen).commands if able.can(command.name)]
+    CSS_PATH = "styles/dialogs.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "list('cursor_down')", "down", show=False, priority=True),
+        Binding("up", "list('cursor_up')", "up", show=False, priority=True),
+        Binding("pagedown", "list('page_down')", "page down", show=False, priority=True),
+        Binding("pageup", "list('page_up')", "page up", show=False, priority=True),
+        Binding("ctrl+home", "list('first')", "first", show=False, priority=True),
+        Binding("ctrl+end", "list('last')", "last", show=False, priority=True),
+    ]
+    heading = "Commands"
+    about = (
+        "Type words of a command, of what it does, of a setting, or of a note's title. A group's name "
+        "lists the group: “settings” lists every setting with its value."
+    )
+    keys = "⏎  run · ↑↓  choose · esc  close"
 
-    def _run(self, command: Command) -> Callable[[], Awaitable[None]]:
-        return partial(cast("Commanded", self.screen).action_command, command.name)
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        notes: Sequence[Note] = (),
+        jump: Callable[[str], object] | None = None,
+    ) -> None:
+        super().__init__(classes="large")
+        self._entries = entries
+        self._notes = notes
+        self._jump = jump
+        self._titles: list[str] | None = None
+        self._queries = 0
+        self._shown: dict[str, Entry] = {}
+        # Whether notes are looked for, and enter was pressed meanwhile.
+        self._looking = False
+        self._entered = False
 
-    async def discover(self) -> Hits:
-        """Every command that makes sense now."""
-        for command in self._available():
-            yield DiscoveryHit(_display(Content(command.title), command), self._run(command), command.title)
+    def compose_inside(self) -> ComposeResult:
+        """The words, and the list."""
+        yield Field("Find", id="words", hint="a command, a setting or a note")
+        yield RowList(id="choices", empty_text="Nothing matches.")
 
-    async def search(self, query: str) -> Hits:
-        """Commands whose title or name has the words that are typed, or else their letters in this order."""
-        matcher = self.matcher(query)
-        available = self._available()
-        meant = _meant(query, available)
-        for command in available:
-            score = max(map(matcher.match, (command.title, command.label)))
-            if score > 0 and (command.name in meant or not meant):
-                shown = _display(matcher.highlight(command.title), command)
-                yield Hit(score, shown, self._run(command), command.title)
+    def on_mount(self) -> None:
+        """Begins with everything."""
+        self.query_one("#words", Input).focus()
+        self._show(grouped(self._entries))
+
+    def _show(self, entries: Sequence[Entry]) -> None:
+        self._shown = {entry.key: entry for entry in entries}
+        self.query_one(RowList).set_rows(list(_rows(entries)), keep_cursor=False)
+
+    @on(Input.Changed, "#words")
+    def typed(self, event: Input.Changed) -> None:
+        """Other words, other rows: commands and settings at once, notes as soon as they are found."""
+        self._queries += 1
+        ranked = ranked_entries(event.value, self._entries)
+        self._show(found_entries(ranked, ()) if event.value.strip() else grouped(self._entries))
+        self._looking = bool(event.value.strip() and self._notes and self._jump)
+        if self._looking:
+            self._find_notes(event.value, ranked, self._queries)
+
+    @work(group="pick", exclusive=True, exit_on_error=False)
+    async def _find_notes(self, text: str, ranked: Sequence[Ranked], query: int) -> None:
+        found = await self.attempt(run_in_thread(self._matching, text, query))
+        if query != self._queries or not self.is_current:
+            return
+        self._looking = False
+        if found:
+            self._show(found_entries(ranked, [(match, self._note_entry(match)) for match in found]))
+        if self._entered:
+            self._take()
+
+    def _matching(self, text: str, query: int) -> Sequence[Match]:
+        if self._titles is None:
+            self._titles = [folded(note.title) for note in self._notes]
+        return fitting(text, self._titles, _MOST_NOTES, lambda: query != self._queries)
+
+    def _note_entry(self, match: Match) -> Entry:
+        note, jump = self._notes[match.place], self._jump
+        assert jump is not None
+        title = content(note.title, title_style(note))
+        for place in match.marked:
+            if place < len(title):
+                title = title.stylize(_MARKED, place, place + 1)
+        return Entry(
+            f"note {note.id}",
+            NOTES,
+            Content.assemble(note_marks(note), title),
+            content(cut(note.nugget_name, _ASIDE), MUTED),
+            (note.title,),
+            "",
+            partial(jump, note.id),
+        )
+
+    def action_list(self, action: str) -> None:
+        """Walks the list while the cursor stays in the field."""
+        rows = self.query_one(RowList)
+        {
+            "cursor_down": rows.action_cursor_down,
+            "cursor_up": rows.action_cursor_up,
+            "page_down": rows.action_page_down,
+            "page_up": rows.action_page_up,
+            "first": rows.action_first,
+            "last": rows.action_last,
+        }[action]()
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        """Takes the row under the cursor, once all that fits what was typed is listed."""
+        event.stop()
+        if self._looking:
+            self._entered = True
+        else:
+            self._take()
+
+    @on(RowList.RowSelected)
+    def chosen(self, event: RowList.RowSelected) -> None:
+        """Takes a row that was opened."""
+        event.stop()
+        self._take()
+
+    def on_click(self, event: events.Click) -> None:
+        """A click beside the box closes it."""
+        if event.widget is self:
+            self.dismiss(None)
+
+    def _take(self) -> None:
+        row = self.query_one(RowList).cursor_row
+        if row is not None:
+            self.dismiss(self._shown[row.key])
 
 
-def _meant(query: str, commands: Sequence[Command]) -> frozenset[str]:
-    """Names of the commands that have the words that were typed, or words that begin with these letters."""
-    titles = [folded(title) for command in commands for title in (command.title, command.label)]
-    found = fitting(query, titles, len(titles))
-    return frozenset(commands[match.place // 2].name for match in found if match.strong)
+# What fits what was typed: how well (the lower the better), and the entry.
+Rank = tuple[int, float]
+Ranked = tuple[Rank, Entry]
+_NAMED, _TITLED, _DESCRIBED, _OF_GROUP, _LOOSE = range(5)
 
 
-def _display(title: Content, command: Command) -> Content:
-    keys = " ".join(command.shown_keys)
-    return Content.assemble(title, "  ", (keys, "$text-accent")) if keys else title
+def ranked_entries(typed: str, entries: Sequence[Entry]) -> list[Ranked]:
+    """The entries that fit what is typed: by name, by what they do, by their group; only loosely if none fits well."""
+    texts: list[str] = []
+    owners: list[tuple[int, bool]] = []
+    for place, entry in enumerate(entries):
+        for name in entry.names:
+            texts.append(folded(name))
+            owners.append((place, True))
+        texts.append(folded(f"{' '.join(entry.names)} {entry.about} {entry.group}"))
+        owners.append((place, False))
+    ranks: dict[int, Rank] = {}
+    for match in fitting(typed, texts, len(texts)):
+        place, named = owners[match.place]
+        if named:
+            rank = (_NAMED if match.strong else _LOOSE, -match.weight)
+        elif match.weight >= _ALL_WORDS:
+            rank = (_DESCRIBED, -match.weight)
+        else:
+            continue
+        ranks[place] = min(rank, ranks.get(place, rank))
+    group = typed.strip().lower()
+    if len(group) >= _SHORTEST_GROUP:
+        for place, entry in enumerate(entries):
+            if entry.group.lower().startswith(group) and ranks.get(place, (_LOOSE,))[0] >= _DESCRIBED:
+                ranks[place] = (_OF_GROUP, float(place))
+    return sorted(((rank, entries[place]) for place, rank in ranks.items()), key=lambda one: one[0])
+
+
+def found_entries(ranked: Sequence[Ranked], notes: Sequence[tuple[Match, Entry]]) -> list[Entry]:
+    """What is listed, the group of the best first; what fits only loosely where nothing else does."""
+    both = [
+        *ranked,
+        *(((_TITLED if match.strong else _LOOSE, -match.weight), entry) for match, entry in notes),
+    ]
+    sure = [one for one in both if one[0][0] != _LOOSE]
+    listed = sorted(sure or both, key=lambda one: one[0])[: None if sure else _MOST_LOOSE]
+    groups = dict.fromkeys(entry.group for _, entry in listed)
+    return [entry for group in groups for _, entry in listed if entry.group == group]
+
+
+def grouped(entries: Sequence[Entry]) -> list[Entry]:
+    """All entries, group by group."""
+    return [entry for group in GROUPS for entry in entries if entry.group == group]
+
+
+def _rows(entries: Sequence[Entry]) -> Iterator[Row]:
+    group = ""
+    for entry in entries:
+        if entry.group != group:
+            group = entry.group
+            yield Row(f"group {group}", (Content.styled(group, "bold $text-accent"),), selectable=False)
+        about = Content.styled(f"  {entry.about}", MUTED) if entry.about else Content("")
+        yield Row(entry.key, (sides(Content.assemble(entry.title, about), entry.aside),))
+
+
+# What there is to choose
+
+
+def make_palette(app: NuggetsApp) -> Palette:
+    """The palette over the screen in use: everything over the main screen, over a dialog what makes sense there."""
+    from nuggets_tui.screens.main import MainScreen
+
+    screen = app.screen
+    system = [
+        Entry(
+            f"system {command.title}",
+            VIEW,
+            Content(command.title),
+            Content(""),
+            (command.title,),
+            command.help,
+            command.callback,
+        )
+        for command in app.get_system_commands(screen)
+    ]
+    if not isinstance(screen, MainScreen):
+        return Palette(system)
+    view = screen.view
+    notes: Sequence[Note] = ()
+    if view.loaded:
+        from nuggets_tui.view import listed
+
+        notes = listed(view.snapshot, "newest", view.show_hidden)
+    entries = [*command_entries(screen), *system, *setting_entries(screen)]
+    return Palette(entries, notes, screen.open_note)
+
+
+def command_entries(main: MainScreen) -> list[Entry]:
+    """The commands of the catalogue that make sense now."""
+    return [
+        Entry(
+            f"command {command.name}",
+            command.group,
+            Content(command.title),
+            Content.styled(" ".join(command.shown_keys), "$text-accent"),
+            (command.title, command.label, command.name.replace("_", " ")),
+            DESCRIPTIONS.get(command.name, ""),
+            partial(main.action_command, command.name),
+        )
+        for command in main.view.keys.commands
+        if main.can(command.name)
+    ]
+
+
+def setting_entries(main: MainScreen) -> list[Entry]:
+    """The settings with their values: of the user, and of this memory while it can be written."""
+    settings = main.settings
+    return [
+        Entry(
+            f"setting {one.key}",
+            SETTINGS,
+            Content(SETTING_WORDS[one.key]),
+            Content.styled(shown_value(one.value), "$text-accent" if one.changed else MUTED),
+            (SETTING_WORDS[one.key], one.key),
+            one.key,
+            partial(settings.change, one.key),
+        )
+        for one in settings.present()
+    ]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import partial, wraps
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from textual._xterm_parser import XTermParser
@@ -34,11 +34,9 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "textual._xterm_parser.XTermParser": ("_sequence_to_key_events",),
     "textual.widgets.Input": ("_suggestion", "_watch_value"),
     "textual.widget.Widget": ("_scroll_update",),
-    "textual.command.CommandPalette": ("_action_command_list",),
 }
 
 _App = TypeVar("_App", bound=type[App[Any]])
-_Class = TypeVar("_Class", bound=type)
 _STRICT: Final = "getincrementaldecoder"
 _PARSER: Final = "XTermParser"
 
@@ -103,21 +101,6 @@ def passing_over(late: Callable[[Any, Exception], bool]) -> Callable[[_App], _Ap
         return app_class
 
     return decorated
-
-
-def tolerating_early_keys(palette: _Class) -> _Class:
-    """Makes a palette stand a key that comes before its list is laid out, when there are no lines yet in which Textual
-    could look for the option under the cursor.
-    """
-    own = getattr(palette, "_action_command_list")  # noqa: B009
-
-    @wraps(own)
-    def action_command_list(screen: object, action: str) -> None:
-        with suppress(KeyError, IndexError):
-            own(screen, action)
-
-    setattr(palette, "_action_command_list", action_command_list)  # noqa: B010
-    return palette
 
 
 # Widgets.

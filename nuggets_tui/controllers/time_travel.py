@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
-from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW, Command
+from nuggets_tui.commands import BY_NAME, PIPELINE, SETTINGS, VIEW, Command
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.past import PastSearch, TimeTravel
 
-_GROUPS: Final = (FIND, VIEW, APP)
-# What looks at the present alone, or would leave what is shown.
-_OF_THE_PRESENT: Final = ("why", "why_not", "tune", "searches", "memories", "demo", "open_file", "let_go")
-_ALSO: Final = ("copy", "copy_reference")
+# What looks at what is shown, whatever the time: these groups, and of the others these commands.
+_GROUPS: Final = (VIEW, PIPELINE, SETTINGS)
+_ALSO: Final = (
+    "search", "keep_search", "open", "back", "copy", "copy_reference", "pane_facts", "audit", "log_of_note",
+    "log_recalls", "log_filter", "time",
+)  # fmt: skip
 _LISTS: Final = ("facts", "notes", "neighbours", "audit")
 
 
@@ -247,7 +249,7 @@ class TimeTravelController(Controller):
     def works_now(self, name: str) -> bool:
         """Whether a command looks at what is shown, whatever the time."""
         command = BY_NAME[name]
-        return name in _ALSO or (command.group in _GROUPS and name not in _OF_THE_PRESENT)
+        return name in _ALSO or command.group in _GROUPS
 
     def can(self, name: str) -> bool:
         """Whether a command makes sense while somebody looks back."""

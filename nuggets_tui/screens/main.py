@@ -32,6 +32,7 @@ from nuggets_tui.controllers.reading import ReadingController
 from nuggets_tui.controllers.search import SearchController
 from nuggets_tui.controllers.searches import SearchesController
 from nuggets_tui.controllers.selection import SelectionController
+from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
@@ -124,11 +125,12 @@ class MainScreen(Screen[None]):
         self.memories = MemoriesController(context, self.opening)
         self.pace = PaceController(context)
         self.theme = ThemeController(context)
+        self.settings = SettingsController(context, self.history, self.theme)
         # Whoever looks back is back first, and the memory is closed last.
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
-            self.maintenance, self.memories, self.pace, self.theme, self.opening,
+            self.maintenance, self.memories, self.pace, self.theme, self.settings, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -253,6 +255,11 @@ class MainScreen(Screen[None]):
         """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""
         if isinstance(self.focused, RowList):
             self.focused.action_open()
+
+    def open_note(self, note_id: str) -> None:
+        """Shows a note that was asked for by name, and goes to it; backspace comes back."""
+        self.show_note(note_id, follow=True)
+        self.go_to("note")
 
     def here(self) -> Here | None:
         """What the help says first: of the pane in use."""

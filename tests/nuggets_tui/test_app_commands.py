@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import agent_on, opened
-from textual.command import CommandPalette
 from textual.events import Key
 from textual.widgets import Input
 
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.note import Note
+from nuggets_tui.palette import Palette
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
@@ -488,7 +488,7 @@ async def test_every_command_can_be_reached_from_the_palette(home: Path) -> None
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("ctrl+p")
-        await app.until(lambda: isinstance(app.app.screen, CommandPalette))
+        await app.until(lambda: isinstance(app.app.screen, Palette))
         await app.press(*"Show hidden")
         await app.until(lambda: "Show hidden notes" in app.text)
         await app.press("enter", "enter")

@@ -100,8 +100,6 @@ SLOW = pytest.mark.slow
 def _in_use(app: Driver) -> list[Region]:
     """Where something is to be read: what lies under a dialog stands back on purpose."""
     screen = app.app.screen
-    if isinstance(screen, Palette):
-        return [screen.query_one(name).region for name in ("CommandInput", "CommandList")]
     return [screen.query_one("#box").region if isinstance(screen, Dialog) else app.app.size.region]
 
 

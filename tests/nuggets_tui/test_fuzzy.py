@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
+from textual.content import Content
 
 from nuggets_tui.commands import COMMANDS
 from nuggets_tui.fuzzy import Match, fitting, folded
-from nuggets_tui.palette import _meant
+from nuggets_tui.palette import DESCRIPTIONS, Entry, found_entries, ranked_entries
 
 TITLES = (
     "Auth middleware", "Session store", "JWT token format", "Deploy day", "Amber willow", "Old scratch",
@@ -109,8 +110,28 @@ def test_many_letters_against_many_titles_end() -> None:
 
 
 def test_the_palette_offers_commands_with_the_words_typed_before_letters_scattered_over_titles() -> None:
-    titled = {command.title for command in COMMANDS if command.name in _meant("theme", COMMANDS)}
+    entries = [
+        Entry(
+            command.name,
+            command.group,
+            Content(command.title),
+            Content(""),
+            (command.title, command.label),
+            DESCRIPTIONS.get(command.name, ""),
+            lambda: None,
+        )
+        for command in COMMANDS
+    ]
+
+    def found(typed: str) -> list[Entry]:
+        return found_entries(ranked_entries(typed, entries), ())
+
+    titled = {entry.title.plain for entry in found("theme")}
     assert titled
     assert all("theme" in title.lower() for title in titled)
-    assert "verify" in _meant("check mem", COMMANDS)
-    assert not _meant("zqx", COMMANDS)
+    assert found("check mem")[0].key == "verify"
+    assert not found("zqx")
+    # What a command does finds it as well, behind those that are called so.
+    assert [entry.key for entry in found("passwords")] == ["secrets"]
+    assert found("repair")[0].key == "verify"
+    assert {entry.group for entry in found("pipeline")[:2]} == {"Pipeline"}

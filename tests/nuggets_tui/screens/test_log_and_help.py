@@ -9,7 +9,7 @@ import pytest
 from kits.app_kit import agent_on, opened
 
 from core.graph.edits import create_note
-from nuggets_tui.palette import CommandProvider
+from nuggets_tui.palette import command_entries, ranked_entries
 from nuggets_tui.screens.help import help_sections, section_lines
 from nuggets_tui.widgets.audit import AuditPane
 
@@ -36,9 +36,8 @@ async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> No
         await app.show("Session store")
         await app.press("x")
         await app.until(lambda: len(app.log) == 2)
-        provider = CommandProvider(app.main)
-        found = [hit.text async for hit in provider.search("undo")]  # type: ignore[union-attr]
-        assert "Undo your last change" in found
+        found = [entry.title.plain for _, entry in ranked_entries("undo", command_entries(app.main))]
+        assert found[0] == "Undo your last change"
     for width in (40, 76, 120):
         lines = [line.plain for line in section_lines(help_sections(), width)]
         assert max(map(len, lines)) <= width

@@ -1,0 +1,118 @@
+"""Settings of the memory and of the user: their present values, and changing one."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+
+if TYPE_CHECKING:
+    from core.model.change import ChangeSet
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.controllers.theme import ThemeController
+
+_SWITCH: Final = ("on", "off")
+
+
+class PresentSetting(NamedTuple):
+    """A setting by name with its value. changed: whether it is another than the default."""
+
+    key: str
+    value: Any
+    changed: bool
+
+
+class SettingsController(Controller):
+    """Shows and changes settings, each checked before anything is written."""
+
+    def __init__(self, context: Context, history: HistoryController, theme: ThemeController) -> None:
+        super().__init__(context)
+        self._history = history
+        self._theme = theme
+
+    def present(self) -> Iterator[PresentSetting]:
+        """The user's settings; then those of the memory, while it is open and not looked at as it was."""
+        from core.settings import setting_values
+        from nuggets_tui.setting_words import DEFAULTS, USER
+
+        app = self.context.app
+        yield PresentSetting(f"{USER}theme", app.theme, bool(app.user_settings.theme))
+        yield PresentSetting(f"{USER}vim", app.user_settings.vim, app.user_settings.vim)
+        if self.view.loaded and not self.view.trouble and self.view.past is None:
+            for name, value in setting_values(self.session.memory.settings):
+                yield PresentSetting(name, value, value != DEFAULTS[name])
+
+    def change(self, name: str) -> None:
+        """Asks for another value of a setting."""
+        from core.settings import setting_choices, setting_values
+        from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
+        from nuggets_tui.setting_words import USER, shown_value
+
+        if name == f"{USER}theme":
+            self._theme.choose()
+            return
+        if name == f"{USER}vim":
+            now = shown_value(self.context.app.user_settings.vim)
+            said = "Saved in your own settings, for all memories. It makes no entry of the history."
+            self.context.open_dialog(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
+            return
+        value = dict(setting_values(self.session.memory.settings))[name]
+        choices = _SWITCH if isinstance(value, bool) else setting_choices(name)
+        if choices:
+            said = f"{name} in settings.toml of this memory. You can undo the change."
+            self.context.open_dialog(
+                SettingChoiceScreen(name, choices, shown_value(value), said), partial(self._chosen, name)
+            )
+        else:
+            self.context.open_dialog(
+                SettingScreen(name, value, partial(self._save, name)), partial(self._saved, name)
+            )
+
+    async def _save(self, name: str, value: Any) -> ChangeSet:
+        return await self.session.write(self.session.memory.save_settings, {name: value})
+
+    def _chosen(self, name: str, choice: str | None) -> None:
+        if choice is not None:
+            self._save_choice(name, choice)
+
+    @background("change")
+    async def _save_choice(self, name: str, choice: str) -> None:
+        value = choice == _SWITCH[0] if choice in _SWITCH else choice
+        self._saved(name, await self.context.attempt(self._save(name, value)))
+
+    def _saved(self, name: str, done: ChangeSet | None) -> None:
+        if done is None:
+            return
+        from core.settings import setting_values
+        from nuggets_tui.setting_words import SETTING_WORDS, shown_value
+
+        value = shown_value(dict(setting_values(self.session.memory.settings))[name])
+        unchanged = " as before" if done.empty else ""
+        self._history.changed(done, f"“{SETTING_WORDS[name]}” is {value}{unchanged}")
+
+    def _vim_chosen(self, choice: str | None) -> None:
+        if choice is not None:
+            self._save_vim(choice)
+
+    @background("change")
+    async def _save_vim(self, choice: str) -> None:
+        vim = choice == _SWITCH[0]
+        if await self.context.attempt(asyncio.to_thread(_saved_for_user, vim)):
+            self.context.app.vim_saved(vim)
+            self.context.show(keys=self.context.app.key_map)
+            self.context.show_keys()
+            if not vim and self.context.app.key_map.vim:
+                self.context.notify("Your own vim setting is off; this memory still turns vim keys on.")
+            else:
+                self.context.notify(f"Vim keys are {choice}, in all memories.")
+
+
+def _saved_for_user(vim: bool) -> bool:
+    from core.user_settings import save_user_settings
+
+    save_user_settings({"app.vim": vim})
+    return True
