@@ -46,7 +46,7 @@ sys.stdin.readline()
 for number in range(start, start + count, 3):
     print(number if add(range(number, min(number + 3, start + count))) else "no", flush=True)
     if drops and number % 5 == 0:
-        rows.drop_stale([digest_of(other) for other in range(max(number - 9, start), number + 3)])
+        rows.prune([digest_of(other) for other in range(max(number - 9, start), number + 3)])
 """
 )
 
@@ -67,7 +67,7 @@ short = os.write
 os.write = stepping(lambda handle, data: short(handle, data[: 50]))
 os.replace, os.unlink = stepping(os.replace), stepping(os.unlink)
 assert add([100, 101])
-assert rows.drop_stale([digest_of(100), digest_of(1)])
+assert rows.prune([digest_of(100), digest_of(1)])
 assert add([102])
 print("done", flush=True)
 """

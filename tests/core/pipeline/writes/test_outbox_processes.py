@@ -36,7 +36,7 @@ print("ready", flush=True)
 sys.stdin.readline()
 written = []
 while True:
-    done = outbox.bring_over(database, memory, now=1, most=7, seconds=0.01)
+    done = outbox.flush_outbox(database, memory, now=1, most=7, seconds=0.01)
     assert done.problem is None, done.problem
     written += done.written
     if not done.waiting:

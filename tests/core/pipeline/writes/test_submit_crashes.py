@@ -30,13 +30,13 @@ import sys
 from pathlib import Path
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
-from core.pipeline.writes.submit import HandedIn, remember
+from core.pipeline.writes.submit import Submission, store_submission
 database, text = Database.open(Path(sys.argv[1])), sys.argv[3]
 print("ready", flush=True)
 for turn in range(int(sys.argv[2]), 1 << 40):
     for again in range(1 + (turn % 3 == 0)):
-        handed = HandedIn(text.format(turn), session=f"s{turn}", transcript=f"talk {turn}")
-        remember(database, PipelineConfiguration(), handed, raw_id=f"raw-{turn:015x}{again}", now=turn)
+        handed = Submission(text.format(turn), session=f"s{turn}", transcript=f"talk {turn}")
+        store_submission(database, PipelineConfiguration(), handed, raw_id=f"raw-{turn:015x}{again}", now=turn)
     print(turn, flush=True)
 """
 
@@ -46,15 +46,15 @@ import itertools, os, signal, sys
 from pathlib import Path
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
-from core.pipeline.writes.submit import HandedIn, remember
+from core.pipeline.writes.submit import Submission, store_submission
 def one(number):
     database, left = Database.open(Path(sys.argv[1])), iter(range(number))
     def step(statement):
         if next(left, None) is None:
             os.kill(os.getpid(), signal.SIGKILL)
     database._writer.set_trace_callback(step)
-    handed = HandedIn(sys.argv[2].format(number))
-    remember(database, PipelineConfiguration(), handed, raw_id=f"raw-{number:016x}", now=number)
+    handed = Submission(sys.argv[2].format(number))
+    store_submission(database, PipelineConfiguration(), handed, raw_id=f"raw-{number:016x}", now=number)
 for number in itertools.count():
     child = os.fork()
     if not child:
