@@ -246,14 +246,15 @@ class Memory:
         """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
         return self._repository.draft()
 
-    def apply(self, change_set: ChangeSet) -> ChangeSet:
+    def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
         """Writes a change set, rebased on the newest files, and returns it as it was really applied.
 
+        keep_time: it is logged at the time it bears, for who tells a story of the past; else at the present time.
         An empty one writes nothing. Raises ConflictError when something was changed in two ways (the change then
         waits in the log, under the id that the error names), ReadOnlyError, BrokenFileError, LockTimeoutError or
         StorageError; nothing is written then.
         """
-        return self._repository.apply(change_set)
+        return self._repository.apply(change_set, keep_time=keep_time)
 
     def change(
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"

@@ -112,7 +112,7 @@ class Daemon:
             trouble = error.message
         except Exception as error:
             # Whatever it was, tomorrow is another day.
-            trouble = f"this is a bug in nuggets: {type(error).__name__}: {error}"
+            trouble = f"this is a bug in nuggets-tui: {type(error).__name__}: {error}"
         if trouble and trouble != self._trouble:
             self._report(trouble)
         elif self._trouble and not trouble:

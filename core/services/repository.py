@@ -251,10 +251,11 @@ class Repository:
         rules = self._settings().inference
         return Draft(self.snapshot, now=self.clock(), ids=self.ids, rules=rules, author=self.author)
 
-    def apply(self, change_set: ChangeSet) -> ChangeSet:
+    def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
         """See `Memory.apply`."""
-        # It happens now, however long a person looked at the preview.
-        change_set = replace(change_set, at=max(change_set.at, self.now()))
+        if not keep_time:
+            # It happens now, however long a person looked at the preview.
+            change_set = replace(change_set, at=max(change_set.at, self.now()))
         try:
             return self.apply_deciding(change_set, None)
         except ConflictError as error:

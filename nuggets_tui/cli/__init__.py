@@ -163,7 +163,7 @@ def _bug(error: BaseException) -> int:
 
         traceback.print_exception(error)
     write_error(
-        f"this is a bug in nuggets: {type(error).__name__}: {error}; no file is left half written, "
+        f"this is a bug in nuggets-tui: {type(error).__name__}: {error}; no file is left half written, "
         "for files are only replaced whole; set NUGGETS_DEBUG=1 to see where it happened"
     )
     return BAD_INPUT

@@ -112,7 +112,7 @@ def _make(memory: Memory, notes: int | None) -> bool:
         written = oldest(every, notes)
         write_history(memory, written, changes, whole=len(written) == len(every))
     if large or len(changes.notes) > len(written):
-        memory.apply(changes)
+        memory.apply(changes, keep_time=True)
     return not large
 
 

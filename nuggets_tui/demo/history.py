@@ -78,7 +78,7 @@ def write_history(memory: Memory, written: list[DemoEntry], made: ChangeSet, *, 
     final = [change.note for change in made.notes]
     story = _Story(written, final, whole=whole)
     for change_set in story.change_sets(lambda: memory.snapshot):
-        memory.apply(change_set)
+        memory.apply(change_set, keep_time=True)
 
 
 class _Story:

@@ -138,7 +138,7 @@ class HelpScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "close", "close", show=False, id="help"),
         Binding("q", "close", "close", show=False),
-        Binding("slash", "look", "find", show=False, id="search"),
+        Binding("slash", "search", "find", show=False, id="search"),
     ]
     heading = "Keys, words and signs"
     keys = "{search}  find a word · ↑↓  scroll · esc  close"

@@ -31,7 +31,7 @@ class SubmitScreen(TypedDialog[str]):
         "facts are proposed, or written as notes of the nugget you name."
     )
     not_saved = "It is not submitted. What you typed is still here; ctrl+s tries again."
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "hand_in", "submit", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "submit", "submit", show=False)]
 
     def __init__(
         self,

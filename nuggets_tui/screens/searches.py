@@ -49,7 +49,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", show=False),
-        Binding("x", "let_go", "delete", show=False),
+        Binding("x", "delete", "delete", show=False),
         Binding("s", "mark", "select", show=False),
         Binding("u", "undo", "undo", show=False),
         Binding("Q,q", "close", "close", show=False),

@@ -38,7 +38,7 @@ class UnsavedScreen(Dialog[Offered | str]):
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", "continue", show=False),
-        Binding("x", "let_go", "discard", show=False),
+        Binding("x", "discard", "discard", show=False),
         Binding("d,tab", "switch", "what changed", show=False),
         Binding("e", "as_it_is", "as it is", show=False),
     ]

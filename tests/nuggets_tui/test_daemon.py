@@ -193,7 +193,7 @@ def test_one_daemon_has_a_folder(home: Path) -> None:
     first, second = Rig(home), Rig(home)
 
     def try_second() -> None:
-        with pytest.raises(ConflictError, match="a daemon runs here already"):
+        with pytest.raises(ConflictError, match="a daemon already runs here"):
             second.daemon.run(once=True)
         assert daily_state(home, first.now, UTC).daemon is not None
 

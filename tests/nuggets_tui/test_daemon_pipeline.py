@@ -116,7 +116,9 @@ def test_once_says_that_proposals_wait(beside: Beside, tmp_path: Path, clock: Cl
     configure(tmp_path, "shadowMode = true")
     ingest(tmp_path, clock)
     beside().once()
-    assert said == ["pipeline: 1 text read, 0 notes written; 1 proposal for you: nuggets pipeline proposals"]
+    assert said == [
+        "pipeline: 1 text read, 0 notes written; 1 proposal to decide: nuggets pipeline proposals"
+    ]
 
 
 def test_once_does_not_wait_until_what_failed_may_be_tried_again(

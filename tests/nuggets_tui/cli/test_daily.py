@@ -84,7 +84,7 @@ def test_what_is_no_folder_is_bad_input_and_not_waited_for(
 ) -> None:
     plain_file = home / "settings.toml"
     before = plain_file.read_bytes()
-    assert "is no folder" in nuggets.fails("--home", str(plain_file), *asked)
+    assert "is not a folder" in nuggets.fails("--home", str(plain_file), *asked)
     assert plain_file.read_bytes() == before
 
 

@@ -348,10 +348,10 @@ def test_what_is_cut_off_leaves_no_half_told_memory(tmp_path: Path, monkeypatch:
 
     home, apply = tmp_path / "demo", Memory.apply
 
-    def cut_off(memory: Memory, changes: ChangeSet) -> ChangeSet:
+    def cut_off(memory: Memory, changes: ChangeSet, **named: bool) -> ChangeSet:
         if changes.id == "00000004":
             raise KeyboardInterrupt
-        return apply(memory, changes)
+        return apply(memory, changes, **named)
 
     monkeypatch.setattr(Memory, "apply", cut_off)
     with pytest.raises(KeyboardInterrupt):

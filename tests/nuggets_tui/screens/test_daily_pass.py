@@ -156,7 +156,7 @@ async def test_where_it_is_allowed_the_app_runs_it_and_says_how_to_take_it_back(
     (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
     before = graph(home)
     async with opened(home) as app:
-        await app.until(lambda: "The daily reflection looked at" in app.notices)
+        await app.until(lambda: "The daily reflection checked" in app.notices)
         assert "u undoes it" in app.notices
         assert BADGE not in app.text
         assert graph(home) != before

@@ -180,7 +180,7 @@ async def test_the_pipeline_at_work_looks_as_it_did(
     fake = filled(Memory.open(home))
     monkeypatch.setattr(pipeline_session, "open_pipeline", lambda memory, clock: fake)
     async with opened(home, _SIZES[size]) as app:
-        await app.until(lambda: app.view.pipeline.light == "review")
+        await app.until(lambda: app.view.pipeline.state == "review")
         await app.press("i")
         await PIPELINE[name](app)
         assert await picture(app) == snapshot(extension_class=Screens)

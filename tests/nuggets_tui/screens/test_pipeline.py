@@ -76,7 +76,7 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
     home: Path, fake: FakePipeline, size: tuple[int, int]
 ) -> None:
     async with opened(home, size) as app:
-        await app.until(lambda: app.view.pipeline.light == "review")
+        await app.until(lambda: app.view.pipeline.state == "review")
         assert "! 4 proposals: i" in app.text.split("\n")[0]
         screen = await on_screen(app)
         await app.until(lambda: "We looked at the numbers again" in details(screen))
@@ -295,7 +295,7 @@ async def test_the_app_leaves_the_work_to_a_daemon(
     there = True
     monkeypatch.setattr("core.daily.daemon_on", lambda home: object() if there else None)
     async with opened(home) as app:
-        await app.until(lambda: app.view.pipeline.light == "review")
+        await app.until(lambda: app.view.pipeline.state == "review")
         assert "start" not in fake.calls
         there = False
         app.main.pipeline.refresh()

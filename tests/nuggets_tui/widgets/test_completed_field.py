@@ -81,7 +81,7 @@ async def test_a_key_that_is_there_is_said_before_it_is_replaced(home: Path) -> 
         assert field.value == "test command"
         await app.press("tab")
         assert form.query_one("#value").has_focus
-        await app.until(lambda: "is there: pytest -q · saving replaces it" in app.text)
+        await app.until(lambda: "now: pytest -q · saving replaces it" in app.text)
         await app.press(*"make", "ctrl+s")
         await app.back_on_main()
         assert Memory.open(home).recall("test command", record=False).answer == "make"
