@@ -47,7 +47,8 @@ _NO_LOG: Final = Log()
 class Found(msgspec.Struct, frozen=True):
     """What a search brought: hits best first, the answer an agent's recall would give, and the time it took.
 
-    capped: there may be more hits. clauses: how the query was read, and what became of its exact words.
+    capped: there may be more hits. clauses: how the query was read, and what became of its words.
+    nowhere: words that no note holds. instead: queries that find something, where this one found nothing.
     """
 
     query: str
@@ -56,12 +57,21 @@ class Found(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     capped: bool = False
     clauses: tuple[Clause, ...] = ()
+    nowhere: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
     @staticmethod
     def of(query: str, result: SearchResult, seconds: float, limit: int) -> Found:
         """What a search for at most `limit` hits brought, before its recall."""
         capped = len(result.hits) >= limit
-        return Found(query, result.hits, None, seconds, capped, result.clauses)
+        return Found(
+            query, result.hits, None, seconds, capped, result.clauses, result.nowhere, result.instead
+        )
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is neither a hit nor the answer of a recall."""
+        return not self.hits and not (self.recall is not None and self.recall.found)
 
     @property
     def weighed(self) -> bool:

@@ -29,6 +29,8 @@ _RECENT: Final = 512
 _RECENT_SHARE: Final = 8
 # How many notes are read between two calls that tell of it.
 _PROGRESS_EVERY: Final = 16
+# How alike a spelling is at least that is named where nothing was found.
+_LIKE: Final = 0.6
 # Texts of so many characters are looked through for words joined or parted; halves of words are so long at least.
 _LONGEST_RESPELT: Final = 400
 _SHORTEST_HALF: Final = 3
@@ -274,6 +276,18 @@ class SearchIndex:
             else:
                 found += [word] if known else _parted(state, word)
         return text if found == typed else " ".join(found)
+
+    def spelling(self, word: str) -> str:
+        """The word of the notes that is written most like one that none of them holds; "" for none."""
+        from rapidfuzz import process
+        from rapidfuzz.distance import OSA
+
+        if self._state is None:
+            return ""
+        found = process.extractOne(
+            word, self._state.words, scorer=OSA.normalized_similarity, score_cutoff=_LIKE, processor=None
+        )
+        return str(found[0]) if found is not None else ""
 
     def excludes(self, text: str) -> bool:
         """Whether some note would be left out for a word, or for words side by side."""

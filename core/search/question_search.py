@@ -74,9 +74,22 @@ def search_question(
     question = wanted.question
     if question.words:
         result = index.result(question.words, limit, wanted, settings, stopped)
-        return replace(result, clauses=(*question.described(), *_exact_word_clauses(result)))
-    found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
-    return SearchResult(found, "found" if found else "nothing", clauses=question.described())
+        clauses = (*question.described(), *_spelling_clauses(result), *_exact_word_clauses(result))
+        result = replace(result, clauses=clauses)
+    else:
+        found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
+        result = SearchResult(found, "found" if found else "nothing", clauses=question.described())
+    if result.hits or question.empty or (stopped is not None and stopped()):
+        return result
+    from core.search.nearest import nearest_queries
+
+    return replace(result, instead=nearest_queries(snapshot, question, result.nowhere, index.spelling))
+
+
+def _spelling_clauses(result: SearchResult) -> Iterator[Clause]:
+    """Which words were searched as others."""
+    for typed, found in result.spellings:
+        yield Clause(f"{typed}: searched as {found}")
 
 
 def _exact_word_clauses(result: SearchResult) -> Iterator[Clause]:

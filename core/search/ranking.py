@@ -235,6 +235,12 @@ def nowhere(asked: Sequence[Term]) -> tuple[str, ...]:
     return tuple(term.word for term in asked if not (_own(term) or is_everyday(term.stem)))
 
 
+def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
+    """Words of a query that were searched as others that are written like them, each with the likest of those."""
+    read = ((term.word, max(_own(term), key=lambda one: one.text, default=None)) for term in asked)
+    return tuple((word, one.word) for word, one in read if one is not None and one.kind == "spelling")
+
+
 def _own(term: Term) -> list[Expansion]:
     return [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
 
@@ -344,7 +350,9 @@ class Ranking:
         )
         among = set(self.candidates.tolist()) if self.exact else set()
         held = tuple(ExactWords(text, len(among & one.rows)) for text, one in self.exact.items())
-        return SearchResult(hits, judged(self.best), held)
+        return SearchResult(
+            hits, judged(self.best), held, spellings=spellings(self.terms), nowhere=nowhere(self.terms)
+        )
 
     @cached_property
     def best(self) -> float:

@@ -165,13 +165,18 @@ class SearchResult:
     """What a search brought: hits best first, and one judgement of them all.
 
     judgement: "found" when the best hit answers, "not sure" when it may, "nothing" when nothing does. exact: the exact
-    words that were asked for. clauses: how the query was read, and what became of its exact words, in plain words.
+    words that were asked for. clauses: how the query was read, and what became of its words, in plain words.
+    spellings: words that no note holds, each with the word that was searched in its place. nowhere: words, everyday
+    ones aside, that no note holds in any form. instead: queries that find something, where this one found no hit.
     """
 
     hits: tuple[Hit, ...] = ()
     judgement: Judgement = "nothing"
     exact: tuple[ExactWords, ...] = ()
     clauses: tuple[Clause, ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()
+    nowhere: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
 
 class NoteRank(NamedTuple):

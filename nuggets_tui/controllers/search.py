@@ -39,6 +39,8 @@ class SearchController(Controller):
         self.index_put_off = False
         self._preparing: Timer | None = None
         self._last_shown: Snapshot | None = None
+        # The note that was shown before a search found nothing.
+        self._note_before = ""
 
     def focus(self) -> None:
         """The cursor goes to the search box."""
@@ -86,7 +88,18 @@ class SearchController(Controller):
         self._show(replace(found, recall=await asked))
 
     def _show(self, found: Found | None) -> None:
-        self.context.show(found=found)
+        before, note_id = self.view.found, self.view.note_id
+        again = before is not None and found is not None and before.nothing and before.query == found.query
+        if found is not None and found.nothing and note_id and not again:
+            # A note that has nothing to do with the search would pass for what it found.
+            self._note_before = note_id
+            self.context.show(found=found, note_id="", suggested=())
+        elif found is None and not note_id and self._note_before in self.view.snapshot.by_id:
+            self.context.show(found=None, note_id=self._note_before)
+        else:
+            self.context.show(found=found)
+        if self.view.note_id != note_id:
+            self.context.refresh_bindings()
         self._arrangement.show_tabs()
 
     def leave(self, *, to_results: bool) -> None:

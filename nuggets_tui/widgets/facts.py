@@ -137,7 +137,7 @@ _MEASURED: Final = 500
 # More of a key than any pane has room for.
 _KEY_CELLS: Final = 200
 # A key takes so much of a row, and more where its value needs less.
-_KEY_SHARE: Final = 0.36
+_KEY_SHARE: Final = 0.34
 _LONGEST_SHARE: Final = 0.6
 _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 

@@ -54,7 +54,7 @@ class NeighboursPane(RowList):
             before, after, "snapshot", "suggested", "keys", "now"
         ):
             return
-        self.empty_text = _empty(after.keys) if after.loaded else ""
+        self.empty_text = _empty(after.keys) if after.loaded and after.note is not None else ""
         self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
 
     @property

@@ -25,6 +25,7 @@ from nuggets_tui.widgets.row_text import MUTED, PINNED
 from nuggets_tui.words import SIGN, kinds_in, time_ago
 
 _NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)
+_NOTHING_FOUND: Final = Content.styled("No note matches the search.", MUTED)
 _MOST_TAGS: Final = 40
 # Cells of a session's id and of an author's name.
 _SESSION: Final = 28
@@ -82,6 +83,9 @@ class NotePane(LineView):
     def _show(self, view: View, *, keep_scroll: bool) -> None:
         if view.note is not None and not view.loaded:
             self.show_lines(partial(_title_lines, view.note), keep_scroll=keep_scroll)
+            return
+        if view.note is None and view.found is not None and view.found.nothing:
+            self.show_lines(_NOTHING_FOUND.wrap, keep_scroll=keep_scroll)
             return
         if view.note is None and view.note_id and view.past is not None:
             self.show_lines(_NOT_THERE.wrap, keep_scroll=keep_scroll)

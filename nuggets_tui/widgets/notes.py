@@ -15,9 +15,9 @@ from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand
 from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
-from nuggets_tui.safe_text import content, cut
+from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import run_in_thread
-from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between, own_tags
+from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_between, own_tags
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,
@@ -38,6 +38,10 @@ _ROWS_KEPT: Final = 512
 # Cells of what a note belongs to, and of its age.
 _LABEL: Final = 12
 _AGE: Final = 4
+# Of what a search did not find: characters of a word and of a query, and how many words are named.
+_WORD: Final = 30
+_QUERY: Final = 60
+_WORDS: Final = 4
 # Cells of the frame beside a title, of those within it.
 _TITLE_GAPS: Final = 4
 _NONE_THEN: Final = Content("There were no notes at this moment.")
@@ -65,10 +69,15 @@ def _empty_text(view: View) -> Content:
     return _facts_alone(view.keys) if visible and not view.show_facts else _all_hidden(view.keys)
 
 
-def _nothing_found(keys: KeyMap) -> Content:
-    return empty_words(
-        keys, "Nothing found.", ("esc", "clears the search"), ("why_not", "explains why a note is missing")
-    )
+def _nothing_found(found: Found, keys: KeyMap) -> Content:
+    lines = ["Nothing found."]
+    if found.nowhere:
+        words = ", ".join(f"“{cut(word, _WORD)}”" for word in found.nowhere[:_WORDS])
+        lines.append(f"No note contains {words}.")
+    if found.instead:
+        lines += ["", "Nearest:", *(f"  {safe_line(query, _QUERY)}" for query in found.instead)]
+    does = (("esc", "clears the search"), ("why_not", "explains why a note is missing"))
+    return empty_words(keys, "\n".join(lines), *does)
 
 
 def _listed(view: View) -> bool:
@@ -237,7 +246,7 @@ class NotesPane(RowList):
         if same and before.found is not None and before.found.recall is None and self.cursor <= 0:
             # An answer that comes a moment after the hits is the first row for whoever still types.
             same = self.has_focus
-        self.empty_text = _nothing_found(after.keys)
+        self.empty_text = _nothing_found(after.found, after.keys)
         rows = result_rows(after.found, after.snapshot)
         # The answer of a recall stands for its note, as a hit does.
         self.set_source(
