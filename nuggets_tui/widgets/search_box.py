@@ -142,7 +142,7 @@ class SearchBox(OfferingInput, PromptFrames):
         """Says how many hits there are and how long they took."""
         if before.found is not after.found:
             self.border_subtitle = _result_line(after)
-            if after.found is not None and not self.offered:
+            if after.found is not None:
                 self._explain()
 
     def on_resize(self) -> None:
