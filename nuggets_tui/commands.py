@@ -131,7 +131,8 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.searches.tune(), "memory"),
         Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
-        Command("select", "space", "select", "Select or deselect the note; shift+↑↓ selects a range", NOTES,
+        Command("select", "space", "select", "Select or deselect the note and move down; shift+↑↓ selects "
+                                     "a range", NOTES,
                 lambda main: main.selection.toggle(), "note", 4),
         Command("select_all", "ctrl+a", "all", "Select or deselect all notes in the list", NOTES,
                 lambda main: main.selection.select_all(), "memory"),
@@ -282,43 +283,81 @@ def bindings() -> list[Binding]:
 _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "facts": ("open", "new_fact", "edit", "hide"),
     "notes": ("why", "edit", "hide", "new_note", "link"),
-    "note": ("edit", "tags", "copy", "back"),
+    "note": ("why", "edit", "tags", "copy", "back"),
     "neighbours": ("open", "accept", "link", "back"),
     "graph": ("fewer_hops", "more_hops"),
     "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
 }
-# Then, wherever one is, what no other program has.
+OVERVIEW: Final = "overview"
+"""The place of the graph while it shows the whole memory."""
+# What acts on several notes at once, wherever they are selected.
+_OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
+_WITHOUT_SELECTION: Final = ("audit", OVERVIEW)
+# Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
 _LONGEST: Final = ("search", "help", "quit")
 _SHORTER: Final = {"log_of_note": "note"}
-# Keys of the picture itself.
-_OF_PICTURE: Final = (
-    Command("larger", "plus", "more", "Draw notes larger", VIEW, lambda main: None),
-    Command("smaller", "minus", "less", "Draw notes smaller", VIEW, lambda main: None),
+
+
+def _own_key(name: str, keys: str, label: str) -> Command:
+    """A key that a pane answers itself."""
+    return Command(name, keys, label, "", VIEW, lambda main: None)
+
+
+_OF_PICTURE: Final = (_own_key("larger", "plus", "more"), _own_key("smaller", "minus", "less"))
+_OF_OVERVIEW: Final = (
+    _own_key("open_point", "enter", "open"),
+    _own_key("nearer_points", "plus", "zoom in"),
+    _own_key("farther_points", "minus", "zoom out"),
+    _own_key("this_nugget", "n", "this nugget"),
+    _own_key("leave_points", "escape", "back"),
 )
 
 
 @cache
-def footer_commands(pane: str = "notes") -> tuple[Command, ...]:
-    """Commands for the footer of a pane in the order they stand there, each with its rank. Those of no catalogue are
-    keys of the pane itself.
+def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Command, ...]:
+    """Commands for the footer of a pane, or of the overview, in the order they stand there, each with its rank. Those
+    of no catalogue are keys of the pane itself. selected: whether notes are selected.
     """
-    own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
-    own += _OF_PICTURE if pane == "graph" else ()
+    selecting = selected and pane not in _WITHOUT_SELECTION
+    own = _own_commands(pane, selecting)
     last = [BY_NAME[name] for name in (*_EVERYWHERE, *_LONGEST[1:])]
     between = [one for one in COMMANDS if one.footer and one not in own and one not in last]
+    if pane == OVERVIEW:
+        # The overview is over everything else, and takes some of their keys for itself.
+        last = [one for one in last if one.name != "overview"]
+        between = [BY_NAME["search"]]
 
-    def ranked(command: Command) -> Command:
-        if command.name in _LONGEST:
+    def ranked(place: int, command: Command) -> Command:
+        if command.name in _LONGEST[1:] or (command.name == "search" and not selecting):
             return replace(command, footer=1)
         if command.name in ("conflicts", "open_broken", "problems"):
             # Shown only while something waits.
             return replace(command, footer=2)
-        if command in own:
+        if command in own and (place < _FIRST or selecting):
             return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
-        return replace(command, footer=4 if command in last else 5 + command.footer)
+        if command.name in _EVERYWHERE[:3] and command not in own:
+            return replace(command, footer=4)
+        if command in own:
+            return replace(command, footer=5, label=_SHORTER.get(command.name, command.label))
+        return replace(command, footer=6 if command in last else 7 + command.footer)
 
-    return tuple(map(ranked, (*own, *between, *(one for one in last if one not in own))))
+    shown = (*own, *between, *(one for one in last if one not in own))
+    return tuple(ranked(place, command) for place, command in enumerate(shown))
+
+
+# So many keys of the pane itself stay where there is room for little.
+_FIRST: Final = 2
+
+
+def _own_commands(pane: str, selecting: bool) -> list[Command]:
+    if pane == OVERVIEW:
+        return list(_OF_OVERVIEW)
+    if selecting:
+        deselect = replace(BY_NAME["let_go"], keys="escape")
+        return [deselect if name == "let_go" else BY_NAME[name] for name in _OF_SELECTION]
+    own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
+    return own + list(_OF_PICTURE if pane == "graph" else ())
 
 
 def in_group(group: str) -> Iterator[Command]:

@@ -62,7 +62,10 @@ PLACES: Final = {
             ("{sort}", "change the order"),
             ("{show_hidden}", "show hidden notes too"),
             ("{why} {why_not}", "while you search: why the note is here, or why another is missing"),
-            ("{select}", "select or deselect the note; so does a click in the gutter or ctrl+click"),
+            (
+                "{select}",
+                "select or deselect the note and move down; a click in the gutter or ctrl+click selects, too",
+            ),
             ("shift+↑↓", "select a range; shift also works with page up, page down, home, end and a click"),
             ("{select_all}", "select or deselect all in the list; esc deselects all"),
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from msgspec.structs import replace
 from textual import getters, on
@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.commands import BY_NAME, bindings, footer_commands
+from nuggets_tui.commands import BY_NAME, OVERVIEW, Command, bindings, footer_commands
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
@@ -66,9 +66,6 @@ from nuggets_tui.widgets.tab_line import TabLine
 if TYPE_CHECKING:
     from nuggets_tui.pane_help import Here
     from nuggets_tui.widgets.time_line import TimeLine
-
-# Keys that the overview takes for itself.
-_OWN_KEYS: Final = ("n",)
 
 
 class MainScreen(Screen[None]):
@@ -236,20 +233,28 @@ class MainScreen(Screen[None]):
         """Shows the keys that do something now, and what they do."""
         typing = self.context.typing
         self.key_bar.hint = "⏎ or ↓  first hit     esc  leave, again to clear" if typing else ""
-        focused = self.focused.id if self.focused is not None else None
+        place = self.focused.id if self.focused is not None else None
+        if getattr(self.focused, "overview", False):
+            place = OVERVIEW
+        selected = len(self.view.selected)
         commands = [
-            replace(command, keys=self.view.keys.by_name[command.name].keys)
-            if command.name in BY_NAME
-            else command
-            for command in footer_commands(focused or "")
+            self._with_its_key(command, selected)
+            for command in footer_commands(place or "", selected=selected > 0)
             if command.name not in BY_NAME or self.can(command.name)
         ]
         commands = [command for command in commands if command.keys]
-        if getattr(self.focused, "overview", False):
-            commands = [command for command in commands if command.shown_keys[0] not in _OWN_KEYS]
         if self.view.past is not None:
             commands = [self.time_travel.labelled(command) for command in commands]
         self.key_bar.commands = tuple(commands)
+
+    def _with_its_key(self, command: Command, selected: int) -> Command:
+        """A command of the footer with the key that it has now, and how many notes it acts on."""
+        if command.name not in BY_NAME:
+            return command
+        # What esc does is no key of the map.
+        keys = self.view.keys.by_name[command.name].keys or command.keys
+        label = f"{command.label} {selected:,}" if selected and command.name == "hide" else command.label
+        return replace(command, keys=keys, label=label)
 
     def open_under_cursor(self) -> None:
         """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""

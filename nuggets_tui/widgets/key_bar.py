@@ -51,7 +51,8 @@ def _fitting(commands: Sequence[Command], width: int) -> list[Content]:
 
 def _of(command: Command) -> Content:
     # What is no command of the catalogue is a key of the pane itself.
-    action = f"screen.command('{command.name}')" if command.name in BY_NAME else ""
+    known = command.name in BY_NAME
+    action = f"screen.command('{command.name}')" if known else f"app.simulate_key('{command.keys}')"
     return _item(command.shown_keys[0], command.label, action)
 
 
