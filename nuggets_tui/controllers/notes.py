@@ -25,11 +25,12 @@ from nuggets_tui.widgets.row_text import PINNED
 if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.snapshot import Snapshot
-    from nuggets_tui.bulk import BulkEdit
+    from nuggets_tui.bulk import BulkEdit, Proposal
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.controllers.unsaved import TextsController
+    from nuggets_tui.screens.bulk_forms import TagsWanted
     from nuggets_tui.typed_text import TypedTextStore
 
 # Work that brings other rows into Notes or Results.
@@ -72,8 +73,10 @@ class NotesController(Controller):
             self._go_on_in_list(done[1])
 
     @background("change")
-    async def _review(self, edit: BulkEdit) -> None:
-        """What an edit of several notes would do, to be looked through before it is written."""
+    async def _review(self, edit: BulkEdit, *, at_once: bool = False) -> None:
+        """What an edit of several notes would do, to be looked through before it is written. at_once: it was agreed to,
+        and is written where nothing keeps a note from it.
+        """
         from nuggets_tui.bulk import propose
         from nuggets_tui.screens.bulk_review import BulkReview
 
@@ -83,7 +86,10 @@ class NotesController(Controller):
         proposal = await self.context.long_work("", asked, looking)
         if proposal is None:
             return
-        if proposal.edited.changed:
+        if at_once and proposal.edited.changed and not proposal.edited.refused:
+            done = await self.context.attempt(or_pending_conflict(self._carry_out(proposal)))
+            self._several_reviewed(done)
+        elif proposal.edited.changed:
             review = BulkReview(self.session, proposal, selected, self.view.keys.key("undo"))
             self.context.open_dialog(review, self._several_reviewed)
         elif proposal.edited.refused:
@@ -93,6 +99,13 @@ class NotesController(Controller):
             )
         else:
             self.context.notify(f"Nothing to change: the {selected:,} selected notes are already like that.")
+
+    async def _carry_out(self, proposal: Proposal) -> tuple[ChangeSet, str]:
+        from nuggets_tui.bulk import carry_out
+
+        done, count = await carry_out(self.session, proposal, proposal.edited.changed)
+        said = proposal.edit.reason(count)
+        return done, said[:1].upper() + said[1:]
 
     def _several_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         self._history.reviewed(done)
@@ -229,9 +242,9 @@ class NotesController(Controller):
             return
         from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
 
-        def typed(tags: tuple[list[str], list[str]] | None) -> None:
+        def typed(tags: TagsWanted | None) -> None:
             if tags is not None:
-                self._review(tagging(notes, *tags))
+                self._review(tagging(notes, tags.add, tags.remove), at_once=not tags.review)
 
         self.context.open_dialog(TagsOfManyScreen(self.view.snapshot, notes), typed)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from core.model.basis import normalise_tag
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.bulk import tag_counts
@@ -37,17 +38,29 @@ _SCOPE_MEANINGS: Final = {
 }
 
 
-class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
-    """Answers with the tags to add and those to take off."""
+class TagsWanted(NamedTuple):
+    """Tags to add to notes and tags to take off; review: whether each note is to be looked at before."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "go_on", "continue", show=False)]
-    keys = "ctrl+s  preview the change · tab  next field · esc  close"
+    add: list[str]
+    remove: list[str]
+    review: bool
+
+
+class TagsOfManyScreen(Dialog[TagsWanted]):
+    """Answers with the tags to add and those to take off, and says beforehand of how many notes each."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "go_on", "apply", show=False),
+        Binding("ctrl+r", "go_on(True)", "review each note", show=False),
+    ]
+    keys = "ctrl+s  apply · ctrl+r  review each note · tab  next field · esc  close"
 
     def __init__(self, snapshot: Snapshot, notes: Sequence[Note]) -> None:
         super().__init__(classes="small")
         self.heading = f"Change the tags of {len(notes):,} selected notes"
         self._snapshot = snapshot
         self._counts = tag_counts(notes)
+        self._selected = len(notes)
 
     def compose_inside(self) -> ComposeResult:
         """The tags that are there, and two lines."""
@@ -55,6 +68,28 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
         hint = "words separated by spaces"
         yield CompletedField("Add", id="add", hint=hint, offers_for=partial(tag_offers, self._snapshot))
         yield CompletedField("Remove", id="remove", hint=hint, offers_for=self._worn)
+        yield Static(id="preview", classes="words")
+
+    @on(Input.Changed)
+    def preview(self) -> None:
+        """Says what would be written."""
+        self.query_one("#preview", Static).update(self._preview())
+
+    def _preview(self) -> Content:
+        worn = {normalise_tag(tag): count for tag, count in self._counts}
+        add, remove = self.values
+        said = [
+            (f"+{cut(tag, _TAG)}", self._selected - worn.get(normalise_tag(tag), 0))
+            for tag in dict.fromkeys(add)
+        ]
+        said += [(f"-{cut(tag, _TAG)}", worn.get(normalise_tag(tag), 0)) for tag in dict.fromkeys(remove)]
+        parts = [
+            Content.assemble(content(tag, "$text-accent"), (f" on {plural(count, 'note')}", MUTED))
+            for tag, count in said[:_TAGS]
+        ]
+        if len(said) > _TAGS:
+            parts.append(Content.styled(f"and {len(said) - _TAGS:,} more", MUTED))
+        return Content("   ").join(parts)
 
     def _worn(self, typed: str) -> list[Offer]:
         """The tags that can be taken off and go on as the last word does."""
@@ -85,17 +120,17 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter goes to the next line, from the last one on to the review."""
+        """Enter goes to the next line, and applies from the last one."""
         event.stop()
         if event.input.id == "remove":
             self.action_go_on()
         else:
             self.focus_next()
 
-    def action_go_on(self) -> None:
+    def action_go_on(self, review: bool = False) -> None:
         """Closes with what was typed."""
         if any(self.values):
-            self.dismiss(self.values)
+            self.dismiss(TagsWanted(*self.values, review))
         else:
             notify(self, "Type a tag to add or remove.")
 

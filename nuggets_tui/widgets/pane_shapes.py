@@ -33,7 +33,7 @@ Shares = Mapping[str, float]
 # Of the width or height that the line divides, measured from the left or the top.
 USUAL: Final[Shares] = MappingProxyType(
     {
-        "facts": 0.335, "notes": 0.685, "upper": 0.72, "near": 0.34, "graph": 0.59,
+        "facts": 0.34, "notes": 0.69, "upper": 0.72, "near": 0.34, "graph": 0.59,
         "wide facts": 0.33, "wide notes": 0.58, "wide log": 0.72, "wide upper": 0.62, "wide near": 0.75,
     }
 )  # fmt: skip
