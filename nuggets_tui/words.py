@@ -469,6 +469,8 @@ def why_candidate(one: Candidate) -> str:
     return "; ".join(said)
 
 
+COPY_PREFIX: Final = "nuggets-demo-"
+"""How the name of a folder begins that holds a copy of the demo."""
 SIGN: Final = "⚿"
 _ready = False
 

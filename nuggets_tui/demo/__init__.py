@@ -120,4 +120,6 @@ def copy_for_session() -> Path:
     """A new folder of its own for one visit to the demo, so that nothing of the person's is touched."""
     import tempfile
 
-    return Path(tempfile.mkdtemp(prefix="nuggets-demo-"))
+    from nuggets_tui.words import COPY_PREFIX
+
+    return Path(tempfile.mkdtemp(prefix=COPY_PREFIX))

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.events import Click
 from textual.reactive import reactive
@@ -14,14 +15,16 @@ from textual.widget import Widget
 
 from nuggets_tui.key_map import KeyMap
 from nuggets_tui.pipeline_status import NOT_BEGUN, STATUS_ICONS, PipelineIndicator
-from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.view import View, same_but
-from nuggets_tui.words import plural, time_ago
+from nuggets_tui.words import COPY_PREFIX, plural, time_ago
 
 _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
 _EVENT_WIDTH: Final = 58
 _LEAST_EVENT: Final = 24
 _GAP: Final = "   "
+# Cells of the name of a memory, where its whole path has no room.
+_MEMORY: Final = 18
 _NOTHING_TO_IT: Final = (
     "note_id", "suggested", "origin", "new_since", "own", "found", "hops", "fresh", "order", "show_hidden",
     "show_facts",
@@ -61,7 +64,7 @@ class HeaderLine(Widget):
         left = (
             Content.assemble(_NAME, " ", Content(_GAP).join(waits))
             if len(waits) > 1
-            else self._left(full=False)
+            else self._left(counts=False)
         )
         return left.truncate(self.size.width - 1, ellipsis=True)
 
@@ -71,15 +74,16 @@ class HeaderLine(Widget):
         keeps: what must stay beside it: the "event" where there is one, the "counts", or "" for nothing.
         """
         width = self.size.width - 1
-        whole, short = self._left(full=True), self._left(full=False)
+        whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
         for left, event in (
             (whole, self._event(_EVENT_WIDTH)),
             (short, self._event(min(_EVENT_WIDTH, room)) if room >= _LEAST_EVENT else None),
             (short, None),
+            (named, None),
             (_NAME, None),
         ):
-            if (keeps and left is _NAME) or (
+            if (keeps and (left is _NAME or left is named)) or (
                 keeps == "event" and event is None and self._event(_EVENT_WIDTH)
             ):
                 continue
@@ -89,9 +93,24 @@ class HeaderLine(Widget):
                 return Content.assemble(left, " " * gap, right)
         return None
 
-    def _left(self, *, full: bool) -> Content:
+    @property
+    def _memory(self) -> str:
+        """The name of the memory: its folder in a few cells, or what it is a copy of."""
+        home = self.view.home
+        if not home:
+            return ""
+        if Path(home).name.startswith(COPY_PREFIX):
+            return "demo"
+        path = short_path(home)
+        short = path.startswith("~") and cell_len(path) <= _MEMORY
+        return path if short else cut(Path(home).name or path, _MEMORY)
+
+    def _left(self, *, full: bool = False, counts: bool = True) -> Content:
         view = self.view
-        parts = [content(short_path(view.home))] if full else []
+        name = self._memory
+        parts = [content(short_path(view.home) if full and name != "demo" else name)] if name else []
+        if not counts:
+            return Content.assemble(_NAME, " ", *parts)
         if view.loaded or view.quick_counts is not None:
             snapshot = view.snapshot
             visible, hidden = view.counts

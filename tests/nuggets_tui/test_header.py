@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import agent_on, opened, small_memory
+from kits.app_kit import agent_on, assert_harmless, opened, small_memory
 from textual.geometry import Size
 
 from core.errors import ConflictError
@@ -85,6 +85,40 @@ async def test_the_calm_light_of_the_pipeline_leaves_counts_and_news_their_room(
             assert "you added" in line
         if width >= 160:
             assert "○ pipeline: i" in line
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 160, 200])
+async def test_the_name_of_the_memory_stands_before_the_counts_and_goes_last(
+    tmp_path: Path, width: int
+) -> None:
+    small_memory(tmp_path / "atlas", reflection_due=True)
+    async with opened(tmp_path / "atlas", (width, 30)) as app:
+        await app.until(lambda: app.view.reflection_due)
+        await app.pilot.pause()
+        line = app.text.split("\n")[0]
+        assert "atlas" in line
+        if "6 notes" in line:
+            assert line.index("atlas") < line.index("6 notes")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"), [(".nuggets", "~/.nuggets"), ("demo", "~/demo"), ("nuggets-demo-x1y2", "demo")]
+)
+async def test_a_memory_is_named_by_its_folder_shortened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, name: str
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    small_memory(tmp_path / folder)
+    async with opened(tmp_path / folder, (100, 30)) as app:
+        assert app.text.split("\n")[0].startswith(f" nuggets  {name} · 1 nugget")
+
+
+@pytest.mark.parametrize("name", ["[/x]", "a\x1b[31mb", "目次" * 20, "x" * 200])
+async def test_a_strange_folder_harms_nobody(tmp_path: Path, name: str) -> None:
+    small_memory(tmp_path / name)
+    async with opened(tmp_path / name) as app:
+        assert_harmless(app)
+        assert "6 notes" in app.text.split("\n")[0]
 
 
 async def test_the_header_counts_nuggets_of_notes_alone_as_the_command_line_does(tmp_path: Path) -> None:
