@@ -29,6 +29,8 @@ class Command(msgspec.Struct, frozen=True):
     lowest stays longest; 0 keeps it out. at_once: the key is obeyed before the next one is looked at, so that a fast
     typist's words all land in the field it opens. when: whether it makes sense now, where `needs` is not enough to
     say. explains: whether the key says why it can do nothing; somebody who presses it is in need of help.
+    former: the key it had by default in earlier versions; it is bound for those who set it. key_when: while the key
+    of the catalogue is bound, where that is not always.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Command(msgspec.Struct, frozen=True):
     at_once: bool = False
     when: Callable[[View], bool] | None = None
     explains: Callable[[View], bool] | None = None
+    former: str = ""
+    key_when: Callable[[View], bool] | None = None
 
     def makes_sense(self, view: View) -> bool:
         """Whether there is something for the command to do."""
@@ -87,6 +91,18 @@ def _names_a_file(view: View) -> bool:
     return view.loaded and note is not None and not view.trouble and names_a_file(note.content)
 
 
+def _something_broken(view: View) -> bool:
+    return bool(view.trouble or view.snapshot.problems)
+
+
+def _broken_or_past(view: View) -> bool:
+    return view.past is not None or _something_broken(view)
+
+
+def _nothing_there(view: View) -> bool:
+    return view.empty or bool(view.trouble)
+
+
 _THERE: Final[dict[Needs, Callable[[View], bool]]] = {
     "": _always,
     "opened": _opened,
@@ -118,17 +134,17 @@ def _commands() -> tuple[Command, ...]:
         Command("why", "w", "why", "Why this note is a hit or not: its score in this search", SEARCH,
                 lambda main: main.search.why(), "search", 2,
                 when=lambda view: view.found is not None and view.note is not None, explains=_always),
-        Command("why_not", "W", "why not", "Why a note is missing from the results: choose it", SEARCH,
+        Command("why_not", "", "why not", "Why a note is missing from the results: choose it", SEARCH,
                 lambda main: main.search.why_not(), "search", 3,
-                when=lambda view: view.found is not None, explains=_always),
-        Command("keep_search", "K", "save", "Save this search, or make it a search check", SEARCH,
+                when=lambda view: view.found is not None, explains=_always, former="W"),
+        Command("keep_search", "", "save", "Save this search, or make it a search check", SEARCH,
                 lambda main: main.searches.save_search(), "search", 20,
-                when=lambda view: view.found is not None, explains=_always),
-        Command("searches", "Q", "searches", "Saved searches and search checks: run, change, delete", SEARCH,
-                lambda main: main.searches.open(), "memory"),
-        Command("tune", "percent_sign", "weights", "Search weights: adjust them and watch the hits "
+                when=lambda view: view.found is not None, explains=_always, former="K"),
+        Command("searches", "", "searches", "Saved searches and search checks: run, change, delete", SEARCH,
+                lambda main: main.searches.open(), "memory", former="Q"),
+        Command("tune", "", "weights", "Search weights: adjust them and watch the hits "
                                                    "move", SEARCH,
-                lambda main: main.searches.tune(), "memory"),
+                lambda main: main.searches.tune(), "memory", former="percent_sign"),
         Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
         Command("select", "space", "select", "Select or deselect the note and move down; shift+↑↓ selects "
@@ -140,31 +156,31 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.selection.clear(), "note", when=lambda view: bool(view.selected)),
         Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
                                              "others", MEMORY,
-                lambda main: main.memories.choose(), "", 20),
+                lambda main: main.memories.choose(), "", 20, key_when=_nothing_there),
         Command("edit", "e", "edit", "Edit the title, text, tags and metadata", NOTES,
                 lambda main: main.unsaved.edit(), "note", 3),
-        Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", NOTES,
-                lambda main: main.notes.edit_outside(), "note"),
+        Command("edit_outside", "", "editor", "Edit the text in $EDITOR", NOTES,
+                lambda main: main.notes.edit_outside(), "note", former="E"),
         Command("tags", "t", "tags", "Change the tags", NOTES, lambda main: main.notes.tags(), "note", 14),
-        Command("pin", "P", "pin", "Pin or unpin: reflection leaves pinned notes alone", NOTES,
-                lambda main: main.notes.pin(), "note"),
+        Command("pin", "", "pin", "Pin or unpin: reflection leaves pinned notes alone", NOTES,
+                lambda main: main.notes.pin(), "note", former="P"),
         Command("hide", "x", "hide", "Hide, or bring back a hidden note", NOTES,
                 lambda main: main.notes.hide(), "note", 6),
-        Command("delete", "X", "delete", "Delete for good (asks first)", NOTES,
-                lambda main: main.notes.delete(), "note"),
+        Command("delete", "", "delete", "Delete for good (asks first)", NOTES,
+                lambda main: main.notes.delete(), "note", former="X"),
         Command("link", "l", "link", "Link to another note", NOTES, lambda main: main.notes.link(), "note", 7),
         Command("merge", "m", "merge", "Merge another note into this one, or the two selected", NOTES,
                 lambda main: main.notes.merge(), "note", 8),
-        Command("move", "M", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note"),
+        Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note", former="M"),
         Command("accept", "plus", "accept", "Accept the suggested link under the cursor", NOTES,
                 lambda main: main.notes.accept(), "suggestion"),
         Command("copy", "y", "copy", "Copy the text to the clipboard", NOTES,
                 lambda main: main.files.copy(), "note"),
-        Command("copy_reference", "Y", "copy id", "Copy the id and title to the clipboard", NOTES,
-                lambda main: main.files.copy_reference(), "note"),
-        Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", NOTES,
+        Command("copy_reference", "", "copy id", "Copy the id and title to the clipboard", NOTES,
+                lambda main: main.files.copy_reference(), "note", former="Y"),
+        Command("open_file", "", "open file", "Open the file named in the note in $EDITOR", NOTES,
                 lambda main: main.files.open_named(), "note", 20,
-                when=_names_a_file, explains=lambda view: not view.trouble),
+                when=_names_a_file, explains=lambda view: not view.trouble, former="o"),
         Command("new_note", "n", "note", "Write a new note", NOTES, lambda main: main.notes.new_note(), "opened", 4),
         Command("new_fact", "f", "fact", "Remember a new fact", FACTS,
                 lambda main: main.notes.new_fact(), "opened", 5),
@@ -174,39 +190,43 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.maintenance.reflect(), "memory", 9),
         Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", MEMORY,
                 lambda main: main.promotion.promote(), "memory", 10),
-        Command("automatic", "D", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
-                lambda main: main.promotion.ask_again(), "memory"),
+        Command("automatic", "", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
+                lambda main: main.promotion.ask_again(), "memory", former="D"),
         Command("undo", "u", "undo", "Undo your last change", HISTORY,
                 lambda main: main.history.undo(), "history", 11),
-        Command("redo", "U", "redo", "Redo what you undid last", HISTORY,
-                lambda main: main.history.redo(), "history", 18),
+        Command("redo", "ctrl+r", "redo", "Redo what you undid last", HISTORY,
+                lambda main: main.history.redo(), "history", 18, former="U"),
         Command("conflicts", "c", "conflict", "Resolve a waiting conflict", HISTORY,
                 lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.log.waiting),
                 explains=lambda view: view.log.loaded),
         Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", MEMORY,
-                lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble)),
+                lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble),
+                key_when=lambda view: bool(view.trouble)),
         Command("problems", "exclamation_mark", "unreadable", "List what could not be read", MEMORY,
                 lambda main: main.maintenance.show_problems(), "memory", 3,
-                when=lambda view: bool(view.snapshot.problems or view.trouble), explains=_always),
+                when=lambda view: bool(view.snapshot.problems or view.trouble), explains=_always,
+                key_when=_something_broken),
         Command("verify", "V", "check", "Check the memory and review repairs", MEMORY,
                 lambda main: main.maintenance.verify(), "memory", 19,
-                when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always),
-        Command("secrets", "S", "secrets", "Credentials: review and mask what looks like one", MEMORY,
-                lambda main: main.maintenance.find_secrets(), "memory"),
+                when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always,
+                key_when=_something_broken),
+        Command("secrets", "", "secrets", "Credentials: review and mask what looks like one", MEMORY,
+                lambda main: main.maintenance.find_secrets(), "memory", former="S"),
         Command("restore", "B", "restore", "Go back to a backup", MEMORY,
-                lambda main: main.maintenance.restore(), "history", explains=_always),
-        Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW,
-                lambda main: main.arrangement.show_hidden(), "memory", 15),
+                lambda main: main.maintenance.restore(), "history", explains=_always, key_when=_broken_or_past),
+        Command("show_hidden", "", "hidden", "Show hidden notes, or leave them out", VIEW,
+                lambda main: main.arrangement.show_hidden(), "memory", 15, former="v"),
         Command("show_facts", "", "fact notes", "Show fact notes in Notes, or leave them to Facts", VIEW,
                 lambda main: main.arrangement.show_facts(), "memory"),
-        Command("sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
-                lambda main: main.arrangement.sort(), "memory", 16),
+        Command("sort", "", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
+                lambda main: main.arrangement.sort(), "memory", 16, former="s"),
         Command("graph", "g", "graph", "Graph: full screen, and back", VIEW,
                 lambda main: main.arrangement.graph(), "memory", 12),
         Command("overview", "G", "overview",
                 "Overview: the whole memory as points, full screen, and back", VIEW,
                 lambda main: main.arrangement.overview(), "memory"),
-        Command("audit", "a", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13),
+        Command("audit", "", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13,
+                former="a"),
         Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", HISTORY,
                 lambda main: main.audit.show_note_alone(), "memory"),
         Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", HISTORY,
@@ -219,20 +239,20 @@ def _commands() -> tuple[Command, ...]:
         Command("pipeline", "i", "pipeline", "Pipeline: submitted texts, proposals, jobs, entities, "
                                              "health", PIPELINE,
                 lambda main: main.pipeline.open(), "opened", 20),
-        Command("origin", "O", "origin", "Where the note came from: its text, its sentence, the "
+        Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
                                          "decision", PIPELINE,
-                lambda main: main.pipeline.show_origin(), "note"),
+                lambda main: main.pipeline.show_origin(), "note", former="O"),
         Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
                 lambda main: main.arrangement.zoom(), "memory", 17),
-        Command("wider", "greater_than_sign", "wider", "Make the current pane wider (or drag its "
+        Command("wider", "", "wider", "Make the current pane wider (or drag its "
                                                        "frame)", VIEW,
-                lambda main: main.arrangement.wider(1), "memory"),
-        Command("narrower", "less_than_sign", "narrower", "Make the current pane narrower", VIEW,
-                lambda main: main.arrangement.wider(-1), "memory"),
-        Command("higher", "right_curly_bracket", "higher", "Make the current pane higher", VIEW,
-                lambda main: main.arrangement.higher(1), "memory"),
-        Command("lower", "left_curly_bracket", "lower", "Make the current pane lower", VIEW,
-                lambda main: main.arrangement.higher(-1), "memory"),
+                lambda main: main.arrangement.wider(1), "memory", former="greater_than_sign"),
+        Command("narrower", "", "narrower", "Make the current pane narrower", VIEW,
+                lambda main: main.arrangement.wider(-1), "memory", former="less_than_sign"),
+        Command("higher", "", "higher", "Make the current pane higher", VIEW,
+                lambda main: main.arrangement.higher(1), "memory", former="right_curly_bracket"),
+        Command("lower", "", "lower", "Make the current pane lower", VIEW,
+                lambda main: main.arrangement.higher(-1), "memory", former="left_curly_bracket"),
         Command("usual_panes", "", "usual panes", "Reset the sizes of all panes", VIEW,
                 lambda main: main.arrangement.as_usual(), "memory"),
         Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop fewer", VIEW,
@@ -264,6 +284,10 @@ def _commands() -> tuple[Command, ...]:
 
 COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
+# Keys that were bound by default in earlier versions, or are so only at times.
+FORMER: Final = {command.keys: command for command in COMMANDS if command.key_when} | {
+    command.former: command for command in COMMANDS if command.former
+}
 GROUPS: Final = (NOTES, FACTS, SEARCH, HISTORY, VIEW, MEMORY, PIPELINE, SETTINGS)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
 PALETTE_KEY: Final = ("ctrl+p", "commands")

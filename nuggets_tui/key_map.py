@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from nuggets_tui.commands import BY_NAME, COMMANDS, PALETTE_KEY, Command, unbound
+from nuggets_tui.commands import BY_NAME, COMMANDS, FORMER, PALETTE_KEY, Command, unbound
 from nuggets_tui.keys import WrongKeyError, nearest, read_keys, shown_key
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from core.settings import Settings
+    from nuggets_tui.view import View
 
 # What the option for vim changes about the commands, so that l is free to move.
 _VIM: Final = {"link": "L"}
@@ -53,11 +54,30 @@ class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         """A text of ours with a command's key in place of its name in braces: "{undo} undoes it"."""
         return _PLACE.sub(lambda found: self.key(found[1]) if found[1] in self.by_name else found[0], text)
 
+    def is_bound(self, name: str, view: View) -> bool:
+        """Whether the key of a command counts now. One that somebody set always does."""
+        command = self.by_name[name]
+        return command.key_when is None or command.keys != BY_NAME[name].keys or command.key_when(view)
+
+    def former(self, key: str, view: View) -> Command | None:
+        """The command that a key was bound to by default in earlier versions, or is so only at times, when it has no
+        meaning now.
+        """
+        command = FORMER.get(key)
+        owners = (one for one in self.commands if key in one.keys.split(","))
+        return None if any(self.is_bound(one.name, view) for one in owners) else command
+
     @property
     def bound(self) -> dict[str, str]:
         """The keys that are other than in the catalogue, by command, as Textual takes them."""
         changed = {command.name for command in self.commands if command.keys != BY_NAME[command.name].keys}
-        freed = {key for name in changed for key in BY_NAME[name].keys.split(",") if key}
+        freed = {
+            key
+            for name in changed
+            for keys in (BY_NAME[name].keys, self.by_name[name].keys)
+            for key in keys.split(",")
+            if key
+        }
         # Textual takes a key from all that share it, so those who keep it are given it anew.
         return {
             command.name: command.keys or unbound(command.name)
@@ -130,8 +150,10 @@ def _double(wanted: Mapping[str, str], standard: Mapping[str, str]) -> tuple[str
     }
     for name, keys in wanted.items():
         for key in filter(None, keys.split(",")):
-            # Two commands may share a key in the catalogue, where never both can be meant.
-            if owners.get(key, name) != name and key not in standard[name].split(","):
+            owner = owners.get(key, name)
+            # Two commands may share a key in the catalogue, now or formerly, where never both can be meant.
+            shared = all(key in (*standard[one].split(","), BY_NAME[one].former) for one in (name, owner))
+            if owner != name and not shared:
                 return key, name, owners[key]
             owners[key] = name
     return None

@@ -88,7 +88,7 @@ def _in_words(remedy: Remedy) -> str | None:
             return "{restore} lists the backups"
         case ShowLog(others):
             more = "; open one with enter, then {undo} undoes it" if others else ""
-            return "the audit log lists them ({audit})" + more
+            return "the audit log lists them ({pane_audit})" + more
         case Undo(_, go_on):
             return "open its entry in the audit log; {undo} " + ("continues it" if go_on else "undoes it")
         case Redo(""):

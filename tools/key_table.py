@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from nuggets_tui.commands import COMMANDS, GROUPS
+from nuggets_tui.commands import COMMANDS, GROUPS, Command
+from nuggets_tui.keys import shown_key
 
 BEGIN: Final = "<!-- keys: made by python -m tools.key_table docs/keys.md -->"
 END: Final = "<!-- end of keys -->"
@@ -22,8 +23,15 @@ def key_table() -> str:
         for command in COMMANDS:
             if command.group == group:
                 keys = " ".join(f"`{_spelt(key)}`" for key in command.shown_keys)
-                lines.append(f"| {keys} | {command.name} | {command.title} |")
+                lines.append(f"| {keys} | {command.name} | {command.title}{_remark(command)} |")
     return "\n".join(lines)
+
+
+def _remark(command: Command) -> str:
+    """What is to be known of a command's key."""
+    if command.former:
+        return f" (formerly `{shown_key(command.former)}`)"
+    return " (bound only while there is need of it)" if command.key_when else ""
 
 
 def _spelt(key: str) -> str:

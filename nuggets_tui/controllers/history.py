@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.unsaved import TextsController
 
 _NOTHING_TO_UNDO = (
-    "You have no change to undo. To undo a change of others, open it in the audit log: a, then enter."
+    "You have no change to undo. To undo a change of others, open it in the audit log: {pane_audit}, "
+    "then enter."
 )
 _NOTHING_TO_REDO = (
-    "There is nothing to redo. To redo an older change, open it in the audit log: a, then enter."
+    "There is nothing to redo. To redo an older change, open it in the audit log: {pane_audit}, then enter."
 )
 
 # Characters of what was changed; the audit log has it whole.
@@ -100,7 +101,7 @@ class HistoryController(Controller):
 
     def _turned(self, done: ChangeSet | NotFoundError | ConflictError | None, nothing: str) -> None:
         if isinstance(done, NotFoundError):
-            self.context.notify(nothing)
+            self.context.notify(self.view.keys.filled(nothing))
         elif isinstance(done, ConflictError):
             from nuggets_tui.clash import in_the_way
 

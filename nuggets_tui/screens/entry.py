@@ -43,7 +43,7 @@ class EntryScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "take_back", "undo", show=False, id="undo"),
-        Binding("U", "do_again", "redo", show=False, id="redo"),
+        Binding("ctrl+r", "do_again", "redo", show=False, id="redo"),
         Binding("space", "turn_one", "undo this change", show=False, priority=True),
     ]
     about = (

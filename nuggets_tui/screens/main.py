@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import DescendantFocus, ScreenResume
+from textual.events import DescendantFocus, Key, ScreenResume
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.commands import BY_NAME, OVERVIEW, Command, bindings, footer_commands
+from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
@@ -36,6 +36,7 @@ from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
+from nuggets_tui.keys import shown_key
 from nuggets_tui.messages import (
     EntryOpened,
     FactOpened,
@@ -213,7 +214,8 @@ class MainScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turns a command off in key, footer and palette alike."""
         if action == "command":
-            return self.answers(str(parameters[0]))
+            name = str(parameters[0])
+            return self.view.keys.is_bound(name, self.view) and self.answers(name)
         return super().check_action(action, parameters)
 
     async def action_command(self, name: str) -> None:
@@ -229,6 +231,17 @@ class MainScreen(Screen[None]):
         if self.answers(name):
             BY_NAME[name].run(self)
 
+    def on_key(self, event: Key) -> None:
+        """Says where the command of a former key is now; keys that mean something have their own way."""
+        command = self.view.keys.former(event.key, self.view)
+        if command is not None and event.key not in self.active_bindings:
+            event.stop()
+            key = shown_key(event.key)
+            self.context.notify(
+                f"{key} is not bound {'any more' if command.former else 'now'}: “{command.title}” is in "
+                f'{PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in [keys] of settings.toml.'
+            )
+
     def show_keys(self) -> None:
         """Shows the keys that do something now, and what they do."""
         typing = self.context.typing
@@ -240,7 +253,11 @@ class MainScreen(Screen[None]):
         commands = [
             self._with_its_key(command, selected)
             for command in footer_commands(place or "", selected=selected > 0)
-            if command.name not in BY_NAME or self.can(command.name)
+            if command.name not in BY_NAME
+            or (
+                self.can(command.name)
+                and (command.name == "let_go" or self.view.keys.is_bound(command.name, self.view))
+            )
         ]
         commands = [command for command in commands if command.keys]
         if self.view.past is not None:

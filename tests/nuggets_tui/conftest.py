@@ -10,8 +10,12 @@ from kits.app_kit import small_memory
 from kits.frames import draw_at_pauses
 from kits.idle import shorten_waits
 from kits.styles import share_styles
+from msgspec.structs import replace
 
+from core.settings import Settings
 from nuggets_tui import pace
+from nuggets_tui.commands import COMMANDS
+from nuggets_tui.key_map import KeyMap, key_map
 
 
 @pytest.fixture
@@ -19,6 +23,22 @@ def home(tmp_path: Path) -> Path:
     """A small memory."""
     small_memory(tmp_path / "memory")
     return tmp_path / "memory"
+
+
+@pytest.fixture
+def former_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has set all keys that were defaults formerly in [keys], besides what the settings say."""
+    # A key set to what the catalogue says would be bound only at times; beside another it counts always.
+    former = {
+        command.name: f"{command.keys},ctrl+f{place}"
+        for place, command in enumerate((c for c in COMMANDS if c.key_when), 1)
+    }
+    former |= {command.name: command.former for command in COMMANDS if command.former}
+
+    def with_former(settings: Settings) -> KeyMap:
+        return key_map(replace(settings, keys=tuple((former | dict(settings.keys)).items())))
+
+    monkeypatch.setattr("nuggets_tui.application.key_map", with_former)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -28,6 +28,8 @@ from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.themes import DARK, LIGHT
 from nuggets_tui.widgets.search_box import SearchBox
 
+pytestmark = pytest.mark.usefixtures("former_keys")
+
 THEMES = {theme.name: theme for theme in (DARK, LIGHT, *BUILTIN_THEMES.values())}
 # Styles may differ by these kinds of themes, and by nothing else.
 KINDS = ("nuggets-dark", "nuggets-light", "ansi-dark", "ansi-light")

@@ -14,7 +14,7 @@ from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from nuggets_tui.widgets.header import HeaderLine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 
 @pytest.fixture

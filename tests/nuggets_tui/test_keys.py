@@ -11,6 +11,7 @@ from core.settings import AppSettings, Settings
 from nuggets_tui.commands import BY_NAME, COMMANDS, bindings
 from nuggets_tui.key_map import DEFAULT, KeyMap, key_map
 from nuggets_tui.keys import WrongKeyError, read_keys, shown_key
+from nuggets_tui.view import View
 
 # Pairs that share a key, since never both can be meant.
 SHARED = ({"open_file", "open_broken"},)
@@ -163,7 +164,15 @@ def test_whatever_the_settings_say_no_key_gets_two_commands(wanted: dict[str, st
 
 @pytest.mark.parametrize(
     "wanted",
-    [{"open_file": "O"}, {"undo": "U", "redo": "u"}, {"hide": "Z,f7"}, {"copy": ""}, {"theme": "f9"}],
+    [
+        {"open_file": "O"},
+        {"redo": "U"},
+        {"pin": "P", "delete": "X"},
+        {"undo": "U", "redo": "u"},
+        {"hide": "Z,f7"},
+        {"copy": ""},
+        {"theme": "f9"},
+    ],
 )
 def test_what_textual_binds_is_what_the_key_map_says(wanted: dict[str, str]) -> None:
     found = made(**wanted)
@@ -179,6 +188,35 @@ def test_with_the_vim_option_link_is_a_capital_and_l_is_not_to_be_had() -> None:
     assert found.key("link") == "L"
     assert "l is reserved" in found.wrong[0]
     assert made(vim=True, link="f3").key("link") == "f3"
+
+
+def test_a_key_that_is_given_to_two_commands_is_kept_by_one_also_where_it_is_the_usual_one() -> None:
+    assert "already the key of" in made(open="slash", search="slash").wrong[0]
+
+
+def test_about_25_single_keys_are_bound_by_default_besides_the_numbers_of_panes() -> None:
+    single = {
+        key
+        for command in COMMANDS
+        if not command.key_when and command.name not in ("demo", "open_broken")
+        for key in command.keys.split(",")
+        if len(key) > 0 and len(shown_key(key)) == 1 and not key.isdecimal()
+    }
+    assert set("etxlmynfrpuTGgizwcq") < single
+    assert len(single) <= 30
+
+
+def test_every_single_key_of_earlier_versions_can_be_had_back_all_at_once() -> None:
+    former = {command.name: command.former for command in COMMANDS if command.former}
+    assert len(former) > 20
+    found = made(**former)
+    assert found.wrong == ()
+    assert all(found.by_name[name].keys == key for name, key in former.items())
+    bound = BindingsMap(bindings())
+    bound.apply_keymap(found.bound)
+    by_command = {name: {key for key, one in bound if one.id == name} for name in (*former, "open_broken")}
+    assert by_command == {**{name: {key} for name, key in former.items()}, "open_broken": {"o"}}
+    assert all(found.former(key, View()) is None for key in former.values() if key != "o")
 
 
 def test_texts_name_the_key_that_a_command_has() -> None:

@@ -170,3 +170,49 @@ async def test_why_says_so_when_no_note_is_shown(home: Path) -> None:
         app.main.view = app.view.with_(note_id="")
         await app.press("escape", "w")
         assert "No note is shown" in app.notices
+
+
+async def test_a_former_key_names_its_command_and_how_to_bind_it_and_does_nothing_else(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        before = app.view.snapshot
+        for key, name, title in (
+            ("X", "delete", "Delete for good"),
+            ("percent_sign", "tune", "Search weights"),
+            ("V", "verify", "Check the memory"),
+            ("o", "open_file", "Open the file named"),
+        ):
+            await app.press(key)
+            shown = {"percent_sign": "%"}.get(key, key)
+            said = app.notices.splitlines()[-1]
+            assert f"{shown} is not bound" in said
+            assert title in said
+            assert "ctrl+p" in said
+            assert f'{name} = "{shown}"' in said
+            assert app.app.screen is app.main
+        assert app.view.snapshot is before
+
+
+async def test_who_has_set_a_former_key_keeps_it(home: Path) -> None:
+    settings(home, '[keys]\npin = "P"\nredo = "U"\nopen_file = "o"\nsort = "X"\n')
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("P")
+        await app.until(lambda: "★ Session store" in app.text)
+        await app.press("u")
+        await app.until(lambda: "U redoes it" in app.notices)
+        await app.press("U")
+        await app.until(lambda: "★ Session store" in app.text)
+        await app.press("o", "X")
+        assert "not bound" not in app.notices
+        assert app.view.order != "newest"
+
+
+async def test_a_former_key_is_a_letter_in_a_field_and_a_key_of_the_dialogs_that_have_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("slash", *"XKV")
+        assert app.main.search_box.value == "XKV"
+        await app.press("escape", "escape", "r")
+        await app.screen(ReviewScreen)
+        await app.press("a")
+        assert "not bound" not in app.notices

@@ -11,7 +11,7 @@ from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.panes import Panes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 
 async def overview_of(app: Driver) -> GraphOverview:

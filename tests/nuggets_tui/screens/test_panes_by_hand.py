@@ -12,7 +12,7 @@ from nuggets_tui.pane_sizes import saved_panes
 from nuggets_tui.widgets.pane_shapes import PANES, USUAL, shape_for
 from nuggets_tui.widgets.panes import Panes
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from nuggets_tui.widgets.completed_field import CompletedField
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 TEXT = (
     "We looked at the numbers again. We chose PostgreSQL over MongoDB because the reports need joins. "

@@ -16,7 +16,7 @@ from nuggets_tui.screens.searches import SaveSearchScreen, SearchesScreen
 from nuggets_tui.screens.tuning import TuningScreen
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 
 async def search(app: Driver, text: str) -> None:

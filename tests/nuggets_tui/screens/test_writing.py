@@ -18,7 +18,7 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
 
 @pytest.fixture
