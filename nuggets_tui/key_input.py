@@ -31,6 +31,8 @@ _AT_ANY_TIME: Final = _MOVES | {
     *"123456", "tab", "shift+tab", "question_mark", "f1", "q", "escape", "ctrl+q", "ctrl+c"
 }  # fmt: skip
 _HALF_PAGES: Final = {"ctrl+d": 1, "ctrl+u": -1}
+# The first of these pressed twice, and the other.
+_TO_START, _TO_END = "g", "G"
 
 
 class Before(NamedTuple):
@@ -46,13 +48,15 @@ class KeyQueue:
     Textual hands a key to the widget in focus and looks at the next one while the first is still on its way up to
     the bindings. So a word typed right behind the key that opens a field would be obeyed letter by letter.
 
-    obey: what the app does with a key on its own. vim: whether h, j, k and l move.
+    obey: what the app does with a key on its own. vim: whether h, j, k and l move, gg and G go to the ends.
     """
 
     def __init__(self, app: App[Any], obey: Callable[[events.Event], Awaitable[None]]) -> None:
         self._app = app
         self._obey = obey
         self.vim = False
+        # Whether the key before was the first of the two that lead to the start.
+        self._begun = False
         # Whether there is something to do with keys yet. Of a word that is typed ahead the first letters must not be
         # lost while the others are taken for commands.
         self._open = False
@@ -192,12 +196,18 @@ class KeyQueue:
     def _moved(self, event: events.Key) -> events.Key | None:
         """The key as it is meant where h, j, k and l move; None when that was all there is to it."""
         key, focused = event.key, self._app.focused
-        if key not in _AS_ARROWS and key not in _HALF_PAGES:
+        begun, self._begun = self._begun, False
+        if key not in _AS_ARROWS and key not in _HALF_PAGES and key not in (_TO_START, _TO_END):
             return event
         if self._is_typed(event) or key in self._app.screen.active_bindings:
             return event
         if key in _AS_ARROWS:
             return events.Key(_AS_ARROWS[key], None)
+        if key == _TO_END:
+            return events.Key("end", None)
+        if key == _TO_START:
+            self._begun = not begun
+            return events.Key("home", None) if begun else None
         if isinstance(focused, Widget):
             half_page(focused, _HALF_PAGES[key])
         return None

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from nuggets_tui.view import View
 
-# What the option for vim changes about the commands, so that l is free to move.
-_VIM: Final = {"link": "L"}
+# What the option for vim changes about the commands, so that l, g and G are free to move.
+_VIM: Final = {"link": "L", "graph": "ctrl+g", "overview": "O"}
 # Keys of lists, panes and fields: a command that took one would work in some places only.
 _FIXED: Final = frozenset(
     (

@@ -220,7 +220,11 @@ def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
     panes = [keys.key(command.name) for command in keys.commands if command.name.startswith("pane_")]
     known = panes == [str(number) for number in range(1, len(panes) + 1)]
     moves = (
-        (("h j k l", "move as the arrow keys do"), ("ctrl+d ctrl+u", "half a page down, up"))
+        (
+            ("h j k l", "move as the arrow keys do"),
+            ("ctrl+d ctrl+u", "half a page down, up"),
+            ("gg  G", "the first row, the last; start and end of a text"),
+        )
         if keys.vim
         else (("j k", "move down, up"),)
     )
