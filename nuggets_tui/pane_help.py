@@ -61,7 +61,8 @@ PLACES: Final = {
             ("⏎", "read it in Note"),
             ("{sort}", "change the order"),
             ("{show_hidden}", "show hidden notes too"),
-            ("{why} {why_not}", "while you search: why the note is here, or why another is missing"),
+            ("{why}", "while you search: why the note is here"),
+            ("{why_not}", "while you search: why another note is missing"),
             (
                 "{select}",
                 "select or deselect the note and move down; a click in the gutter or ctrl+click selects, too",
@@ -76,8 +77,10 @@ PLACES: Final = {
         "when it was created, changed and read, and by whom, where that is known.",
         (
             ("↑ ↓", "scroll"),
-            ("{edit} {edit_outside}", "edit it here, or in $EDITOR"),
-            ("{tags} {pin} {hide}", "tags; pin; hide or bring back"),
+            ("{edit}", "edit it here"),
+            ("{edit_outside}", "edit it in $EDITOR"),
+            ("{tags} {hide}", "tags; hide or bring back"),
+            ("{pin}", "pin it: reflection leaves it alone"),
             ("{back}", "back to the previous note"),
         ),
     ),

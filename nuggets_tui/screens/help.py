@@ -107,6 +107,8 @@ SIGNS: Final = (
 )
 
 
+# The heading of what has a key of its own; the groups of the palette hold the rest.
+DAILY: Final = "Keys for every day"
 _KEYS: Final = 13
 _WORDS: Final = 18
 _HEAD: Final = "bold $text-accent"
@@ -202,13 +204,19 @@ def help_sections(keys: KeyMap = DEFAULT, here: Here | None = None) -> list[Sect
         at_hand = here.filled(keys)
         sections.append(Section(f"Here: {at_hand.name}", at_hand.keys, about=at_hand.about))
     sections.append(Section("Moving", _moving(keys)))
+    listed = [command for command in keys.commands if not command.name.startswith("pane_")]
+    daily = {command.name for command in listed if command.keys and command.key_when is None}
+    sections.append(
+        Section(DAILY, tuple((" ".join(one.shown_keys), one.title) for one in listed if one.name in daily))
+    )
     for group in GROUPS:
         entries = tuple(
-            (" ".join(command.shown_keys) or keys.key(command.name), command.title)
-            for command in keys.commands
-            if command.group == group and not command.name.startswith("pane_")
+            (" ".join(one.shown_keys) or keys.key(one.name), one.title)
+            for one in listed
+            if one.group == group and one.name not in daily
         )
-        sections.append(Section(group, entries))
+        if entries:
+            sections.append(Section(f"{group}, in {PALETTE_KEY[0]}", entries))
     sections.append(Section("In the search box", FILTERS, _WORDS))
     words = ((word, f"{meaning}; {undone}" if undone else meaning) for word, meaning, undone in WORDS)
     sections.append(Section("Words", tuple((word, keys.filled(said)) for word, said in words), _WORDS))

@@ -38,6 +38,7 @@ class KeyBar(Widget):
 def _fitting(commands: Sequence[Command], width: int) -> list[Content]:
     palette = _item(*PALETTE_KEY, "app.command_palette")
     room = width - palette.cell_length
+    commands = [command for command in commands if command.keys]
     kept: set[str] = set()
     for command in sorted(commands, key=lambda each: each.footer):
         room -= _of(command).cell_length + len(_GAP)

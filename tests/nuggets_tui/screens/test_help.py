@@ -8,11 +8,12 @@ import pytest
 from kits.app_kit import NARROW, opened
 from textual.content import Content
 
+from nuggets_tui.commands import BY_NAME, GROUPS
 from nuggets_tui.key_map import key_map
 from nuggets_tui.pane_help import PLACES, dialog_here
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.help import HelpScreen, help_sections, section_lines
+from nuggets_tui.screens.help import DAILY, HelpScreen, help_sections, section_lines
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 
@@ -71,6 +72,36 @@ async def test_typing_after_a_slash_leaves_what_holds_the_words(home: Path) -> N
         await app.until(lambda: len(lines_of(screen)) == whole)
         await app.press("escape")
         await app.back_on_main()
+
+
+def test_the_keys_for_every_day_come_first_and_then_the_groups_of_the_palette() -> None:
+    sections = {section.heading: section for section in help_sections()}
+    headings = [name for name in sections if name == DAILY or name.endswith("in ctrl+p")]
+    assert headings[0] == DAILY
+    named = [name.removesuffix(", in ctrl+p") for name in headings[1:]]
+    assert named == [group for group in GROUPS if group in named]
+    assert len(named) >= len(GROUPS) - 2
+    daily = sections[DAILY].entries
+    assert 25 <= len(daily) <= 34
+    assert all(key and not key.startswith("ctrl+p") for key, _ in daily)
+    rest = [entry for name in headings[1:] for entry in sections[name].entries]
+    assert not set(daily) & set(rest)
+
+
+async def test_the_footer_names_keys_that_are_bound_and_do_what_it_says(home: Path) -> None:
+    async with opened(home, (250, 40)) as app:
+        await app.show("Session store")
+        for pane in "123456":
+            await app.press(pane)
+            for command in app.main.key_bar.commands:
+                # A list opens and selects by itself.
+                if command.name in BY_NAME and command.name not in ("open", "select"):
+                    binding = app.main.active_bindings[command.keys.split(",")[0]].binding
+                    assert binding.action == f"command('{command.name}')", command.name
+        bar = app.text.splitlines()[-1]
+        assert "ctrl+r redo" in bar
+        assert "v hidden" not in bar
+        assert "U redo" not in bar
 
 
 @pytest.mark.parametrize("width", [12, 30, 60, 120])
