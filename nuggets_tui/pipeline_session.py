@@ -183,6 +183,10 @@ class PipelineSession:
 
     # Deciding
 
+    async def follow_undo(self) -> int:
+        """Takes over what was undone or redone of what was accepted; how many proposals stand otherwise by it."""
+        return await asyncio.to_thread(lambda: self.pipeline().follow_undo() if self.begun else 0)
+
     async def accept(self, ids: Collection[str]) -> Accepted:
         """Accepts proposals; what came of them is in the memory then."""
 

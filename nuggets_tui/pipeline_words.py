@@ -46,6 +46,7 @@ REASONS: Final = {
     "target_gone": "its note no longer exists",
     "target_changed": "its note has changed since",
     "refused_by_person": "refused",
+    "undone_by_person": "you accepted it and undid that",
     "undecided": "the model gave no usable decision: you decide",
     "delete_pinned_requires_force": "the note is pinned, so it stays",
     "nothing_new": "it holds nothing new",

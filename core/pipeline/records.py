@@ -33,6 +33,7 @@ class ProposalReason(StrEnum):
     TARGET_GONE = "target_gone"
     TARGET_CHANGED = "target_changed"
     REFUSED = "refused_by_person"
+    UNDONE = "undone_by_person"
     UNDECIDED = "undecided"
     PINNED = "delete_pinned_requires_force"
     NOTHING_NEW = "nothing_new"

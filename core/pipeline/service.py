@@ -379,6 +379,12 @@ class Pipeline:
 
         return refuse(self.database, ids, by=by, now=self._now())
 
+    def follow_undo(self) -> int:
+        """Takes over what a person undid or redid of what was accepted; how many proposals wait again, or no more."""
+        from core.pipeline.writes.undone import follow_undo
+
+        return follow_undo(self.database, self.memory, now=self._now())
+
     def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that no pipeline made."""
         from core.pipeline.database.origins import origin_of

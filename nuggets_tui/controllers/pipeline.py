@@ -38,6 +38,8 @@ class PipelineController(Controller):
         self._refreshing = False
         self._trouble: tuple[object, ...] = ()
         self._work_trouble = ""
+        # The newest entry of the log when undo was last followed.
+        self._newest = ""
 
     def mounted(self) -> None:
         """Looks again and again: another program may hand something in."""
@@ -53,6 +55,23 @@ class PipelineController(Controller):
         """The first time of a memory looks at its pipeline."""
         if self._pipeline is None:
             self.refresh()
+
+    def log_shown(self) -> None:
+        """What was undone or redone may have been accepted here before."""
+        newest = self.view.log.lines[0].id if self.view.log.lines else ""
+        if newest != self._newest:
+            self._newest = newest
+            self._follow_undo()
+
+    @background("pipeline-undo", exclusive=True)
+    async def _follow_undo(self) -> None:
+        session = self._pipeline
+        if session is None or not self.context.reconciled:
+            return
+        # What cannot be written just now is taken over by the worker later.
+        with contextlib.suppress(NuggetsError, RuntimeError):
+            if await session.follow_undo():
+                self.refresh()
 
     @property
     def _pipeline_session(self) -> PipelineSession:

@@ -574,7 +574,9 @@ class PipelineScreen(Dialog[None]):
 
     async def _turned_back(self, entry_id: str) -> ChangeSet | str:
         try:
-            return await self.session.write(self.session.memory.undo, entry_id)
+            done = await self.session.write(self.session.memory.undo, entry_id)
+            await self.pipeline.follow_undo()
+            return done
         except NotFoundError:
             return "It is already undone."
         except ConflictError as error:

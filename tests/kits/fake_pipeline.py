@@ -94,6 +94,7 @@ class FakePipeline:
     memory: Memory
     waiting: list[StoredProposal] = field(default_factory=list)
     settled: list[StoredProposal] = field(default_factory=list)
+    entries: dict[str, list[StoredProposal]] = field(default_factory=dict)
     work: list[Job] = field(default_factory=list)
     texts: dict[str, RawMemory] = field(default_factory=dict)
     pages: dict[int, EntityPage] = field(default_factory=dict)
@@ -173,7 +174,17 @@ class FakePipeline:
         _, change_set = writer.change("accepted proposals", write)
         writer.close()
         self._settle(wanted, "applied", by)
+        self.entries[change_set.id] = wanted
         return Accepted(written=tuple(one.id for one in wanted), change_set=change_set)
+
+    def follow_undo(self) -> int:
+        self._called("follow_undo")
+        undone = [self.entries.pop(id) for id in self.memory.taken_back() if id in self.entries]
+        again = [one for wanted in undone for one in wanted]
+        known = {one.id for one in again}
+        self.settled = [one for one in self.settled if one.id not in known]
+        self.waiting += again
+        return len(again)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
         self._called("refuse")

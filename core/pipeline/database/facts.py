@@ -89,6 +89,11 @@ def reword(writer: sqlite3.Connection, fact: StoredFact) -> None:
     )  # fmt: skip
 
 
+def exists(reader: sqlite3.Connection, fact_id: str) -> bool:
+    """Whether there is a fact of this id, denied or not."""
+    return reader.execute("SELECT 1 FROM facts WHERE id = ?", (fact_id,)).fetchone() is not None
+
+
 def deny(writer: sqlite3.Connection, fact_id: str) -> None:
     """Marks a fact as no longer so."""
     writer.execute("UPDATE facts SET status = 'denied' WHERE id = ?", (fact_id,))

@@ -137,5 +137,7 @@ class OutboxFlusher:
         self._followed_at = now
         if any_fact(self._database.reading):
             from core.pipeline.writes.note_sync import sync_from_notes
+            from core.pipeline.writes.undone import follow_undo
 
+            follow_undo(self._database, self._memory(), now=now)
             sync_from_notes(self._database, self._memory(), now=now)

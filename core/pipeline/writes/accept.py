@@ -13,6 +13,7 @@ from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out
+from core.pipeline.writes.undone import accept_again
 
 if TYPE_CHECKING:
     import sqlite3
@@ -67,6 +68,8 @@ def _accept_one(
     writer: sqlite3.Connection, proposal: StoredProposal, graph: Graph, by: str, now: int
 ) -> ExecutionResult:
     version = proposals.prompt_version(writer, proposal.id)
+    if proposal.reason == ProposalReason.UNDONE:
+        accept_again(writer, proposal.id)
     memory = raw.raw_of(writer, proposal.raw_id)
     order = ExecutionRequest(proposal, version, memory.project if memory else "", by)
     if proposal.action != "delete" and not normalise(proposal.content).normalised_content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Final, Literal, NamedTuple
 
 from core.model.note import Note
@@ -103,7 +104,7 @@ def _add(
     if there is not None:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
     note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
-    fact = _fact(order, said, f"fact-{proposal.id.partition('-')[2]}", note_id, now)
+    fact = _fact(order, said, _fact_id(writer, proposal), note_id, now)
     facts.insert(writer, fact)
     payload = {
         "nugget": proposal.nugget,
@@ -115,6 +116,13 @@ def _add(
     }
     _enqueue(writer, "add", order, fact.id, note_id, payload, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
+
+
+def _fact_id(reader: sqlite3.Connection, proposal: StoredProposal) -> str:
+    """The id of the fact of a proposal; another one where it was accepted and undone before."""
+    first = f"fact-{proposal.id.partition('-')[2]}"
+    ids = chain((first,), (f"{first}-{number}" for number in count(2)))
+    return next(id for id in ids if not facts.exists(reader, id))
 
 
 def _near_duplicate(reader: sqlite3.Connection, nugget: str, said: Normalised) -> StoredFact | None:

@@ -109,8 +109,29 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
         await app.press("u")
         await app.until(lambda: CHOSEN not in written(home))
         await app.until(lambda: all(note.content != CHOSEN for note in app.view.snapshot.visible))
+        # It waits again, as before.
+        await app.until(lambda: len(screen.now_shown.proposals) == 4)
+        assert all(one.open for one in screen.now_shown.proposals)
+        assert screen.now_shown.status.proposals_open == 4
+        assert "✓ written" not in app.text
         await app.press("u")
         await app.until(lambda: "nothing to undo" in app.notices)
+
+
+async def test_what_was_accepted_waits_again_when_it_is_undone_from_the_audit_log(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        await on_screen(app)
+        await app.press("a")
+        await app.until(lambda: "u undoes it" in app.notices)
+        await app.press("escape")
+        await app.back_on_main()
+        (entry,) = fake.entries
+        session = app.main.session
+        app.main.history.changed(await session.write(session.memory.undo, entry))
+        await app.until(lambda: len(fake.waiting) == 4)
+        assert CHOSEN not in written(home)
 
 
 async def test_several_proposals_go_through_the_review_and_nothing_is_written_before(

@@ -142,3 +142,59 @@ def test_any_text_comes_through_and_both_sides_agree(pipeline: Pipeline, home: P
     assert pipeline.memory.verify() == ()
     outbox = pipeline.database.reading.execute("SELECT count(*) FROM graph_outbox").fetchone()[0]
     assert len(_made(home)) == outbox
+
+
+def waiting(pipeline: Pipeline, home: Path, *texts: str) -> list[str]:
+    _mode(home, shadow=True)
+    for text in texts:
+        pipeline.ingest(f"It is said that «{text}» here.")
+    _work(pipeline)
+    return [each.id for each in pipeline.proposals()]
+
+
+@pytest.mark.slow
+def test_what_is_undone_waits_again_and_what_is_redone_no_more(pipeline: Pipeline, home: Path) -> None:
+    ids = waiting(pipeline, home, "deploys run on Friday")
+    for _ in range(2):
+        pipeline.accept(ids)
+        assert pipeline.proposals() == ()
+        pipeline.memory.undo()
+        assert pipeline.follow_undo() == 1
+        assert pipeline.follow_undo() == 0
+        (again,) = pipeline.proposals()
+        assert (again.open, again.status) == (True, "review")
+        assert pipeline.status().proposals_open == 1
+        pipeline.memory.redo()
+        assert pipeline.follow_undo() == 1
+        assert pipeline.proposals() == ()
+        assert list(_made(home).values()) == ["deploys run on Friday"]
+        pipeline.memory.undo()
+        assert pipeline.follow_undo() == 1
+    # Nothing is learned twice, and each acceptance is one note.
+    pipeline.accept(ids)
+    pipeline.flush()
+    assert list(_made(home).values()) == ["deploys run on Friday"]
+    assert pipeline.status().facts == 1
+
+
+@pytest.mark.slow
+def test_a_refusal_after_an_undo_is_final(pipeline: Pipeline, home: Path) -> None:
+    ids = waiting(pipeline, home, "deploys run on Friday")
+    pipeline.accept(ids)
+    pipeline.memory.undo()
+    pipeline.follow_undo()
+    assert pipeline.refuse(ids) == 1
+    assert pipeline.follow_undo() == 0
+    assert pipeline.proposals() == ()
+    assert _made(home) == {}
+
+
+@pytest.mark.slow
+def test_of_an_entry_undone_in_part_that_part_waits_again(pipeline: Pipeline, home: Path) -> None:
+    ids = waiting(pipeline, home, "deploys run on Friday", "the kitchen is painted green")
+    done = pipeline.accept(ids).change_set
+    assert done is not None
+    pipeline.memory.undo(f"{done.id}.1")
+    assert pipeline.follow_undo() == 1
+    assert len(pipeline.proposals()) == len(_made(home)) == 1
+    assert pipeline.proposals()[0].content not in _made(home).values()
