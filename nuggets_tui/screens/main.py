@@ -269,7 +269,7 @@ class MainScreen(Screen[None]):
         if command.name not in BY_NAME:
             return command
         # What esc does is no key of the map.
-        keys = self.view.keys.by_name[command.name].keys or command.keys
+        keys = command.keys if command.name == "let_go" else self.view.keys.by_name[command.name].keys
         label = f"{command.label} {selected:,}" if selected and command.name == "hide" else command.label
         return replace(command, keys=keys, label=label)
 

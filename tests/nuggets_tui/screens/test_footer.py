@@ -19,7 +19,7 @@ def footer(app: Driver) -> str:
 async def test_with_a_selection_it_shows_what_acts_on_all_of_it(home: Path, size: tuple[int, int]) -> None:
     async with opened(home, size) as app:
         await app.press("space", "space", "space")
-        for said in ("x hide 3", "t tags", "P pin", "esc deselect"):
+        for said in ("x hide 3", "t tags", "esc deselect"):
             assert said in footer(app)
         await app.press("3")
         assert "x hide 3" in footer(app)

@@ -112,6 +112,7 @@ async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: 
         assert focus(app) == "note"
         await app.press("h", "h")
         assert focus(app) == "facts"
+        await app.press("2")
         await app.show("Auth middleware")
         await app.press("5")
         await app.until(lambda: getattr(app.app.focused, "picture", None) and app.app.focused.picture.boxes)  # type: ignore[union-attr]
