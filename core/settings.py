@@ -142,11 +142,12 @@ class InferenceSettings(msgspec.Struct, frozen=True):
 
 class AppSettings(msgspec.Struct, frozen=True):
     """How the terminal app is used. vim: h, j, k and l move, and half pages with ctrl+d and ctrl+u. theme: "" for the
-    app's own.
+    app's own. tips: whether the header of a new memory names what is worth trying.
     """
 
     vim: bool = False
     theme: str = ""
+    tips: bool = True
 
 
 class Settings(msgspec.Struct, frozen=True):

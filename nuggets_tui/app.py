@@ -9,10 +9,11 @@ from pathlib import Path
 from nuggets_tui.opening import Opening
 
 
-def run_app(home: str | Path | None = None, *, notice: str = "") -> int:
+def run_app(home: str | Path | None = None, *, notice: str = "", demo: bool = False) -> int:
     """Opens the app on a memory (default: NUGGETS_HOME, else ~/.nuggets); its exit code.
 
-    notice: a line shown when the app opens, such as where a copy of the demo lies.
+    notice: a line shown when the app opens, such as where a copy of the demo lies. demo: whether the memory is such a
+    copy.
     """
     # More threads than one only make the small products of a search slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,7 +22,7 @@ def run_app(home: str | Path | None = None, *, notice: str = "") -> int:
     opening = Opening(None if home is None else Path(home)).start()
     from nuggets_tui.application import NuggetsApp
 
-    app = NuggetsApp(opening, notice=notice)
+    app = NuggetsApp(opening, notice=notice, demo=demo)
     try:
         app.run()
     finally:

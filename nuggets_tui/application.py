@@ -18,7 +18,7 @@ from textual.app import App, ScreenStackError, SystemCommand
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
-from textual.events import Event, InputEvent, MouseEvent
+from textual.events import Event, InputEvent, Key, MouseEvent
 from textual.notifications import Notify
 from textual.reactive import Initialize, Reactive
 from textual.screen import Screen
@@ -66,7 +66,10 @@ def _comes_too_late(app: NuggetsApp, error: Exception) -> bool:
 
 @passing_over(_comes_too_late)
 class NuggetsApp(App[None]):
-    """One window on one memory. key_map: the keys that commands have. leaving: whether it is about to end."""
+    """One window on one memory. key_map: the keys that commands have. leaving: whether it is about to end.
+
+    demo: whether the memory is a copy of the demo.
+    """
 
     TITLE = "nuggets"
     CSS_PATH = "styles/main.tcss"
@@ -74,7 +77,7 @@ class NuggetsApp(App[None]):
     theme: Reactive[str] = Reactive(Initialize(lambda app: cast("NuggetsApp", app).first_theme()))
     leaving = False
 
-    def __init__(self, opening: Opening, *, notice: str = "") -> None:
+    def __init__(self, opening: Opening, *, notice: str = "", demo: bool = False) -> None:
         # Before anything is drawn, and so before the memory is there.
         self._settings = settings_ahead(opening.home)
         self._user = user_settings_ahead()
@@ -82,12 +85,13 @@ class NuggetsApp(App[None]):
         self.previewing = False
         self.key_map = self._make_key_map()
         super().__init__()
-        self.key_queue = KeyQueue(self, super().on_event)
+        self.key_queue = KeyQueue(self, self._obey)
         self.key_queue.vim = self.key_map.vim
         any_terminal(self)
         self.set_keymap(self.key_map.bound)
         self._opening = opening
         self._notice = notice
+        self._demo = opening.home if demo else None
         self._copies: list[Path] = []
         self._copied = ""
 
@@ -173,6 +177,12 @@ class NuggetsApp(App[None]):
         if isinstance(event, MouseEvent) and not event.is_forwarded and self._is_gone_under(event):
             return
         await self.key_queue.take(event)
+
+    async def _obey(self, event: Event) -> None:
+        """Obeys an event whose turn it is."""
+        if isinstance(event, Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
+            self.screen.tour.pressed(event)
+        await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
         """Comes before Textual's own, which shows the notice."""
@@ -292,6 +302,15 @@ class NuggetsApp(App[None]):
     def is_copy(self, home: Path) -> bool:
         """Whether a folder goes when the app ends."""
         return home in self._copies
+
+    def is_demo(self, home: str) -> bool:
+        """Whether a folder is a copy of the demo memory."""
+        return any(home == str(copy) for copy in (*self._copies, self._demo) if copy is not None)
+
+    @property
+    def gives_tips(self) -> bool:
+        """Whether the user wants to be told what is worth trying."""
+        return self._user.app.tips and self._settings.app.tips
 
     def remove_copies(self) -> None:
         """Takes away what only this run needed."""

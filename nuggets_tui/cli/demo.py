@@ -36,9 +36,8 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
     home = copy_for_session()
     try:
         write_visit(home, notes)
-        return open_app(
-            home, notice="This is a sample memory. Change what you like: your own is not touched."
-        )
+        notice = "This is a sample memory. Change what you like: your own is not touched."
+        return open_app(home, notice=notice, demo=True)
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

@@ -35,6 +35,8 @@ from nuggets_tui.controllers.selection import SelectionController
 from nuggets_tui.controllers.settings import SettingsController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
+from nuggets_tui.controllers.tips import TipsController
+from nuggets_tui.controllers.tour import TourController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.keys import shown_key
 from nuggets_tui.messages import (
@@ -124,11 +126,13 @@ class MainScreen(Screen[None]):
         self.pace = PaceController(context)
         self.theme = ThemeController(context)
         self.settings = SettingsController(context, self.history, self.theme)
+        self.tips = TipsController(context)
+        self.tour = TourController(context, self.arrangement, self.time_travel, self.search)
         # Whoever looks back is back first, and the memory is closed last.
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
-            self.maintenance, self.memories, self.pace, self.theme, self.settings, self.opening,
+            self.maintenance, self.memories, self.pace, self.theme, self.settings, self.tips, self.tour, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -190,6 +194,8 @@ class MainScreen(Screen[None]):
         """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
         self.searches.view_changed(after)
+        if before.found is not after.found:
+            self.context.call_later(self.tips.choose)
         if self.is_mounted:
             self.show_keys()
 
@@ -220,6 +226,8 @@ class MainScreen(Screen[None]):
 
     async def action_command(self, name: str) -> None:
         """Carries out a command of the catalogue, on the note that the cursor has come to by now."""
+        if self.tour.takes(name):
+            return
         if self._is_off(name):
             self.time_travel.carry_out_instead(name)
             return
@@ -229,6 +237,8 @@ class MainScreen(Screen[None]):
         self.reading.follow_facts()
         notes.unheard = ""
         if self.answers(name):
+            if self.can(name):
+                self.tips.tried(name)
             BY_NAME[name].run(self)
 
     def on_key(self, event: Key) -> None:
@@ -372,6 +382,7 @@ class MainScreen(Screen[None]):
     @on(SearchTyped)
     def _search_typed(self, event: SearchTyped) -> None:
         event.stop()
+        self.tips.tried("search")
         self.search.typed(event.text)
 
     @on(SearchLeft)

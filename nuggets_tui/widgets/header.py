@@ -90,8 +90,14 @@ class HeaderLine(Widget):
             right = Content(_GAP).join([waits, event]) if event is not None else waits
             gap = width - left.cell_length - right.cell_length
             if gap >= 2:
-                return Content.assemble(left, " " * gap, right)
+                return Content.assemble(left, *self._between(gap), right)
         return None
+
+    def _between(self, gap: int) -> tuple[Content | str, ...]:
+        """What fills the line: what is worth trying, where that takes room from nothing else."""
+        tip = _tip(self.view)
+        rest = gap - tip.cell_length - len(_GAP)
+        return (_GAP, tip, " " * rest) if tip and rest >= len(_GAP) else (" " * gap,)
 
     @property
     def _memory(self) -> str:
@@ -183,6 +189,15 @@ def _dues(view: View) -> list[list[Content]]:
         return [[]]
     counted = [f"reflection due, {plural(view.proposed, 'change')}"] if view.proposed else []
     return [[_badge(said, "reflect", view.keys)] for said in (*counted, "reflection due")]
+
+
+def _tip(view: View) -> Content:
+    """What is worth trying next, if anything is."""
+    if not view.tip:
+        return Content("")
+    key, label = view.keys.key(view.tip), view.keys.by_name[view.tip].label
+    tip = Content.assemble(("try ", "$text-muted"), (key, "bold $text-accent"), (f" {label}", "$text-muted"))
+    return tip.stylize(Style.from_meta({"does": f"screen.command('{view.tip}')"}))
 
 
 def _pipeline_status(view: View) -> list[list[Content]]:
