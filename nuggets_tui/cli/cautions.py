@@ -28,8 +28,22 @@ def of_note(note: Note) -> list[Caution]:
     """The warning of a note as it was written; none where somebody said that what it holds is no credential."""
     from core.model.secrets import secrets_of
 
+    what = "fact" if note.is_fact else "note"
     kinds = tuple(dict.fromkeys(held.kind for held in secrets_of(note)))
-    return of_credentials("fact" if note.is_fact else "note", note.id, kinds)
+    return of_credentials(what, note.id, kinds) or _of_plain_words(note, what)
+
+
+def _of_plain_words(note: Note, what: str) -> list[Caution]:
+    """The warning of a password of plain words, which nothing masks: whoever wrote it takes it out."""
+    from core.text.plain_passwords import plain_password
+
+    if not plain_password(f"{note.title}: {note.content}"):
+        return []
+    message = (
+        f"this {what} looks like it holds a password of plain words; to take it out: nuggets note edit {note.id} "
+        "--content TEXT"
+    )
+    return [Caution("credential", message, note.id, ("password",))]
 
 
 def of_credentials(what: str, id: str, kinds: Sequence[str], safe: str = "") -> list[Caution]:

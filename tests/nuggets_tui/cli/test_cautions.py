@@ -77,3 +77,31 @@ def test_what_only_speaks_of_one_is_not_warned_of(nuggets: Any) -> None:
     for text in ("The password is in the vault.", "token: see 1Password", "api key rotates every 30 days"):
         told = nuggets("note", "add", "Plain", text)
         assert (told.exit_code, told.stderr) == (0, ""), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my password is correct horse battery staple",
+        "Password: correct-horse-battery-staple",
+        "The password for the wifi is purple monkey dishwasher",
+    ],
+)
+def test_a_password_of_plain_words_is_warned_of_and_neither_masked_nor_refused(
+    nuggets: Any, text: str
+) -> None:
+    result = nuggets("note", "add", "Wifi", text)
+    assert result.exit_code == 0
+    assert "password of plain words" in result.stderr
+    (note,) = nuggets.notes()
+    assert note["content"] == text
+    assert nuggets.json("secrets")["secrets"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The password is stored in the vault", "password is required for every login", "Password: see the team vault",
+     "password: never written down anywhere", "The password policy is strict about length"],
+)  # fmt: skip
+def test_a_sentence_about_passwords_is_not_warned_of(nuggets: Any, text: str) -> None:
+    assert nuggets("note", "add", "Rules", text).stderr == ""
