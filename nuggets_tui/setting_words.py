@@ -13,6 +13,7 @@ SETTING_WORDS: Final = {
     f"{USER}theme": "Theme, in all memories",
     f"{USER}vim": "Vim keys, in all memories",
     "app.vim": "Vim keys, in this memory",
+    "app.tips": "Header names what is worth trying, in this memory",
     "app.theme": "Theme in this memory, for those who chose none",
     "search.vector_weight": "Search: weight of overall similarity",
     "search.text_weight": "Search: weight of shared words",

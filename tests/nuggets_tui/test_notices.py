@@ -58,8 +58,8 @@ REMEDIES: list[Remedy] = [
         (Restore(), "B lists the backups"),
         (Restore("copy"), "repair it, or restore a good copy with B"),
         (Resolve("0a1b"), "c resolves it"),
-        (ShowLog(others=True), "the audit log lists them (a); open one with enter, then u undoes it"),
-        (Redo("0a1b"), "open its entry in the audit log; U redoes it"),
+        (ShowLog(others=True), "the audit log lists them (6); open one with enter, then u undoes it"),
+        (Redo("0a1b"), "open its entry in the audit log; ctrl+r redoes it"),
         (None, ""),
     ],
 )  # fmt: skip

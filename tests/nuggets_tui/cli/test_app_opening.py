@@ -13,8 +13,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Folders that the app was opened on; the app itself ends at once with exit code 7."""
     homes: list[Path] = []
 
-    def run_app(home: Path, *, notice: str = "") -> int:
+    def run_app(home: Path, *, notice: str = "", demo: bool = False) -> int:
         homes.append(home)
+        assert demo is (home.name != "memory" and "demo" in home.name)
         if notice:
             assert (home / "graph" / "graph.json").exists()
         return 7

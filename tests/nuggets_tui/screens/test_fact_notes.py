@@ -65,7 +65,8 @@ async def test_a_fact_that_was_forgotten_stands_among_the_hidden_notes(home: Pat
     async with opened(home) as app:
         await app.press("1", "x")
         await app.until(lambda: app.view.snapshot.fact_count == 1)
-        await app.press("2", "v")
+        await app.press("2")
+        app.main.arrangement.show_hidden()
         await app.until(lambda: len(rows_of(app)) == 6)
         assert sum("command" in row for row in rows_of(app)) == 1
 
