@@ -160,6 +160,7 @@ class OpeningController(Controller):
             trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
+        self._reading.begin()
         self._show_message_or_panes()
         self.context.after_refresh(self._after_first_frame)
 

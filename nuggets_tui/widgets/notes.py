@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -177,6 +177,10 @@ class NotesPane(RowList):
             return id in self._listing.places
         return self.view.found is not None and any(hit.note.id == id for hit in self.view.found.hits)
 
+    def first_notes(self, count: int) -> Sequence[Note]:
+        """The first notes of the list."""
+        return self._listing.notes[:count]
+
     def make_rows_anew(self) -> None:
         """Also for those drawn before."""
         self._drawn.clear()
@@ -336,6 +340,9 @@ class NotesPane(RowList):
     def pick(self, event: RowList.RowHighlighted) -> None:
         """Shows the note in Note, unless another pane has the cursor and a note is shown already."""
         event.stop()
+        if event.index != self.cursor:
+            # The cursor has gone on.
+            return
         if isinstance(event.row.data, str) and (self.has_focus or not self.view.note_id or self._leads()):
             self.post_message(NotePicked(event.row.data))
 
