@@ -11,7 +11,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Click, Mount
+from textual.events import Click, Event, Mount
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
@@ -52,6 +52,11 @@ class Dialog(ModalScreen[_Answer]):
             box.border_title = Content(safe_line(self.heading, 200))
             yield from self.compose_inside()
             yield DialogKeys(self.key_line(), id="dialog-keys")
+
+    async def on_event(self, event: Event) -> None:
+        """One that was closed before it stood has no parts, and none is to be set up."""
+        if not isinstance(event, Mount) or self.query(DialogKeys):
+            await super().on_event(event)
 
     @on(Mount)
     def _make_room(self) -> None:

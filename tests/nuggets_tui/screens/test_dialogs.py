@@ -92,3 +92,15 @@ async def test_esc_leads_back_from_the_graph_to_the_pane_one_came_from(home: Pat
             assert app.main.query_one(Panes).active == "graph"
             await app.press("escape")
             assert app.main.query_one(Panes).active == {"6": "audit", "2": "notes"}[pane]
+
+
+async def test_a_dialog_that_is_closed_before_it_stands_harms_nothing(home: Path) -> None:
+    from nuggets_tui.screens.merge import MergedTextScreen
+
+    async with opened(home) as app:
+        note = app.view.snapshot.notes[0]
+        for _ in range(3):
+            app.app.push_screen(MergedTextScreen(note, "text", None))
+            app.app.pop_screen()
+            await app.pilot.pause()
+        await app.back_on_main()
