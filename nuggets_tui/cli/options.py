@@ -106,9 +106,20 @@ def metadata_options(function: F) -> F:
     )
 
 
-def id_list(text: str | None) -> tuple[str, ...]:
-    """The ids of an option that takes "ID,..."; none when it is not given."""
-    return tuple(id.strip() for id in (text or "").split(",") if id.strip())
+def id_list(text: str | None, option: str) -> tuple[str, ...]:
+    """The ids of an option that takes "ID,..."; none when it is not given. Raises InvalidInputError for a text without
+    any: a variable that a script forgot to set is no wish for everything.
+    """
+    ids = tuple(id.strip() for id in (text or "").split(",") if id.strip())
+    if text is not None and not ids:
+        raise InvalidInputError(
+            "names no id",
+            code=ErrorCode.EMPTY_ID,
+            where=option,
+            kept="nothing was changed",
+            todo="give at least one id",
+        )
+    return ids
 
 
 def new_nugget(name: str, known: Sequence[str]) -> str:

@@ -75,9 +75,9 @@ def promote(
             )
         _promote_everywhere(call, dry_run, yes)
         return
-    refused = id_list(refuse)
+    refused = id_list(refuse, "--refuse")
     # To refuse some is no order to do the others.
-    wanted = id_list(accept) if accept is not None or refused else None
+    wanted = id_list(accept, "--accept") if accept is not None or refused else None
     result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
     if agreed:
         call.answer(result.to_dict, lambda: _lines(result, dry_run))

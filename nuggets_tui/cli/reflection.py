@@ -80,9 +80,9 @@ def reflect(
         "type": values["type_"],
         "subject": values["subject"],
     }
-    asked, refused = asks(yes=yes, dry_run=dry_run), id_list(refuse)
+    asked, refused = asks(yes=yes, dry_run=dry_run), id_list(refuse, "--refuse")
     # To refuse some is no order to do the others.
-    wanted = id_list(accept) if accept is not None or refused else None
+    wanted = id_list(accept, "--accept") if accept is not None or refused else None
     if not asked and wanted is None:
         done = memory.reflect(dry_run=dry_run, sure=not dry_run, **where)
         if not dry_run:

@@ -23,17 +23,18 @@ _WORDS: Final = 4
 
 
 class _Step(NamedTuple):
-    """A command to try, and what one sees then."""
+    """A command to try, and what one sees then; before: what closes the dialog of the step before."""
 
     command: str
     sees: str
+    before: str = ""
 
 
 STEPS: Final = (
     _Step("overview", "every note as a point, in groups"),
     _Step("time", "the memory as it was, any moment"),
     _Step("why", "a search, and why a note is a hit"),
-    _Step("reflect", "a cleanup, each change for review"),
+    _Step("reflect", "a cleanup, each change for review", "esc, then "),
 )
 # Steps that need the present and the panes.
 _FROM_THE_PANES: Final = ("why", "reflect")
@@ -80,8 +81,8 @@ class TourController(Controller):
         self.context.screen.query(TourLine).remove()
 
     def pressed(self, event: Key) -> None:
-        """A key of the main screen: any but that of the step ends the tour, and does what it always does."""
-        if self.step:
+        """A key of the main screen: any but those that the step names ends the tour, and does what it always does."""
+        if self._place is not None and not (event.key == "escape" and STEPS[self._place].before):
             keys = self.view.keys.by_name[self.step].keys.split(",")
             if event.key not in keys and not set(event.aliases) & set(keys):
                 self.leave()
@@ -111,7 +112,7 @@ class TourController(Controller):
         found = self.context.screen.query(TourLine)
         line = found.first() if found else TourLine(id="tour")
         line.step = f"{place + 1}/{len(STEPS)}"
-        line.key, line.sees = self.view.keys.key(step.command), step.sees
+        line.key, line.sees = step.before + self.view.keys.key(step.command), step.sees
         if not found:
             self.context.screen.mount(line, before="#keys")
 

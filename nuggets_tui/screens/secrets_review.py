@@ -48,6 +48,8 @@ class SecretsReview(ReviewScreen):
 
     def key_line(self) -> Content:
         """The keys, with how many would be masked."""
+        if self._writing:
+            return super().key_line()
         return key_content(
             f"ctrl+s  mask {len(self.accepted)} of {len(self._items)} · space  yes/no · a  all/none · "
             "n  not a credential · esc  close"
@@ -55,6 +57,8 @@ class SecretsReview(ReviewScreen):
 
     def action_apply(self) -> None:
         """Asks once more, since it is final."""
+        if self._writing:
+            return
         if not self.accepted:
             self.dismiss(None)
             return
@@ -80,7 +84,7 @@ class SecretsReview(ReviewScreen):
     def action_none(self) -> None:
         """What the cursor is on is no secret, as long as it stays as it is."""
         row = self.query_one("#changes", RowList).cursor_row
-        if row is not None:
+        if row is not None and not self._writing:
             self._none(row.key)
 
     @work(group="apply", exclusive=True, exit_on_error=False)

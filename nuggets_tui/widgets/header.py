@@ -76,14 +76,17 @@ class HeaderLine(Widget):
         width = self.size.width - 1
         whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
+        busy = bool(self.view.busy)
         for left, event in (
             (whole, self._event(_EVENT_WIDTH)),
+            # How far long work is, and how to stop it, matters more than counts while it goes on.
+            *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
             (short, self._event(min(_EVENT_WIDTH, room)) if room >= _LEAST_EVENT else None),
             (short, None),
             (named, None),
             (_NAME, None),
         ):
-            if (keeps and (left is _NAME or left is named)) or (
+            if (keeps and not busy and (left is _NAME or left is named)) or (
                 keeps == "event" and event is None and self._event(_EVENT_WIDTH)
             ):
                 continue

@@ -79,7 +79,7 @@ async def test_the_tour_goes_from_key_to_key_and_covers_nothing(
         await app.press("escape")
         await app.back_on_main()
         assert app.view.past is None
-        assert line.key == "r"
+        assert line.key == "esc, then r"
         assert_beside_everything(app)
         await app.press("r")
         await app.until(lambda: tour(app) is None)

@@ -199,3 +199,14 @@ def test_a_folder_that_promotion_would_make_is_said_before_it_asks(
     assert f"The folder {folder} does not exist yet and will be created." in said.output.replace("\n", " ")
     assert not folder.exists()
     assert recalled.json("status")["promotedTo"] == []
+
+
+@pytest.mark.parametrize("command", ["reflect", "promote"])
+@pytest.mark.parametrize("option", ["--accept", "--refuse"])
+@pytest.mark.parametrize("ids", ["", " , "])
+def test_an_option_without_an_id_is_bad_input_and_no_wish_for_everything(
+    untidy: Any, command: str, option: str, ids: str
+) -> None:
+    before = untidy.bytes()
+    assert "names no id" in untidy.fails(command, option, ids)
+    assert untidy.bytes() == before

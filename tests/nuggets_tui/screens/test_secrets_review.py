@@ -33,8 +33,9 @@ def home(tmp_path: Path) -> Path:
 
 async def test_signs_stand_on_notes_facts_and_in_the_note(home: Path) -> None:
     async with opened(home, WIDE) as app:
+        app.main.arrangement.show_facts()
         await app.until(lambda: app.text.count("⚿") >= 3)
-        await app.until(lambda: "may hold a credential (password)" in app.text)
+        await app.until(lambda: "may hold a credential" in app.text)
 
 
 async def test_masking_asks_once_more_and_then_it_stands_nowhere(home: Path) -> None:
