@@ -15,6 +15,8 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, Panes
 
+pytestmark = pytest.mark.usefixtures("former_keys")
+
 _NUMBERED = list(enumerate(PANES, 1))
 
 
