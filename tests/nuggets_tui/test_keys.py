@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.binding import Binding, BindingsMap
+from textual.binding import BindingsMap
 
 from core.settings import AppSettings, Settings
 from nuggets_tui.commands import BY_NAME, COMMANDS, bindings
@@ -221,29 +221,3 @@ def test_every_single_key_of_earlier_versions_can_be_had_back_all_at_once() -> N
 
 def test_texts_name_the_key_that_a_command_has() -> None:
     assert made(undo="f7").filled("{undo} undoes {it}") == "f7 undoes {it}"
-
-
-def test_every_key_of_a_screen_or_widget_has_what_it_does() -> None:
-    import importlib
-    import pkgutil
-
-    from textual.dom import DOMNode
-
-    import nuggets_tui.screens
-    import nuggets_tui.widgets
-
-    missing, looked_at = [], 0
-    for package in (nuggets_tui.screens, nuggets_tui.widgets):
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            for owner in vars(importlib.import_module(found.name)).values():
-                if not (isinstance(owner, type) and issubclass(owner, DOMNode)):
-                    continue
-                for one in Binding.make_bindings(vars(owner).get("BINDINGS", ())):
-                    name = one.action.partition("(")[0]
-                    looked_at += 1
-                    if "." not in name and not any(
-                        hasattr(owner, f"{head}action_{name}") for head in ("", "_")
-                    ):
-                        missing.append(f"{owner.__name__}: {name}")
-    assert looked_at > 100
-    assert missing == []

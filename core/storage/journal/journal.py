@@ -458,8 +458,9 @@ class Journal:
                     found[seq] = past = Past(read_change_set(bodies[seq]), by, written, read_maker(by).origin)
                     if size <= _SMALL:
                         self._past[row] = past
-        for row in sorted(self._past)[:-_REMEMBERED]:
-            del self._past[row]
+        if len(self._past) > _REMEMBERED:
+            for row in sorted(self._past)[:-_REMEMBERED]:
+                del self._past[row]
         return found
 
     # What is owed
