@@ -35,8 +35,9 @@ def read_tried() -> frozenset[str]:
 
 def keep_tried(names: Iterable[str]) -> bool:
     """Adds names to those kept; whether they are kept now. A place that cannot be written keeps nothing."""
-    wanted = read_tried() | frozenset(names)
-    if wanted == read_tried():
+    known = read_tried()
+    wanted = known | frozenset(names)
+    if wanted == known:
         return True
     try:
         # A link, such as those that look after such files make, stays one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -80,7 +81,7 @@ class TipsController(Controller):
     async def _keep(self, command: str) -> None:
         from core.tried import keep_tried
 
-        await run_in_thread(keep_tried, [command])
+        await asyncio.to_thread(keep_tried, [command])
 
     def choose(self) -> None:
         """Names what is worth trying now."""

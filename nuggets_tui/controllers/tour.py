@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from textual.events import Key
 
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.tour_line import TourLine
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class TourController(Controller):
 
     @background("tour", exclusive=True)
     async def _offer(self) -> None:
-        if await run_in_thread(_first_offered):
+        if await asyncio.to_thread(_first_offered):
             self._show(0)
 
     def leave(self) -> None:
