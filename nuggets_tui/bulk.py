@@ -167,7 +167,7 @@ def linking(notes: Sequence[Note], target: Note, reason: str) -> BulkEdit:
     return BulkEdit(
         _ids(others),
         partial(link_to, target=target.id, reason=reason),
-        f"Link {_count(others)} to “{name}”",
+        f'Link {_count(others)} to "{name}"',
         "linked",
         "link",
         detail=lambda change: f"↔ {name}",

@@ -175,6 +175,6 @@ def _plain(value: Any) -> Any:
 def in_the_way(error: ConflictError, snapshot: Snapshot, keys: KeyMap = DEFAULT) -> str:
     """Why something cannot be taken back or done again, in sentences; notes by their titles."""
     note = snapshot.by_id.get(error.where)
-    where = f"“{note.title}”" if note is not None else error.where
+    where = f'"{note.title}"' if note is not None else error.where
     said = "; ".join(part for part in (error.what, step(error, keys)) if part)
     return f"{where}: {said}. Nothing was changed."

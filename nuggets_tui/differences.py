@@ -93,7 +93,7 @@ def _field_lines(name: str, before: Note, after: Note, title_of: TitleOf) -> lis
 def _named(name: str, note: Note, title_of: TitleOf) -> list[str]:
     if name == "tags":
         return list(note.tags)
-    return [f"to “{title_of(link.to)}” ({link.reason})" for link in note.links]
+    return [f'to "{title_of(link.to)}" ({link.reason})' for link in note.links]
 
 
 def fact_lines(change: FactChange) -> list[DiffLine]:

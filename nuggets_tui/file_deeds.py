@@ -42,7 +42,7 @@ def _searches(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[F
     for name in dict.fromkeys([*new, *old]):
         if old.get(name) != new.get(name):
             verb = "saved" if name not in old else "deleted" if name not in new else "changed"
-            yield FileDeed(verb, f"the search “{name}”", "search")
+            yield FileDeed(verb, f'the search "{name}"', "search")
 
 
 def _settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FileDeed]:

@@ -134,7 +134,7 @@ class Scope(msgspec.Struct, frozen=True):
         if self.since:
             said.append(self.since_label or f"since {self.since}")
         if self.text:
-            said.append(f"“{self.text}”")
+            said.append(f'"{self.text}"')
         return " · ".join(said)
 
 

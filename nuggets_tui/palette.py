@@ -116,7 +116,7 @@ class Palette(Dialog[Entry]):
     heading = "Commands"
     about = (
         "Type words of a command, of what it does, of a setting, or of a note's title. A group's name "
-        "lists the group: “settings” lists every setting with its value."
+        'lists the group: "settings" lists every setting with its value.'
     )
     keys = "⏎  run · ↑↓  choose · esc  close"
 

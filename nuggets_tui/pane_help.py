@@ -28,7 +28,7 @@ PLACES: Final = {
     "search": Here(
         "Search",
         "Searches as you type. Other word forms, misspelt and unfinished words match too; the frame "
-        "says how each was read. “In the search box” below lists what else you can type.",
+        'says how each was read. "In the search box" below lists what else you can type.',
         (
             ("⏎ or ↓", "go to the first hit"),
             ("tab", "accept the suggestion"),
@@ -53,8 +53,8 @@ PLACES: Final = {
     ),
     "notes": Here(
         "Notes, or Results while you search",
-        "All notes, in the order named in the title; notes of facts only after the command “Show fact "
-        "notes”, as Facts lists them. While you search: the answer an agent would "
+        'All notes, in the order named in the title; notes of facts only after the command "Show fact '
+        'notes", as Facts lists them. While you search: the answer an agent would '
         "get, then the hits, with bars for the parts of their score. Note shows the note under the "
         "cursor.",
         (

@@ -164,7 +164,7 @@ def _sentences(explanation: Explanation, request: SearchRequest, is_hit: bool) -
 
 def _quoted(words: Sequence[str]) -> str:
     """Some words in quotation marks, and how many more there are."""
-    named = [f"“{word}”" for word in words[:_MOST_WORDS]]
+    named = [f'"{word}"' for word in words[:_MOST_WORDS]]
     more = len(words) - len(named)
     return f"{', '.join(named)}{f' and {more} more' if more else ''}"
 
@@ -209,10 +209,10 @@ def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
             yield condition.described()
     for text in question.demanded:
         if not Question(demanded=(text,)).admits(note, now=request.now, include_hidden=True):
-            yield f"with “{text}”"
+            yield f'with "{text}"'
     for text in question.excluded:
         if not Question(excluded=(text,)).admits(note, now=request.now, include_hidden=True):
-            yield f"without “{text}”"
+            yield f'without "{text}"'
     for name in ("nugget", "scope", "type", "subject", "tag"):
         value = getattr(filters, name)
         if value is not None and not Filters(include_hidden=True, **{name: value}).admits(note):
@@ -247,10 +247,10 @@ def _vector_about(parts: Breakdown) -> str:
 
 def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
     """One reason in words. own_id: the note that it is a reason for."""
-    request, found = f"“{reason.asked}”", f"“{reason.found}”"
+    request, found = f'"{reason.asked}"', f'"{reason.found}"'
     if reason.kind == "note":
         return (
-            "itself, one of the best hits" if reason.found == own_id else f"like “{title_of(reason.found)}”"
+            "itself, one of the best hits" if reason.found == own_id else f'like "{title_of(reason.found)}"'
         )
     words = {
         "word": request,
@@ -268,7 +268,7 @@ def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
         "scope": f"scope {reason.found}",
         "confidence": f"confidence {reason.found}",
     }
-    return words[reason.kind] if reason.kind in words else f"link from “{title_of(reason.found)}”"
+    return words[reason.kind] if reason.kind in words else f'link from "{title_of(reason.found)}"'
 
 
 def neighbours(reasons: Sequence[ScoreReason]) -> dict[str, str]:

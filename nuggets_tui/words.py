@@ -182,7 +182,7 @@ def _quoted(told: Deed) -> Deed:
 
 
 def _in_quotes(name: str) -> str:
-    return f"“{safe_line(name, _NAME - 2)}”"
+    return f'"{safe_line(name, _NAME - 2)}"'
 
 
 def _of_its_fact(change_set: ChangeSet, told: Deed) -> Deed:

@@ -289,7 +289,7 @@ class NotesController(Controller):
             return
         note = notes[0]
         question = ConfirmScreen(
-            f"Delete “{safe_line(note.title, 120)}” for good?",
+            f'Delete "{safe_line(note.title, 120)}" for good?',
             "This deletes the note and all links to it. You can undo it from the audit log. To hide "
             f"it instead, press {self.view.keys.key('hide')} in the main screen.",
             yes="delete it",
@@ -366,7 +366,7 @@ class NotesController(Controller):
     def _notify_linked(self, note: Note, target: Note) -> None:
         from core.graph.edits import link_reasons
 
-        titles = " and ".join(f"“{cut(one.title, _NAME)}”" for one in (note, target))
+        titles = " and ".join(f'"{cut(one.title, _NAME)}"' for one in (note, target))
         why = cut("; ".join(link_reasons(note, target)), _NAME)
         self.context.notify(f"Nothing to change: {titles} are already linked ({why}).")
 

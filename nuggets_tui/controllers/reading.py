@@ -174,7 +174,7 @@ class ReadingController(Controller):
             return
         self._last_notified = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
-        self.context.notify(f"“{title}”, the note shown, was {said} by {who}.")
+        self.context.notify(f'"{title}", the note shown, was {said} by {who}.')
 
 
 def _best_linked(notes: Sequence[Note], snapshot: Snapshot) -> Note | None:

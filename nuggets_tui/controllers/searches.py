@@ -141,7 +141,7 @@ class SearchesController(Controller):
         if not fresh:
             return
         named = (
-            f"“{safe_line(fresh[0], 60)}”"
+            f'"{safe_line(fresh[0], 60)}"'
             if len(fresh) == 1
             else plural(len(fresh), "search check", "search checks")
         )

@@ -92,7 +92,7 @@ class SettingsController(Controller):
 
         value = shown_value(dict(setting_values(self.session.memory.settings))[name])
         unchanged = " as before" if done.empty else ""
-        self._history.changed(done, f"“{SETTING_WORDS[name]}” is {value}{unchanged}")
+        self._history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
 
     def _vim_chosen(self, choice: str | None) -> None:
         if choice is not None:

@@ -266,7 +266,7 @@ class TimeTravelController(Controller):
             return
         keys = self.view.keys
         self.context.notify(
-            f"“{BY_NAME[name].label}” is off: the past is read only. esc returns to now; "
+            f'"{BY_NAME[name].label}" is off: the past is read only. esc returns to now; '
             f"{keys.key('conflicts')} compares with now and restores a note, {keys.key('restore')} "
             "restores everything."
         )

@@ -99,7 +99,7 @@ class UnsavedController(Controller):
             self._show_offers(self._offered)
         elif self._offered:
             self.context.notify(
-                f"{plural(len(self._offered), 'text')} not saved yet. To continue: ctrl+p “unsaved”."
+                f'{plural(len(self._offered), "text")} not saved yet. To continue: ctrl+p "unsaved".'
             )
 
     def resumed(self) -> None:

@@ -157,7 +157,7 @@ class ScopeScreen(ChoiceScreen):
         self.heading = (
             f"Move {len(notes):,} selected notes to another scope"
             if len(notes) > 1
-            else f"Move “{safe_line(notes[0].title, 60)}” to another scope"
+            else f'Move "{safe_line(notes[0].title, 60)}" to another scope'
         )
         here = {scope: sum(note.scope == scope for note in notes) for scope in SCOPES}
         super().__init__([_scope_row(scope, here[scope], len(notes)) for scope in SCOPES])

@@ -54,7 +54,7 @@ class BulkReview(ReviewScreen):
             super().action_apply()
             return
         notes = self._proposal.base.by_id
-        named = [f"“{cut(notes[id].title, _NAME)}”" for id in accepted[:_NAMED]]
+        named = [f'"{cut(notes[id].title, _NAME)}"' for id in accepted[:_NAMED]]
         more = f"\n… and {len(accepted) - _NAMED:,} more" if len(accepted) > _NAMED else ""
         question = ConfirmScreen(
             f"{edit.kind.capitalize()} {plural(len(accepted), 'note')} for good?",
@@ -77,7 +77,7 @@ def _about(proposal: Proposal, selected: int, undo_key: str) -> str:
     if edited.refused:
         id, error = edited.refused[0]
         note = proposal.base.by_id.get(id)
-        name = f"“{cut(note.title, _NAME)}”: " if note is not None else ""
+        name = f'"{cut(note.title, _NAME)}": ' if note is not None else ""
         first = "" if len(edited.refused) == 1 else " the first is "
         said.append(f"{len(edited.refused):,} cannot be changed:{first or ' '}{name}{message(error)}.")
     said.append(f"Nothing is written until you apply. {undo_key} then undoes all of it.")

@@ -75,7 +75,7 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
     ) -> None:
         """`typed`: see `TypedDialog`, such as the text of an outside editor that could not be saved."""
         super().__init__(classes="full")
-        self.heading = "Write a note" if note is None else f"Edit “{note.title}”"
+        self.heading = "Write a note" if note is None else f'Edit "{note.title}"'
         self.typed = typed
         self.text_store = text_store
         self._session = session

@@ -188,7 +188,7 @@ def tags_form(
         "words separated by spaces",
         lambda text, values: tag_offers(base, text),
     )
-    return FormScreen(f"Tags of “{note.title}”", (line,), save, typed=typed, text_store=text_store)
+    return FormScreen(f'Tags of "{note.title}"', (line,), save, typed=typed, text_store=text_store)
 
 
 class FolderScreen(Dialog[str]):

@@ -248,7 +248,7 @@ class MainScreen(Screen[None]):
             event.stop()
             key = shown_key(event.key)
             self.context.notify(
-                f"{key} is not bound {'any more' if command.former else 'now'}: “{command.title}” is in "
+                f'{key} is not bound {"any more" if command.former else "now"}: "{command.title}" is in '
                 f'{PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in [keys] of settings.toml.'
             )
 

@@ -104,7 +104,7 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
     def _words(self) -> Content:
         kept, gone = (safe_line(note.title, 60) for note in (self._survivor, self._other))
         return content(
-            f"“{kept}” stays (this note); “{gone}” (the other) is hidden with a link to it.", MUTED
+            f'"{kept}" stays (this note); "{gone}" (the other) is hidden with a link to it.', MUTED
         )
 
     def _rows(self) -> list[Row]:

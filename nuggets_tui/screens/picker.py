@@ -49,7 +49,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         Binding("ctrl+s", "take", "take", show=False),
     ]
     about = (
-        "Type words of a note, or letters of its title in order: amw finds “Auth middleware”. Titles "
+        'Type words of a note, or letters of its title in order: amw finds "Auth middleware". Titles '
         "come first, then texts."
     )
 
@@ -71,7 +71,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         super().__init__(classes="large")
         self.heading = heading
         if note is not None:
-            self.heading += f" “{note.title}”" if ask_reason else f": {note.title}"
+            self.heading += f' "{note.title}"' if ask_reason else f": {note.title}"
         self.keys = "⏎  choose note · ↑↓  choose · esc  close"
         if ask_reason:
             self.keys = "⏎  give a reason, then link · ↑↓  choose · esc  close"

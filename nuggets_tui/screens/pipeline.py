@@ -270,7 +270,7 @@ class PipelineScreen(Dialog[None]):
         elif self._decided:
             told["proposals"] += " and decided ones" if told["proposals"] else "decided"
         if self.query_text:
-            told["entities"] = f"named “{safe_line(self.query_text, 30)}”"
+            told["entities"] = f'named "{safe_line(self.query_text, 30)}"'
         for number, (name, title) in enumerate(_TITLES.items(), 1):
             head = Content(f"{number} {title}")
             self._list(name).border_title = Content.assemble(head, f"  {told[name]}") if told[name] else head
@@ -472,7 +472,7 @@ class PipelineScreen(Dialog[None]):
         if done is None:
             return
         self._notify_accepted(
-            done, f"Accepted “{safe_line(proposal.content or proposal.target_content, _LONGEST_QUOTE)}”"
+            done, f'Accepted "{safe_line(proposal.content or proposal.target_content, _LONGEST_QUOTE)}"'
         )
         self.proposals.clear_selection()
 
@@ -679,7 +679,7 @@ class PipelineScreen(Dialog[None]):
         said = {one.id: one.content for one in page.attributes}
         first = flagged[0]
         newer = said.get(first.superseded_by or 0, "") or first.superseded_why
-        text = f"About “{page.entity.name}”:\n\n{first.content}\n\nLater:\n\n{newer}"
+        text = f'About "{page.entity.name}":\n\n{first.content}\n\nLater:\n\n{newer}'
         question = ConfirmScreen("Is the first statement outdated?", text, yes="outdated", no="both are true")
         question.keys += " · esc  later"
 

@@ -34,7 +34,7 @@ class RecallScreen(Dialog[None]):
 
     def __init__(self, session: Session, nugget: str, key: str) -> None:
         super().__init__(classes="large")
-        self.heading = f"Recall “{key}”"
+        self.heading = f'Recall "{key}"'
         self._session = session
         self._nugget = nugget
         self._key = key

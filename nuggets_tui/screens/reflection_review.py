@@ -54,7 +54,7 @@ def _item(change: ProposedChange, change_set: ChangeSet, snapshot: Snapshot) -> 
     note, other = snapshot.by_id.get(change.note_id), snapshot.by_id.get(change.other_id)
     title = note.title if note else change.nugget_name
     # People know notes by their titles.
-    detail = change.describe_with(f"“{other.title}”" if other else "")
+    detail = change.describe_with(f'"{other.title}"' if other else "")
     concerned = {change.note_id, change.other_id} if change.type == "merge" else {change.note_id}
     names = _FIELDS.get(change.type)
     why = f"Why: {safe_line(change.reason)}; {change.confidence:.0%} sure."

@@ -176,7 +176,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         if done is not None:
             rows.clear_selection()
             one = (
-                f"“{safe_line(names[0], 40)}”"
+                f'"{safe_line(names[0], 40)}"'
                 if len(names) == 1
                 else plural(len(names), "search", "searches")
             )
@@ -226,7 +226,7 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         known. former: the kept search that is changed.
         """
         super().__init__(classes="small")
-        self.heading = "Save this search" if former is None else f"The saved search “{former.name}”"
+        self.heading = "Save this search" if former is None else f'The saved search "{former.name}"'
         self._session = session
         self._note = note
         self._rank = rank
@@ -241,7 +241,7 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         if self._title:
             said = Content.assemble(
                 "For a search check, say among how many first hits you want ",
-                content(f"“{safe_line(self._title, _TITLE)}”", "bold"),
+                content(f'"{safe_line(self._title, _TITLE)}"', "bold"),
                 f" (now #{self._rank})" if self._rank else "",
                 ". You get a notice when it drops out.",
             )

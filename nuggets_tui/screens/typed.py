@@ -201,7 +201,7 @@ class TypedDialog(Dialog[_Answer]):
 
         if await self.attempt(put()):
             self._over = True
-            notify(self, "Kept for later. To continue: ctrl+p “unsaved”, or start the app again.")
+            notify(self, 'Kept for later. To continue: ctrl+p "unsaved", or start the app again.')
             self.dismiss(None)
 
 

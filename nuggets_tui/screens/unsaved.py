@@ -155,8 +155,8 @@ class UnsavedScreen(Dialog[Offered | str]):
 def named(unsaved: Unsaved) -> str:
     """What a text is, in a few words."""
     if unsaved.kind == "text":
-        return f"a text to submit “{cut(unsaved.values.get('text', '').strip(), _TITLE)}”"
-    title = f"“{cut(unsaved.title, _TITLE)}”" if unsaved.title.strip() else "without a title"
+        return f'a text to submit "{cut(unsaved.values.get("text", "").strip(), _TITLE)}"'
+    title = f'"{cut(unsaved.title, _TITLE)}"' if unsaved.title.strip() else "without a title"
     if unsaved.kind == "tags":
         return f"the tags of {title}"
     if unsaved.kind == "conflict":

@@ -79,7 +79,7 @@ class AuditPane(RowList):
         else:
             self.empty_text = _nothing_listed(view)
         note = view.snapshot.by_id.get(scope.note_id)
-        about = [content(f"of “{note.title if note else scope.note_id}”")] if scope.note_id else []
+        about = [content(f'of "{note.title if note else scope.note_id}"')] if scope.note_id else []
         about += [Content("with recalls")] if scope.recalls else []
         about += [content(scope.describe(), "$text-warning")] if scope.filtered else []
         title = Content(" · ").join([Content("6 Audit log"), *about])

@@ -174,7 +174,7 @@ def _state(note: Note, snapshot: Snapshot, keys: KeyMap) -> Content:
 
         goal = snapshot.by_id.get(str(note.extra.get(MERGED_INTO, "")))
         said.append(
-            f"⊘ merged into “{goal.title}”" if goal else f"⊘ hidden; {keys.key('hide')} brings it back"
+            f'⊘ merged into "{goal.title}"' if goal else f"⊘ hidden; {keys.key('hide')} brings it back"
         )
     if PINNED in note.tags:
         said.append("★ pinned")
@@ -224,7 +224,7 @@ def _trail(note: Note, trail: Trail | None, keys: KeyMap, width: int) -> Sequenc
         return ()
     # A note that is its sentence says it itself.
     other = trail.sentence and trail.sentence.casefold() != note.content.strip().casefold()
-    sentence = f"“{cut(trail.sentence, _SENTENCE)}”" if other else ""
+    sentence = f'"{cut(trail.sentence, _SENTENCE)}"' if other else ""
     said = [
         f"submitted by {safe_line(trail.handed_by, _AUTHOR)}"
         if trail.handed_by

@@ -57,7 +57,7 @@ def _all_hidden(keys: KeyMap) -> Content:
 
 
 def _facts_alone(keys: KeyMap) -> Content:
-    said = "Only facts so far, and Facts lists them.\nThe command “Show fact notes” lists them here."
+    said = 'Only facts so far, and Facts lists them.\nThe command "Show fact notes" lists them here.'
     return empty_words(keys, said, ("new_note", "writes a note"), ("pane_facts", "goes to Facts"))
 
 
@@ -72,7 +72,7 @@ def _empty_text(view: View) -> Content:
 def _nothing_found(found: Found, keys: KeyMap) -> Content:
     lines = ["Nothing found."]
     if found.nowhere:
-        words = ", ".join(f"“{cut(word, _WORD)}”" for word in found.nowhere[:_WORDS])
+        words = ", ".join(f'"{cut(word, _WORD)}"' for word in found.nowhere[:_WORDS])
         lines.append(f"No note contains {words}.")
     if found.instead:
         lines += ["", "Nearest:", *(f"  {safe_line(query, _QUERY)}" for query in found.instead)]

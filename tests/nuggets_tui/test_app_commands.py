@@ -41,7 +41,7 @@ async def test_x_hides_and_brings_back_a_fact_whole(home: Path) -> None:
         await app.press("x")
         await app.until(lambda: stored(home, "test command").hidden)
         assert Memory.open(home).snapshot.fact_count == 1
-        await app.until(lambda: "Hid “test command”" in app.notices)
+        await app.until(lambda: 'Hid "test command"' in app.notices)
         await app.press("3")
         await app.show("test command")
         await app.press("x")
@@ -105,7 +105,7 @@ async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
         agent_on(home).change("theirs", lambda draft: create_note(draft, "project", "Theirs", "Stays."))
         await app.until(lambda: "Theirs" in app.text)
         await app.press("u")
-        await app.until(lambda: "Undid: hid “Session store”" in app.notices)
+        await app.until(lambda: 'Undid: hid "Session store"' in app.notices)
         assert not stored(home, "Session store").hidden
         assert stored(home, "Theirs")
         await app.press("u")

@@ -56,8 +56,8 @@ def test_links_are_shown_by_title_at_both_ends() -> None:
         for lines in change_lines(_changed(draft, edit), {ONE.id: "One", OTHER.id: "Other"}.__getitem__)
         for line in lines
     ]
-    assert "link to “Other” (kin)" in lines
-    assert "link to “One” (kin)" in lines
+    assert 'link to "Other" (kin)' in lines
+    assert 'link to "One" (kin)' in lines
 
 
 def _changed(draft: Draft, edit: object) -> ChangeSet:

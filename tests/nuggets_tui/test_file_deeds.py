@@ -27,9 +27,9 @@ def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> N
     memory.save_settings({"search.link_weight": None})
     assert said() == "set search.link_weight to its default"
     memory.save_search(SavedSearch("one", "alpha"))
-    assert said() == "saved the search “one”"
+    assert said() == 'saved the search "one"'
     memory.save_search(SavedSearch("one", "beta"), instead_of="one")
-    assert said() == "changed the search “one”"
+    assert said() == 'changed the search "one"'
     memory.save_search(SavedSearch("two", "beta"))
     memory.delete_searches(["one", "two"])
     assert said().startswith("deleted 2 searches: ")

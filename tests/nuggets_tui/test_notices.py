@@ -105,7 +105,7 @@ def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy,
     assert describe_error(BrokenFileError("x", remedy=remedy))[1] == said
 
 
-SHORT = "Hid “Auth middleware”. u undoes it-that."
+SHORT = 'Hid "Auth middleware". u undoes it-that.'
 LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
 BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",
                          where="/home/somebody/.nuggets/graph/graph.json", kept="the file was left as it is",

@@ -43,14 +43,14 @@ def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
     assert sum(line.value for line in answer.lines) == pytest.approx(answer.blend)
     for line in answer.lines:
         assert sum(given.value for given in line.given) == pytest.approx(line.value)
-    assert any("link from “Auth middleware”" in given.text for given in answer.lines[-1].given)
+    assert any('link from "Auth middleware"' in given.text for given in answer.lines[-1].given)
 
 
 def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
     answer = ask(memory, "sesion stor", "Session store")
     texts = [given.text for line in answer.lines for given in line.given]
-    assert "“sesion” read as “session”" in texts
-    assert "“stor” as the start of “store”" in texts
+    assert '"sesion" read as "session"' in texts
+    assert '"stor" as the start of "store"' in texts
 
 
 def test_the_vector_says_whether_it_was_measured(memory: Memory) -> None:
@@ -81,8 +81,8 @@ def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
         ("scratch tag:redis", "Old scratch", "It also does not meet: tag redis."),
         ("redis", "Old scratch", "It also has nothing in common with the query."),
         ("jwt tag:redis", "JWT token format", "It does not meet: tag redis."),
-        ("jwt -rs256", "JWT token format", "It does not meet: without “rs256”."),
-        ('jwt +"claims aud"', "JWT token format", "It does not meet: with “claims aud”."),
+        ("jwt -rs256", "JWT token format", 'It does not meet: without "rs256".'),
+        ('jwt +"claims aud"', "JWT token format", 'It does not meet: with "claims aud".'),
         ("jwt is:fact hits:>3", "JWT token format", "meet: a fact; recalled more than 3 times."),
         ("tag:redis", "JWT token format", "It does not meet: tag redis."),
         ("redis", "Deploy day", "It has nothing in common with the query"),
@@ -126,7 +126,7 @@ def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memor
     assert answer.is_hit
     assert any(sentence.startswith("Matches 10% of the query") for sentence in answer.sentences)
     assert any(sentence.startswith("All hits are less likely") for sentence in answer.sentences)
-    assert any(sentence.startswith("Missing words: “redis”") for sentence in answer.sentences)
+    assert any(sentence.startswith('Missing words: "redis"') for sentence in answer.sentences)
 
 
 def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) -> None:
@@ -164,7 +164,7 @@ def test_every_kind_of_reason_has_words_of_its_own() -> None:
     assert said(ScoreReason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
     meant = ScoreReason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
     assert said(meant, "own", str.upper) == "means: remove ~ delete 0.64"
-    assert said(ScoreReason("links", "link", "", "other", 0.1), "own", str.upper) == "link from “OTHER”"
+    assert said(ScoreReason("links", "link", "", "other", 0.1), "own", str.upper) == 'link from "OTHER"'
 
 
 def test_neighbours_keep_the_reading_that_gives_most() -> None:

@@ -100,7 +100,7 @@ def test_without_many_colours_the_cursor_and_the_pane_in_use_are_still_seen(
     terminal.press("/jwt tokn\r")
     terminal.until("words█")
     terminal.press("w")
-    terminal.until("“tokn” read as")
+    terminal.until('"tokn" read as')
     assert re.search(r"vector +0\.\d+ +█", terminal.text)
     terminal.press("\x1b")
     assert terminal.leave() == 0

@@ -48,7 +48,7 @@ def test_why_takes_a_note_by_its_title_its_id_and_the_beginning_of_its_id(filled
     shown = filled.ok("why", QUESTION, "Rollback")
     assert shown.splitlines()[0].split()[1:] == ["Rollback", id]
     assert "The only hit." in shown
-    assert "“roll”" in shown
+    assert '"roll"' in shown
 
 
 def test_why_says_what_keeps_a_note_out_and_counts_no_recall(filled: Any) -> None:
@@ -150,7 +150,7 @@ def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     assert [one["id"] for one in answer["explained"]] == [one["id"] for one in answer["candidates"]]
     result = filled("recall", UNSURE, "--explain")
     assert result.exit_code == 1
-    assert "Missing words: “birthday”" in result.stdout
+    assert 'Missing words: "birthday"' in result.stdout
     assert filled.json("recall", "zzyzx", "--explain", code=1)["explained"] == []
     assert "nothing found" in filled.fails("recall", "zzyzx", "--explain", code=1)
     (missed,) = filled.json("recall", "zzyzx", "--explain", "Rollback", code=1)["explained"]

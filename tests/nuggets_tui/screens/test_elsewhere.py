@@ -38,12 +38,12 @@ async def test_who_changes_the_note_shown_is_said_and_of_another_note_nothing(tm
         await app.until(lambda: app.view.snapshot.note(notes["Deploy day"]).content == "On Mondays.")
         agent.change("shown", lambda draft: edit_note(draft, notes["Session store"], content="Valkey."))
         await app.until(lambda: "Session store" in app.notices, "the notice")
-        assert "“Session store”, the note shown, was changed by claude" in app.notices
+        assert '"Session store", the note shown, was changed by claude' in app.notices
         assert "Deploy day" not in app.notices
         await app.until(lambda: app.view.origin is not None and app.view.origin.changed_by == "claude")
         agent.change("gone", lambda draft: delete_note(draft, notes["Session store"]))
         await app.until(
-            lambda: "“Session store”, the note shown, was deleted by claude" in app.notices,
+            lambda: '"Session store", the note shown, was deleted by claude' in app.notices,
             "the second notice",
         )
 

@@ -50,12 +50,12 @@ async def test_u_and_capital_u_go_back_and_forth_across_restarts(home: Path) -> 
         await app.until(lambda: stored(home, "Session store").hidden)
     async with opened(home) as app:
         await app.press("u")
-        await app.until(lambda: "Undid: hid “Session store”" in app.notices)
+        await app.until(lambda: 'Undid: hid "Session store"' in app.notices)
         assert not stored(home, "Session store").hidden
         assert "U redoes it" in app.notices
     async with opened(home) as app:
         await app.press("U")
-        await app.until(lambda: "Redid: hid “Session store”" in app.notices)
+        await app.until(lambda: 'Redid: hid "Session store"' in app.notices)
         assert stored(home, "Session store").hidden
         await app.press("U")
         await app.until(lambda: "nothing to redo" in app.notices)
@@ -198,7 +198,7 @@ async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path)
         await app.press("u")
         await app.until(lambda: "cannot be undone now" in app.text)
         shown = " ".join(app.text.replace("│", " ").split())
-        assert "“Session store”" in shown
+        assert '"Session store"' in shown
         assert "codex: second" in shown
         assert stored(home, "Session store").content == "Second."
 
@@ -209,7 +209,7 @@ async def test_u_says_what_stands_in_the_way_of_my_last_change(home: Path) -> No
     agent_on(home).change("newer", partial(edit_note, id=store.id, content="Newer."))
     async with opened(home) as app:
         await app.press("u")
-        await app.until(lambda: "“Session store”" in app.notices)
+        await app.until(lambda: '"Session store"' in app.notices)
         assert "claude: newer" in app.notices
         assert stored(home, "Session store").content == "Newer."
 
@@ -250,7 +250,7 @@ async def test_the_log_of_the_note_shown_alone_and_all_of_it_again(home: Path) -
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("A")
-        await app.until(lambda: "6 Audit log · of “Session store”" in app.text)
+        await app.until(lambda: '6 Audit log · of "Session store"' in app.text)
         await app.until(lambda: len(app.log) == 2)
         await app.press("A")
         await app.until(lambda: len(app.log) == 3)

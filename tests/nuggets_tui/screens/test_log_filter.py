@@ -190,6 +190,6 @@ def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_ha
 
 def test_scopes_say_what_they_ask_for() -> None:
     scope = Scope(authors=("agent", "bob"), deeds=("merged", "undo"), run="x", text="auth", note_id="n")
-    assert scope.describe() == "by agents or bob · merged or undone · one run · “auth”"
+    assert scope.describe() == 'by agents or bob · merged or undone · one run · "auth"'
     assert scope.cleared() == Scope(note_id="n")
     assert not scope.cleared().filtered

@@ -54,7 +54,7 @@ async def test_it_names_the_words_that_no_note_contains_and_the_nearest(home: Pa
     Memory.open(home).change("more", more)
     async with opened(home) as app:
         await search(app, "kubernetes")
-        await app.until(lambda: "No note contains “kubernetes”" in app.text)
+        await app.until(lambda: 'No note contains "kubernetes"' in app.text)
         await search(app, "nugget:opps")
         await app.until(lambda: "nugget:ops" in app.text)
         await search(app, "type:relationshp")

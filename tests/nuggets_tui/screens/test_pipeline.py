@@ -342,7 +342,7 @@ async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: F
         text = app.main.query_one("#note", LineView)
         await app.until(lambda: "submitted by claude" in text.text)
         said = " ".join(text.text.split())
-        assert f"“{CHOSEN}”" in said
+        assert f'"{CHOSEN}"' in said
         assert "session session-7f3a" in said
         await app.press("O")
         screen = await app.screen(NoteOriginScreen)

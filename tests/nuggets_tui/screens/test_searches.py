@@ -51,7 +51,7 @@ async def test_a_search_is_kept_as_a_golden_one_listed_run_and_let_go(home: Path
         await app.back_on_main()
         memory = app.main.session.memory
         assert memory.searches == (SavedSearch("tokens", "jwt tokens", shown.id, shown.title, 2),)
-        assert "Saved the search “tokens”" in app.notices
+        assert 'Saved the search "tokens"' in app.notices
         await app.press("escape", "Q")
         await app.screen(SearchesScreen)
         await app.until(lambda: "found at #1" in app.text)

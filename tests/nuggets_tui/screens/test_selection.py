@@ -207,7 +207,7 @@ async def test_many_are_deleted_only_after_a_question_that_names_them(home: Path
         await app.press("ctrl+s")
         await app.screen(ConfirmScreen)
         assert "Delete 2 notes for good?" in app.text
-        assert "“Deploy day”" in app.text
+        assert '"Deploy day"' in app.text
         await app.press("enter")
         await app.screen(BulkReview)
         await app.press("ctrl+s")
@@ -227,7 +227,7 @@ async def test_one_selected_note_is_acted_on_at_once_and_two_are_merged(home: Pa
         await select(app, "Session store")
         await app.show("Deploy day")
         await app.press("x")
-        await app.until(lambda: "Hid “Session store”" in app.notices)
+        await app.until(lambda: 'Hid "Session store"' in app.notices)
         assert app.view.selected == frozenset()
         await select(app, "Auth middleware", "JWT token format", "Deploy day")
         await app.press("m")
@@ -235,7 +235,7 @@ async def test_one_selected_note_is_acted_on_at_once_and_two_are_merged(home: Pa
         await select(app, "Deploy day")
         await app.press("m")
         await app.screen(MergeScreen)
-        assert "“JWT token format”" in app.text
+        assert '"JWT token format"' in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
         assert app.view.selected == frozenset()

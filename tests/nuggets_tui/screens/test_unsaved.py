@@ -68,7 +68,7 @@ async def test_what_a_crash_left_is_offered_and_enter_goes_on_with_it(home: Path
     left_behind(home, edit_of(home, "Half a sentence"))
     async with opened(home) as app:
         await offered(app)
-        assert "You were editing “Session store” (3 min ago), unsaved" in app.text
+        assert 'You were editing "Session store" (3 min ago), unsaved' in app.text
         assert "+ Half a sentence" in app.text
         await app.press("enter")
         editor = await app.screen(EditorScreen)
@@ -132,7 +132,7 @@ async def test_a_new_note_and_a_fact_go_on_where_they_were(home: Path) -> None:
         await app.back_on_main()
         await app.main.action_command("unsaved")
         await offered(app)
-        assert "a new fact “lint”" in app.text
+        assert 'a new fact "lint"' in app.text
         await app.press("enter")
         form = await app.screen(FormScreen)
         assert form.values == fact.values
@@ -229,7 +229,7 @@ async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(
         await app.until(lambda: kept(home))
     async with opened(home) as app:
         await offered(app)
-        assert "a text to submit “We chose PostgreSQL" in app.text
+        assert 'a text to submit "We chose PostgreSQL' in app.text
         await app.press("enter")
         submit = await app.screen(SubmitScreen)
         assert submit.values == {"text": said, "nugget": ""}

@@ -74,7 +74,7 @@ def test_differences_bear_signs_beside_their_colour() -> None:
     assert "- b" in lines
     assert "+ B" in lines
     assert "+ tag x" in lines
-    assert "+ link to “title of m” (r)" in lines
+    assert '+ link to "title of m" (r)' in lines
 
 
 def test_whole_notes_come_and_go_whole() -> None:
