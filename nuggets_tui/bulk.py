@@ -14,8 +14,8 @@ from core.model.change import ChangeSet, NoteChange
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.row_text import PINNED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:

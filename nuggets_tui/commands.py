@@ -12,6 +12,7 @@ from textual.binding import Binding
 
 from nuggets_tui.file_opening import names_a_file
 from nuggets_tui.keys import shown_key
+from nuggets_tui.listing import topics
 
 if TYPE_CHECKING:
     from nuggets_tui.screens.main import MainScreen
@@ -137,6 +138,9 @@ def _commands() -> tuple[Command, ...]:
         Command("why_not", "", "why not", "Why a note is missing from the results: choose it", SEARCH,
                 lambda main: main.search.why_not(), "search", 3,
                 when=lambda view: view.found is not None, explains=_always, former="W"),
+        Command("same_tag", "", "same tag", "Search the notes with a tag of this note (or click a tag)", SEARCH,
+                lambda main: main.search.find_same_tag(), "note",
+                when=lambda view: view.loaded and view.note is not None and bool(topics(view.note))),
         Command("keep_search", "", "save", "Save this search, or make it a search check", SEARCH,
                 lambda main: main.searches.save_search(), "search", 20,
                 when=lambda view: view.found is not None, explains=_always, former="K"),

@@ -21,6 +21,8 @@ ORDER_NAMES: Final[dict[Order, str]] = {
     "title": "by title",
     "care": "needs care",
 }
+PINNED: Final = "pinned"
+"""The tag of a note that reflection leaves alone."""
 _DULL_TAGS: Final = ("scope:", "type:")
 
 
@@ -40,6 +42,11 @@ def own_tags(note: Note) -> tuple[str, ...]:
     """The tags that say more than nugget, scope and type do."""
     nugget = note.nugget_name.lower()
     return tuple(tag for tag in note.tags if tag != nugget and not tag.startswith(_DULL_TAGS))
+
+
+def topics(note: Note) -> tuple[str, ...]:
+    """The tags that say what a note is about: its own ones, without the sign of a pinned note."""
+    return tuple(tag for tag in own_tags(note) if tag != PINNED)
 
 
 MANY: Final = 20_000

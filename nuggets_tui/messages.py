@@ -43,6 +43,13 @@ class SearchTyped(Message):
 
 
 @dataclass(eq=False, repr=False)
+class TagWanted(Message):
+    """The notes with a tag are to be listed."""
+
+    tag: str
+
+
+@dataclass(eq=False, repr=False)
 class SearchLeft(Message):
     """The cursor leaves the search box: to the first hit, or back to where it was."""
 

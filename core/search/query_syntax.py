@@ -324,6 +324,15 @@ def _values(text: str, place: int) -> tuple[tuple[str, ...] | None, int]:
     return _distinct(found), place
 
 
+def typed_value(value: str) -> str:
+    """A value as it is typed behind a field's colon, in quotes where it must be; "" for one that cannot be typed."""
+    bare = _VALUE.fullmatch(value)
+    if bare is not None and bare[2] is not None:
+        return value
+    said = " ".join(value.split())
+    return f'"{said}"' if said and said == value and not _ANY_QUOTE.search(said) else ""
+
+
 def _distinct(texts: Iterator[str] | list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 

@@ -15,12 +15,12 @@ from core.model.change import ChangeSet
 from core.model.note import Note
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.listing import PINNED
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import cut, safe_line
 from nuggets_tui.threads import run_in_thread
-from nuggets_tui.widgets.row_text import PINNED
 
 if TYPE_CHECKING:
     from core.model.draft import Draft

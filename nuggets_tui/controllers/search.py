@@ -11,6 +11,7 @@ from textual.timer import Timer
 from nuggets_tui import garbage
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.listing import topics
 from nuggets_tui.long_work import LongWork
 
 if TYPE_CHECKING:
@@ -107,6 +108,32 @@ class SearchController(Controller):
         if to_results:
             self.context.notes_pane.action_first()
         self.context.go_to("notes")
+
+    def find_tagged(self, tag: str) -> None:
+        """Lists the notes with a tag."""
+        from core.search.query_syntax import typed_value
+
+        value = typed_value(tag)
+        if value:
+            self.context.search_box.value = f"tag:{value}"
+            self.context.go_to("notes")
+        else:
+            self.context.warn("A tag with quotation marks cannot be searched.")
+
+    def find_same_tag(self) -> None:
+        """Lists the notes with a tag of the note shown; asks which where it has several."""
+        from nuggets_tui.screens.choice import TagsScreen
+
+        note = self.view.note
+        tags = topics(note) if note is not None else ()
+        if len(tags) == 1:
+            self.find_tagged(tags[0])
+        elif tags:
+            self.context.open_dialog(TagsScreen(tags, self.view.snapshot), self._tag_chosen)
+
+    def _tag_chosen(self, tag: str | None) -> None:
+        if tag is not None:
+            self.find_tagged(tag)
 
     # What is made ahead
 

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from core.daily import lines_of
 from core.promotion import PromotionResult
+from core.search.completion import offers_of
 from nuggets_tui.file_opening import Found
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.screens.dialog import Dialog
@@ -24,6 +25,7 @@ from nuggets_tui.words import data_size, local_time, plural, time_ago
 
 if TYPE_CHECKING:
     from core.memory import Backup, PromotionTarget
+    from core.model.snapshot import Snapshot
 
 
 class ChoiceScreen(Dialog[str]):
@@ -49,6 +51,22 @@ class ChoiceScreen(Dialog[str]):
         """Closes with the choice."""
         event.stop()
         self.dismiss(event.row.key)
+
+
+class TagsScreen(ChoiceScreen):
+    """Answers with one of some tags."""
+
+    heading = "List the notes with which tag?"
+    keys = "⏎  list · ↑↓  choose · esc  close"
+    said = "A click on a tag of a note lists its notes, too."
+
+    def __init__(self, tags: Sequence[str], snapshot: Snapshot) -> None:
+        counts = dict(offers_of(snapshot).tag)
+        super().__init__([_tag_row(tag, counts.get(tag, 0)) for tag in tags])
+
+
+def _tag_row(tag: str, count: int) -> Row:
+    return Row(tag, (sides(content(tag), content(plural(count, "note"), MUTED)),))
 
 
 SHOW = "show"

@@ -49,6 +49,7 @@ from nuggets_tui.messages import (
     PaneWanted,
     SearchLeft,
     SearchTyped,
+    TagWanted,
 )
 from nuggets_tui.notices import dismiss_all, notify_error
 from nuggets_tui.opening import Opening
@@ -384,6 +385,11 @@ class MainScreen(Screen[None]):
         event.stop()
         self.tips.tried("search")
         self.search.typed(event.text)
+
+    @on(TagWanted)
+    def _list_tagged(self, event: TagWanted) -> None:
+        event.stop()
+        self.search.find_tagged(event.tag)
 
     @on(SearchLeft)
     def _leave_search(self, event: SearchLeft) -> None:

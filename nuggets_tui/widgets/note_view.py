@@ -15,13 +15,14 @@ from textual.reactive import reactive
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.messages import FileWanted
+from nuggets_tui.listing import PINNED, topics
+from nuggets_tui.messages import FileWanted, TagWanted
 from nuggets_tui.origin import SOURCES, NoteAuthors, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.view import View, changed_between, own_tags
+from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
-from nuggets_tui.widgets.row_text import MUTED, PINNED
+from nuggets_tui.widgets.row_text import MUTED, tag_at, tag_text
 from nuggets_tui.words import SIGN, kinds_in, time_ago
 
 _NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)
@@ -66,7 +67,12 @@ class NotePane(LineView):
         self.border_title = Content.assemble("3 Note", (kind, MUTED))
 
     def on_click(self, event: Click) -> None:
-        """A file that the note speaks of is opened by a click on it."""
+        """A click on a tag lists its notes; one on a file that the note speaks of opens that."""
+        tag = tag_at(event)
+        if tag:
+            event.stop()
+            self.post_message(TagWanted(tag))
+            return
         offset = event.get_content_offset(self)
         line = self.line_at(offset.y) if offset is not None else None
         if offset is None or line is None:
@@ -198,7 +204,7 @@ def _metadata(note: Note, width: int) -> Content:
 
 
 def _tags(note: Note) -> Content:
-    tags = [content(tag, "$text-secondary") for tag in own_tags(note)[:_MOST_TAGS] if tag != PINNED]
+    tags = list(map(tag_text, topics(note)[:_MOST_TAGS]))
     return Content("  ").join(tags) if tags else Content("")
 
 

@@ -9,22 +9,24 @@ from rich.cells import cell_len
 from textual import on, work
 from textual.cache import LRUCache
 from textual.content import Content
+from textual.events import Click
 from textual.reactive import reactive
 
 from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand
-from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
+from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand, topics
+from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted, TagWanted
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import run_in_thread
-from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_between, own_tags
+from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,
-    PINNED,
     empty_words,
     note_marks,
     set_border_text,
+    tag_at,
+    tag_text,
     title_style,
     with_label,
     with_reasons,
@@ -117,8 +119,10 @@ def _title(note: Note) -> Content:
 
 def _label(note: Note) -> Content:
     """What a note belongs to: its first tag, or its nugget."""
-    tags = [tag for tag in own_tags(note) if tag != PINNED]
-    return content(cut(tags[0] if tags else note.nugget_name, _LABEL), "$text-secondary")
+    tags = topics(note)
+    if tags:
+        return tag_text(tags[0], _LABEL)
+    return content(cut(note.nugget_name, _LABEL), MUTED)
 
 
 def _age(stamp: str, now: datetime) -> str:
@@ -345,6 +349,14 @@ class NotesPane(RowList):
             return
         if isinstance(event.row.data, str) and (self.has_focus or not self.view.note_id or self._leads()):
             self.post_message(NotePicked(event.row.data))
+
+    def on_click(self, event: Click) -> None:
+        """A click on a tag lists its notes, and is none on the row."""
+        tag = tag_at(event)
+        if tag and not (event.shift or event.ctrl):
+            event.stop()
+            event.prevent_default()
+            self.post_message(TagWanted(tag))
 
     def _leads(self) -> bool:
         """Whether the best hit is to be shown while words are typed."""

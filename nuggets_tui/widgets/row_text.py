@@ -6,15 +6,19 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from textual.content import Content
+from textual.events import MouseEvent
+from textual.style import Style
 from textual.widget import Widget
 
 from core.model.note import Note
 from nuggets_tui.key_map import KeyMap
+from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.words import SIGN, kinds_in
 
 MUTED = "$text-muted"
-PINNED = "pinned"
+# A mark of our own instead of "@click", which would paint the tag as a link.
+_TAG: Final = "tag"
 # Cells between a row and the scroll bar.
 _MARGIN = 1
 # Two of them are a flag, which is one picture.
@@ -105,6 +109,17 @@ def columns(
         return sides(left, right)(width)
 
     return line
+
+
+def tag_text(tag: str, width: int = 0) -> Content:
+    """A tag, cut at so many cells (0: whole), that a click can be told to be on: see `tag_at`."""
+    shown = content(cut(tag, width) if width else tag, "$text-secondary")
+    return shown.stylize(Style.from_meta({_TAG: tag}))
+
+
+def tag_at(event: MouseEvent) -> str:
+    """The tag that the mouse is on, "" for none."""
+    return str(event.style.meta.get(_TAG, ""))
 
 
 def marked(text: str, words: Collection[str], style: str = "") -> Content:
