@@ -15,7 +15,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
-from core.model.change import ChangeSet
+from core.model.change import Author, ChangeSet
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.clash import LINES, Clash, Side, Version
 from nuggets_tui.notices import warn
@@ -30,13 +30,18 @@ from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural, time_ago
 
-_NARROW: Final = 100
 _LONGEST_ABOUT: Final = 600
-_SIDE_NAMES: Final[dict[Side, str]] = {"ours": "yours", "theirs": "theirs"}
-_DECIDED: Final[dict[Side, str]] = {
-    "ours": "Resolved: your version is saved",
-    "theirs": "Resolved: the other version stays",
+_DECIDED: Final[dict[Side, str]] = {"ours": "is saved", "theirs": "stays"}
+_DECIDED_IN_EACH: Final[dict[Side, str]] = {
+    "ours": "the version that waited is saved in each",
+    "theirs": "the saved version stays in each",
 }
+_YOURS: Final = "yours"
+_PROGRAM: Final = "the other program's"
+_LONGEST_NAME: Final = 24
+_NO_BASE: Final = "Nothing: no text stood here before, or the version before is not known."
+_WAITING: Final = "the waiting version"
+_SAVED: Final = "the saved version"
 
 
 Resolution = tuple[ChangeSet, str]
@@ -88,8 +93,8 @@ class ConflictScreen(TypedDialog[Resolution]):
         yield Static(self._about(), classes="words", id="about")
         with Container(id="versions"):
             yield _pane("base", "Before", _lines(clash.base, clash.base, "It did not exist."))
-            yield _pane("ours", "Yours", _lines(clash.base, clash.ours, "It is deleted."))
-            yield _pane("theirs", "Theirs", _lines(clash.base, clash.theirs, "It is deleted."))
+            yield _pane("ours", "", _lines(clash.base, clash.ours, "It is deleted."))
+            yield _pane("theirs", "", _lines(clash.base, clash.theirs, "It is deleted."))
         if not clash.textual:
             yield Static("", id="choice", classes="words")
         elif clash.field in LINES:
@@ -105,10 +110,6 @@ class ConflictScreen(TypedDialog[Resolution]):
         if self.typed and self._clash.textual:
             self._set_result(self.typed.get("result", self._clash.ours.text))
         self._show_choice()
-
-    def on_resize(self) -> None:
-        """Side by side where there is room, else one below the other."""
-        self.set_class(self.size.width < _NARROW, "-narrow")
 
     def _about(self) -> Content:
         clash, more = self._clash, []
@@ -131,17 +132,19 @@ class ConflictScreen(TypedDialog[Resolution]):
     def _titles(self) -> dict[Side, Content]:
         """What stands over the two versions: whose they are, and how old."""
         now, made = self._session.clock(), self._clash.made
-        yours = self._clash.entry.change_set
-        mine = yours.author.kind == "person"
-        theirs = (
-            "Theirs",
-            "" if made is None else str(made.author),
-            "" if made is None else time_ago(made.at, now),
-        )
+        ours, theirs = (_capital(self.names[side]) for side in ("ours", "theirs"))
         return {
-            "ours": _joined("Yours", "" if mine else str(yours.author), time_ago(yours.at, now)),
-            "theirs": _joined(*theirs),
+            "ours": _joined(ours, time_ago(self._clash.entry.change_set.at, now)),
+            "theirs": _joined(theirs, "" if made is None else time_ago(made.at, now)),
         }
+
+    @property
+    def names(self) -> dict[Side, str]:
+        """What the two versions are called: by whose they are, where that tells them apart."""
+        made = self._clash.made
+        ours = _owned(self._clash.entry.change_set.author, _WAITING)
+        theirs = _SAVED if made is None else _owned(made.author, _SAVED)
+        return {"ours": _WAITING, "theirs": _SAVED} if ours == theirs else {"ours": ours, "theirs": theirs}
 
     # The result
 
@@ -212,7 +215,7 @@ class ConflictScreen(TypedDialog[Resolution]):
         result = self.result
         if result is not None:
             self.choice = "theirs" if result == self._clash.theirs.text else "ours"
-        taken = "edited" if self.edited else _SIDE_NAMES[self.choice]
+        taken = "edited" if self.edited else self.names[self.choice]
         for side, title in self._titles().items():
             chosen = side == self.choice and not self.edited
             self.query_one(f"#{side}").border_title = Content.assemble("✓ " if chosen else "", title)
@@ -225,7 +228,8 @@ class ConflictScreen(TypedDialog[Resolution]):
 
     def key_line(self) -> Content:
         """The keys, with what would be saved."""
-        taken = "as edited" if self.is_mounted and self.edited else _SIDE_NAMES[self.choice]
+        names = {side: safe_line(name, _LONGEST_NAME) for side, name in self.names.items()}
+        taken = "as edited" if self.is_mounted and self.edited else names[self.choice]
         if self._typing:
             return key_content(f"ctrl+s  save {taken} · esc  leave the field")
         edit = " · e  edit" if self._clash.textual else ""
@@ -233,7 +237,9 @@ class ConflictScreen(TypedDialog[Resolution]):
             saved = f"save {taken} in all {self._waiting} · a  in this one only"
         else:
             saved = f"save {taken}" + (f" · a  in all {self._waiting}" if self._waiting > 1 else "")
-        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  {saved} · esc  decide later")
+        return key_content(
+            f"y  {names['ours']} · t  {names['theirs']}{edit} · ctrl+s  {saved} · esc  decide later"
+        )
 
     def refresh_keys(self) -> None:
         """As in every dialog; the focus comes before everything stands."""
@@ -254,7 +260,8 @@ class ConflictScreen(TypedDialog[Resolution]):
         elif text is not None and self.edited:
             text = squeeze(text) if self._clash.field in LINES else normalise_content(text)
             if not text:
-                warn(self, "The result is empty. Press y for yours or t for theirs, or write a text.")
+                either = f"Press y for {self.names['ours']} or t for {self.names['theirs']}"
+                warn(self, f"The result is empty. {either}, or write a text.")
                 return
             self._save(text)
         else:
@@ -268,7 +275,8 @@ class ConflictScreen(TypedDialog[Resolution]):
             )
         )
         if done is not None:
-            self.dismiss((done, "Resolved: your result is saved" if text else _DECIDED[self.choice]))
+            decided = f"{self.names[self.choice]} {_DECIDED[self.choice]}"
+            self.dismiss((done, f"Resolved: {'your result is saved' if text else decided}"))
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:
@@ -276,8 +284,8 @@ class ConflictScreen(TypedDialog[Resolution]):
             self._session.write(self._session.memory.resolve_all_conflicts, self.choice)
         )
         if done:
-            side = _SIDE_NAMES[self.choice]
-            self.dismiss((done[-1], f"Resolved {plural(len(done), 'conflict')}: {side} in each"))
+            side = _DECIDED_IN_EACH[self.choice]
+            self.dismiss((done[-1], f"Resolved {plural(len(done), 'conflict')}: {side}"))
 
     def action_close(self) -> None:
         """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""
@@ -301,9 +309,25 @@ def _pane(id: str, title: str, make: MakeLines) -> LineView:
 def _lines(base: Version, version: Version, gone: str) -> MakeLines:
     if not version.there:
         return lambda width: Content.styled(gone, MUTED).wrap(width)
+    if version is base and not version.text:
+        return lambda width: Content.styled(_NO_BASE, MUTED).wrap(width)
     if version is base or not base.there:
         return plain_lines(version.text)
     return version_lines(base.text, version.text)
+
+
+def _owned(author: Author, nobody: str) -> str:
+    """A version by whose it is: "yours", "claude's"."""
+    if author.kind == "person" and not author.name:
+        return _YOURS
+    if author.kind == "program" and not author.name:
+        return _PROGRAM
+    return f"{safe_line(str(author))}'s" if str(author) else nobody
+
+
+def _capital(name: str) -> str:
+    """A version's name as it begins a title; the name of an author stays as it is."""
+    return f"{name[:1].upper()}{name[1:]}" if name in (_YOURS, _PROGRAM, _WAITING, _SAVED) else name
 
 
 def _joined(*parts: str) -> Content:

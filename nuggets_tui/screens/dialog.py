@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Dialog", "key_content"]
 
 _Answer = TypeVar("_Answer")
+# Cells from which two sides fit beside each other.
+_WIDE: Final = 100
 _Result = TypeVar("_Result")
 
 
@@ -39,6 +41,8 @@ class Dialog(ModalScreen[_Answer]):
         Binding("escape", "close", "close", show=False),
         Binding("question_mark,f1", "app.help", "help", show=False, id="help"),
     ]
+    # What stands beside each other in a wide terminal stands one below the other in a narrow one.
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012  Textual's own is no class variable.
     heading = ""
     about = ""
     _answered = False

@@ -198,7 +198,6 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         if not self.query("#preview"):
             return
         narrow, previewed = self.size.width < _WIDE, self._previewed
-        self.set_class(narrow, "-narrow")
         preview, text = self.query_one("#preview", LineView), self.query_one("#text", TextArea)
         preview.display = previewed
         preview.can_focus = previewed and narrow

@@ -39,7 +39,7 @@ _FIELDS: Final = {
     "stability": "Stability", "confidence": "Confidence",
 }  # fmt: skip
 _OF_BOTH: Final = ("content", "tags")
-_SIDE_LABELS: Final = {"survivor": "this note", "other": "the other", "both": "both"}
+_SIDE_LABELS: Final = {"survivor": "kept note", "other": "hidden note", "both": "both"}
 _LONGEST: Final = 20_000
 _Answer = Callable[[], Awaitable[Reviewed]]
 
@@ -103,9 +103,7 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
 
     def _words(self) -> Content:
         kept, gone = (safe_line(note.title, 60) for note in (self._survivor, self._other))
-        return content(
-            f'"{kept}" stays (this note); "{gone}" (the other) is hidden with a link to it.', MUTED
-        )
+        return content(f'Keeps "{kept}". Hides "{gone}", with a link to the kept note. x swaps them.', MUTED)
 
     def _rows(self) -> list[Row]:
         return [self._row(name, label) for name, label in _FIELDS.items()]

@@ -22,12 +22,14 @@ from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import listed
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, marked, note_marks, sides, title_style
+from nuggets_tui.widgets.row_text import marked, note_marks, title_style, with_reasons
 
 _MOST: Final = 100
 _WORDS: Final = 3
 _MARKED: Final = "bold underline $text-accent"
 _REASON: Final = "related"
+# Cells of each thing said of a note.
+_ABOUT: Final = 44
 
 
 @dataclass(frozen=True)
@@ -174,10 +176,8 @@ class PickerScreen(Dialog[tuple[str, str]]):
         if choice.words:
             title = marked(note.title, choice.words, title_style(note))
         linked = "already linked" if note.id in self._linked else ""
-        about = " · ".join(part for part in (choice.why, linked, note.nugget_name) if part)
-        return Row(
-            note.id, (sides(Content.assemble(note_marks(note), title), content(cut(about, 44), MUTED)),)
-        )
+        about = [cut(part, _ABOUT) for part in (choice.why, linked, note.nugget_name) if part]
+        return Row(note.id, (with_reasons(Content.assemble(note_marks(note), title), about),))
 
     def action_move(self, step: int) -> None:
         """Walks the list while the cursor stays in the field."""

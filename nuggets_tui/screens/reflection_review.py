@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from core.model.snapshot import Snapshot
@@ -17,10 +18,11 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
-    from core.model.change import ChangeSet
+    from core.model.change import ChangeSet, NoteChange
     from core.reflection import ProposedChange, ReflectionResult
 
 _SHOWN: Final = 4_000
+_NO_PAIR: Final[frozenset[str]] = frozenset()
 # The fields of a note that a kind of change touches; merging touches all.
 _FIELDS: Final = {"rewrite": ("title", "content"), "hide": ("hidden",), "tag": ("tags",), "link": ("links",)}
 
@@ -29,7 +31,11 @@ class ReflectionReview(DecidingReview):
     """Changes of a cleanup pass. What is refused one by one is not proposed again; what is left for later is."""
 
     def __init__(self, session: Session, result: ReflectionResult) -> None:
-        items = [_item(change, result.change_set, session.snapshot) for change in result.changes]
+        pairs = {change.id: _pair(change) for change in result.changes if change.type == "link"}
+        items = [
+            _item(change, _without(result.change_set, pairs, change.id), session.snapshot)
+            for change in result.changes
+        ]
         said = (
             f"Checked {plural(result.inspected, 'note')}. Nothing changes until you apply. What you "
             f"refuse (space) is not proposed again. {left_for_later(result)}"
@@ -50,7 +56,32 @@ class ReflectionReview(DecidingReview):
         return done.change_set, said
 
 
-def _item(change: ProposedChange, change_set: ChangeSet, snapshot: Snapshot) -> ReviewItem:
+_Pair = frozenset[str]
+
+
+def _pair(change: ProposedChange) -> _Pair:
+    return frozenset((change.note_id, change.other_id))
+
+
+def _without(change_set: ChangeSet, pairs: Mapping[str, _Pair], own: str) -> tuple[NoteChange, ...]:
+    """What is done to each note, without the links that other rows propose. pairs: the notes that each row links."""
+    others = {pair for row, pair in pairs.items() if row != own} - {pairs.get(own, _NO_PAIR)}
+
+    def alone(change: NoteChange) -> NoteChange:
+        if change.before is None or change.after is None:
+            return change
+        had = change.before.links
+        links = tuple(
+            link
+            for link in change.after.links
+            if link in had or frozenset((change.id, link.to)) not in others
+        )
+        return replace(change, after=replace(change.after, links=links))
+
+    return tuple(map(alone, change_set.notes)) if others else change_set.notes
+
+
+def _item(change: ProposedChange, changes: Sequence[NoteChange], snapshot: Snapshot) -> ReviewItem:
     note, other = snapshot.by_id.get(change.note_id), snapshot.by_id.get(change.other_id)
     title = note.title if note else change.nugget_name
     # People know notes by their titles.
@@ -61,7 +92,7 @@ def _item(change: ProposedChange, change_set: ChangeSet, snapshot: Snapshot) -> 
 
     def lines(width: int) -> list[Content]:
         shown = [Content.styled(safe_line(detail), MUTED), Content.styled(why, MUTED), Content("")]
-        for each in change_set.notes:
+        for each in changes:
             if each.id in concerned:
                 shown += [*note_change_lines(each, names, title_of=titles(snapshot)), Content("")]
         if change.type == "hide" and note is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.events import MouseEvent
 from textual.style import Style
@@ -52,13 +53,17 @@ def with_label(left: Content, label: Content, right: Content) -> Callable[[int],
 
 
 def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Content]:
-    """A line with a text, and at its right end as many reasons as leave the text what it needs, or half."""
+    """A line with a text, and at its right end as many reasons as leave the text what it needs, the first one where
+    that leaves it half.
+    """
 
     def line(width: int) -> Content:
-        room = max(width // 2, width - _MARGIN - left.cell_length - 1)
+        room = width - _MARGIN - left.cell_length - 1
         shown = list(reasons)
-        while shown and len(" · ".join(shown)) > room:
+        while len(shown) > 1 and cell_len(" · ".join(shown)) > room:
             shown.pop()
+        if shown and cell_len(shown[0]) > max(room, width // 2):
+            shown.clear()
         return sides(left, content(" · ".join(shown), MUTED))(width)
 
     return line
@@ -66,7 +71,7 @@ def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Conte
 
 def cut_middle(text: str, width: int) -> str:
     """One harmless line of at most `width` cells; of a longer one the beginning and more of its end."""
-    from rich.cells import cell_len, set_cell_size, split_graphemes
+    from rich.cells import set_cell_size, split_graphemes
 
     line = safe_line(text)
     if cell_len(line) <= width:

@@ -80,7 +80,7 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
     async with opened(home, size) as app:
         screen = await type_over(app, home)
         for shown in ("Redis holds sessions for an hour.", "Mine, typed for an hour.", "Theirs", "claude"):
-            assert shown in app.text
+            await app.until(lambda shown=shown: shown in app.text)  # type: ignore[misc]
         assert "esc decide later" in app.text
         versions = [screen.query_one(f"#{side}").region for side in ("base", "ours", "theirs", "result")]
         for one in versions:
@@ -139,12 +139,12 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
     async with opened(home) as app:
         await waiting_conflict(app)
         await app.press("t")
-        assert "save theirs" in app.text
+        assert "save claude's" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
         assert stored(home, "Session store").content == "Theirs"
         await app.until(lambda: not app.view.log.waiting)
-        assert "Resolved: the other version stays" in app.notices
+        assert "Resolved: claude's stays" in app.notices
         assert "resolved" in app.text
 
 
@@ -270,7 +270,7 @@ async def test_a_field_that_is_no_text_is_said_in_words(home: Path) -> None:
         assert "e edit" not in app.text
         assert "Result: yours" in app.text
         await app.press("t")
-        assert "Result: theirs" in app.text
+        assert "Result: claude's" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
         assert stored(home, "Session store").scope == "session"

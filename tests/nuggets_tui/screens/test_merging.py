@@ -80,7 +80,9 @@ async def test_both_sides_and_the_result_are_on_screen_and_nothing_is_written(
         assert "not duplicates" in app.text
         await on_field(app, screen, "content")
         both = screen.query_one("#versions-of-field", LineView).text
-        assert both.index("This note") < both.index("Alpha.") < both.index("The other") < both.index("Beta.")
+        assert (
+            both.index("Kept note") < both.index("Alpha.") < both.index("Hidden note") < both.index("Beta.")
+        )
         becomes = screen.query_one("#becomes", LineView).text
         assert "Alpha." in becomes
         assert "Beta." in becomes

@@ -184,3 +184,40 @@ async def test_a_doubtful_link_has_no_tick_and_is_neither_made_nor_refused_unles
         await app.press("l", "ctrl+s")
         await app.back_on_main()
     assert link in proposed(home)
+
+
+async def test_a_row_shows_no_link_that_another_row_proposes(home: Path) -> None:
+    memory = Memory.open(home)
+    for title, text in {
+        "Owner": "alice owns the billing importer parser and the staging quagga zebra",
+        "Breakage": "the billing importer parser breaks",
+        "Animals": "staging has a quagga, a zebra and more",
+    }.items():
+        memory.change("w", partial(create_note, nugget="project", title=title, content=text))
+    async with opened(home) as app:
+        review = await reviewing(app)
+        linked = [item for item in review._items if item.kind.startswith("link")]
+        assert len(linked) > 1
+        for item in linked:
+            shown = "\n".join(line.plain for line in item.lines(200))
+            assert shown.count("+ link to") == 1
+            others = [other for other in linked if other.title == item.title and other.detail != item.detail]
+            assert all(other.detail.split('"')[1] not in shown for other in others)
+
+
+async def test_titles_are_whole_in_a_narrow_terminal(home: Path) -> None:
+    title = "A title of sixty cells, as people do write them now and then"
+    Memory.open(home).change("long", partial(create_note, nugget="project", title=title, content="x"))
+    async with opened(home, NARROW) as app:
+        review = await reviewing(app)
+        key = next(item.key for item in review._items if item.title == title)
+        review.query_one(RowList).move_to(key)
+        await app.pilot.pause()
+        assert app.text.count(title) > 1
+        above, below = review.query_one("#changes").region, review.query_one("#difference").region
+        assert above.bottom <= below.y
+        assert above.width > 70
+        await app.pilot.resize_terminal(*WIDE)
+        await app.until(
+            lambda: review.query_one("#difference").region.x > review.query_one("#changes").region.x
+        )

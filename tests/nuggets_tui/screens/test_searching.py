@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.search import SearchResult
+from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.picker import PickerScreen
+from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 
@@ -452,3 +455,46 @@ async def test_what_is_in_the_box_is_weighed_again_once_scores_are_no_estimates_
         await app.until(lambda: app.view.found is None)
         await app.main.search.prepare_and_search()
         assert app.view.found is None
+
+
+def place_of(app: Driver, text: str) -> tuple[int, int]:
+    """The first cell of a text on the screen."""
+    y, line = next((y, line) for y, line in enumerate(app.text.splitlines()) if text in line)
+    return line.index(text), y
+
+
+async def test_a_click_on_a_tag_lists_the_notes_that_have_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.until(lambda: "redis\n" in app.main.query_one(NotePane).text)
+        pane = app.main.query_one(NotePane)
+        line = next(y for y, one in enumerate(pane.text.splitlines()) if one.strip() == "redis")
+        await app.pilot.click(NotePane, offset=(4, line + 1))
+        await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:redis")
+        assert [hit.note.title for hit in app.view.found.hits] == ["Session store"]
+        assert app.main.focused is app.main.notes_pane
+
+
+async def test_a_click_on_the_tag_of_a_row_is_none_on_the_row(home: Path) -> None:
+    async with opened(home, (200, 50)) as app:
+        before = app.view.note_id
+        await app.pilot.click(offset=place_of(app, "release"))
+        await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:release")
+        assert not app.view.selected
+        assert before in app.view.snapshot.by_id
+
+
+async def test_the_palette_lists_the_notes_with_a_tag_and_asks_which_of_several(home: Path) -> None:
+    with_two = partial(create_note, nugget="project", title="Two", content="x", tags=["auth", "two words"])
+    Memory.open(home).change("tags", with_two)
+    async with opened(home) as app:
+        await app.show("Two")
+        await app.main.run_action("command('same_tag')")
+        await app.screen(TagsScreen)
+        await app.press("down", "enter")
+        await app.back_on_main()
+        await app.until(lambda: app.view.found is not None and app.view.found.hits)
+        assert "Two" in {hit.note.title for hit in app.view.found.hits}
+        await app.show("Deploy day")
+        await app.main.run_action("command('same_tag')")
+        await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:release")
