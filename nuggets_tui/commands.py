@@ -259,9 +259,9 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.arrangement.higher(-1), "memory", former="left_curly_bracket"),
         Command("usual_panes", "", "usual panes", "Reset the sizes of all panes", VIEW,
                 lambda main: main.arrangement.as_usual(), "memory"),
-        Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop fewer", VIEW,
+        Command("fewer_hops", "left_square_bracket", "fewer hops", "Graph: one hop fewer", VIEW,
                 lambda main: main.arrangement.fewer_hops(), "graph"),
-        Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW,
+        Command("more_hops", "right_square_bracket", "more hops", "Graph: one hop more", VIEW,
                 lambda main: main.arrangement.more_hops(), "graph"),
         Command("pane_facts", "1", "facts", "Go to Facts", FACTS, lambda main: main.go_to("facts"), "memory"),
         Command("pane_notes", "2", "notes", "Go to Notes, or Results while searching", VIEW,
@@ -313,7 +313,7 @@ _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "notes": ("why", "edit", "hide", "new_note", "link"),
     "note": ("why", "edit", "tags", "copy", "back"),
     "neighbours": ("open", "accept", "link", "back"),
-    "graph": ("fewer_hops", "more_hops"),
+    "graph": ("graph", "fewer_hops", "more_hops"),
     "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
 }
 OVERVIEW: Final = "overview"
@@ -324,7 +324,7 @@ _WITHOUT_SELECTION: Final = ("audit", OVERVIEW)
 # Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
 _LONGEST: Final = ("search", "help", "quit")
-_SHORTER: Final = {"log_of_note": "note"}
+_SHORTER: Final = {"log_of_note": "note", "graph": "fullscreen", "fewer_hops": "", "more_hops": "hops"}
 
 
 def _own_key(name: str, keys: str, label: str) -> Command:
@@ -332,7 +332,7 @@ def _own_key(name: str, keys: str, label: str) -> Command:
     return Command(name, keys, label, "", VIEW, lambda main: None)
 
 
-_OF_PICTURE: Final = (_own_key("larger", "plus", "more"), _own_key("smaller", "minus", "less"))
+_OF_PICTURE: Final = (_own_key("larger", "plus", ""), _own_key("smaller", "minus", "detail"))
 _OF_OVERVIEW: Final = (
     _own_key("open_point", "enter", "open"),
     _own_key("nearer_points", "plus", "zoom in"),
@@ -350,7 +350,8 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
     selecting = selected and pane not in _WITHOUT_SELECTION
     own = _own_commands(pane, selecting)
     last = [BY_NAME[name] for name in (*_EVERYWHERE, *_LONGEST[1:])]
-    between = [one for one in COMMANDS if one.footer and one not in own and one not in last]
+    known = {one.name for one in (*own, *last)}
+    between = [one for one in COMMANDS if one.footer and one.name not in known]
     if pane == OVERVIEW:
         # The overview is over everything else, and takes some of their keys for itself.
         last = [one for one in last if one.name != "overview"]
@@ -362,7 +363,7 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
         if command.name in ("conflicts", "open_broken", "problems"):
             # Shown only while something waits.
             return replace(command, footer=2)
-        if command in own and (place < _FIRST or selecting):
+        if command in own and (place < _first_of(pane) or selecting):
             return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
         if command.name in _EVERYWHERE[:3] and command not in own:
             return replace(command, footer=4)
@@ -374,8 +375,9 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
     return tuple(ranked(place, command) for place, command in enumerate(shown))
 
 
-# So many keys of the pane itself stay where there is room for little.
-_FIRST: Final = 2
+def _first_of(pane: str) -> int:
+    """How many keys of the pane itself stay where there is room for little: half of a pair of keys says nothing."""
+    return 1 if pane == "graph" else 2
 
 
 def _own_commands(pane: str, selecting: bool) -> list[Command]:

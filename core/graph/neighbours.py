@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.graph.edits import MERGED_INTO
 from core.model.basis import unique_links
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from core.text.tokens import fold, stems
+from core.text.tokens import fold, stems, word_spans
 
 _SUGGESTIONS = 5
 # A word in more notes of the nugget than this share, and than this few, says nothing about a pair.
@@ -23,7 +23,7 @@ _ASKED_EVERY = 8
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A note that might be linked, and the words it shares."""
+    """A note that might be linked, and the words it shares, as the note itself has them."""
 
     note: Note
     shared: tuple[str, ...]
@@ -107,9 +107,18 @@ def suggestions(
         shared = sorted(set(rare) & set(stems(_said(fellow))), key=lambda word: (spread[word], word))
         if len(shared) > 1:
             weight = sum(1 / spread[word] for word in shared)
-            ranked.append((weight, Suggestion(fellow, tuple(shared[:3]))))
+            ranked.append((weight, Suggestion(fellow, _as_written(shared[:3], _said(note)))))
     ranked.sort(key=lambda pair: (-pair[0], pair[1].note.id))
     return tuple(suggestion for _, suggestion in ranked[:limit])
+
+
+def _as_written(shared: Sequence[str], text: str) -> tuple[str, ...]:
+    """Stems as the words that stand in a text: "signature" for "signatur"."""
+    written: dict[str, str] = {}
+    for start, end, word in word_spans(text):
+        for one in stems(word):
+            written.setdefault(one, text[start:end])
+    return tuple(dict.fromkeys(written.get(one, one) for one in shared))
 
 
 def _sign(stem: str) -> str:

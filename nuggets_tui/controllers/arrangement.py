@@ -167,6 +167,7 @@ class ArrangementController(Controller):
             self._before_graph = panes.active
             panes.zoomed = True
             self.go_to("graph")
+            self.context.show_keys()
 
     def leave_zoom(self) -> None:
         """The pane that fills the screen gives way; from the graph, to the pane one came from."""
@@ -174,12 +175,14 @@ class ArrangementController(Controller):
         panes.zoomed = False
         former, self._before_graph = self._before_graph, None
         self.go_to(former if former and panes.active == "graph" else panes.active)
+        self.context.show_keys()
 
     def zoom(self, pane: PaneName | None = None) -> None:
         """A pane alone, that with the cursor if none is named; and back."""
         panes = self.context.panes
         panes.zoomed = not panes.zoomed
         self.go_to(pane or panes.active)
+        self.context.show_keys()
 
     def fewer_hops(self) -> None:
         """A smaller picture."""

@@ -42,7 +42,10 @@ DETAILS: Final = (0, 1, 2)
 _TALL: Final = (1, 3, 5)
 # How much longer than needed the lines between two columns get: words find room on long ones.
 _STRETCH: Final = (6, 30, 30)
+# Cells of a note's first line, and of one where there is room; before that each column's lines get so many.
 _LINE_CELLS: Final = 34
+_MOST_LINE_CELLS: Final = 76
+_KEPT_FREE: Final = 12
 _ENDLESS: Final = 100_000
 
 
@@ -68,7 +71,8 @@ class Side:
 class Plan:
     """Both sides with their columns fixed.
 
-    `own`: cells for the focus's title; `spare`: cells that nothing needs; `shortened`: cells cut off titles.
+    `own`: cells for the focus's title; `spare`: cells that nothing needs; `shortened`: cells cut off titles;
+    `line_cells`: cells of a note's first line.
     """
 
     parts: list[Side]
@@ -76,6 +80,12 @@ class Plan:
     own: int
     spare: int
     shortened: int
+    line_cells: int = _LINE_CELLS
+
+    @property
+    def depth(self) -> int:
+        """Columns of both sides."""
+        return sum(side.depth for side in self.parts)
 
     @property
     def shown(self) -> int:
@@ -114,6 +124,11 @@ def lay_out(
         stays = any(side < 0 for side in known.side.values()) and wide.shown >= plan.shown
         if wide.parts[0].found and (wide.shortened == 0 or wide.shown > plan.shown or stays):
             plan = wide
+    longer = _LINE_CELLS + (plan.spare - _KEPT_FREE * plan.depth) // (plan.depth + 1)
+    if detail == DETAILS[-1] and longer > _LINE_CELLS:
+        # Room that nothing needs goes to the first lines of the notes.
+        left, right = ([*side.found] for side in plan.parts)
+        plan = _plan(graph, left, right, width, height, detail, min(longer, _MOST_LINE_CELLS))
     return _draw(graph, plan, width, height, detail)
 
 
@@ -169,7 +184,13 @@ def _former(picture: Picture) -> Former:
 
 
 def _plan(
-    graph: Sorted, left: list[Branch], right: list[Branch], width: int, height: int, detail: int
+    graph: Sorted,
+    left: list[Branch],
+    right: list[Branch],
+    width: int,
+    height: int,
+    detail: int,
+    cells: int = _LINE_CELLS,
 ) -> Plan:
     tall = _TALL[detail]
     parts = [Side(-1, tuple(left)), Side(1, tuple(right))]
@@ -179,9 +200,9 @@ def _plan(
     # "… 12 more" may be wider than the titles whose place it takes.
     _fit_depth(parts, graph, width, tall)
     for side in parts:
-        _place_rows(side, graph, height, detail)
+        _place_rows(side, graph, height, detail, cells)
     routers = [Router(graph, side.places, side.depth, tall) for side in parts]
-    return _fit_widths(graph, parts, routers, width, detail)
+    return _fit_widths(graph, parts, routers, width, detail, cells)
 
 
 def _fit_depth(parts: list[Side], graph: Sorted, width: int, tall: int) -> None:
@@ -207,7 +228,7 @@ def _narrowest(found: Sequence[Branch], graph: Sorted) -> list[int]:
     return columns
 
 
-def _place_rows(side: Side, graph: Sorted, height: int, detail: int) -> None:
+def _place_rows(side: Side, graph: Sorted, height: int, detail: int, cells: int) -> None:
     """Give each end of a branch its row and each node the middle of what hangs on it."""
     rows = sum(branch.rows for branch in side.found)
     tall = _TALL[detail]
@@ -222,7 +243,7 @@ def _place_rows(side: Side, graph: Sorted, height: int, detail: int) -> None:
         else:
             row = next_row
             next_row += step
-        lines = _lines(graph.nodes[branch.id], detail) if branch.id else ()
+        lines = _lines(graph.nodes[branch.id], detail, cells) if branch.id else ()
         here = Place(branch.id, parent, level, row, _label(branch, graph), _role(branch, graph), lines)
         side.places.append(here)
         return here
@@ -237,8 +258,8 @@ def _place_rows(side: Side, graph: Sorted, height: int, detail: int) -> None:
         here.row += shift
 
 
-def _lines(node: GraphNode, detail: int) -> tuple[str, ...]:
-    return (cut(node.tags, _LINE_CELLS), cut(node.first_line, _LINE_CELLS)) if detail == 2 else ()
+def _lines(node: GraphNode, detail: int, cells: int) -> tuple[str, ...]:
+    return (cut(node.tags, cells), cut(node.first_line, cells)) if detail == 2 else ()
 
 
 def _focus_row(height: int) -> int:
@@ -266,7 +287,7 @@ def _role(branch: Branch, graph: Sorted) -> Role:
 
 
 def _draw(graph: Sorted, plan: Plan, width: int, height: int, detail: int) -> Picture:
-    columns = sum(side.depth for side in plan.parts)
+    columns = plan.depth
     stretch = min(plan.spare // columns, _STRETCH[detail]) if columns else 0
     for side, router in zip(plan.parts, plan.routers, strict=True):
         router.stretch = stretch
@@ -274,7 +295,7 @@ def _draw(graph: Sorted, plan: Plan, width: int, height: int, detail: int) -> Pi
     left = plan.routers[0]
     spare = plan.spare - stretch * columns
     margin = spare // 2 if left.places else min(spare, 1)
-    frame = _frame(graph, margin + left.length, plan.own, height, detail)
+    frame = _frame(graph, margin + left.length, plan, height, detail)
     boxes: list[NodeBox] = [frame]
     wires: list[Wire] = []
     for side, router in zip(plan.parts, plan.routers, strict=True):
@@ -301,14 +322,16 @@ def _without_room(found: Sequence[Branch]) -> int:
     return sum(_without_room(branch.children) if branch.id else branch.count for branch in found)
 
 
-def _fit_widths(graph: Sorted, parts: list[Side], routers: list[Router], width: int, detail: int) -> Plan:
+def _fit_widths(
+    graph: Sorted, parts: list[Side], routers: list[Router], width: int, detail: int, cells: int
+) -> Plan:
     """Set the columns' widths.
 
     Titles shrink from the widest on; when they are at their narrowest, links that are not part of the tree
     give up their tracks.
     """
     focus = graph.nodes[graph.focus]
-    widths = [max(map(cell_len, (_title(focus, width), *_lines(focus, detail))))]
+    widths = [max(map(cell_len, (_title(focus, width), *_lines(focus, detail, cells))))]
     for side in parts:
         side.widths = [0] * side.depth
         for here in side.places:
@@ -327,7 +350,7 @@ def _fit_widths(graph: Sorted, parts: list[Side], routers: list[Router], width: 
     for side in parts:
         side.widths = fitted[at : at + side.depth]
         at += side.depth
-    return Plan(parts, routers, fitted[0], spare, sum(widths) - sum(fitted))
+    return Plan(parts, routers, fitted[0], spare, sum(widths) - sum(fitted), cells)
 
 
 def _shrunk(widths: list[int], room: int) -> list[int]:
@@ -339,10 +362,10 @@ def _shrunk(widths: list[int], room: int) -> list[int]:
     return [min(each, _NARROW_LABEL) for each in widths]
 
 
-def _frame(graph: Sorted, x: int, room: int, height: int, detail: int) -> NodeBox:
-    node = graph.nodes[graph.focus]
+def _frame(graph: Sorted, x: int, plan: Plan, height: int, detail: int) -> NodeBox:
+    node, room = graph.nodes[graph.focus], plan.own
     label = cut(_title(node, room + 2), room)
-    lines = tuple(cut(line, room) for line in _lines(node, detail))
+    lines = tuple(cut(line, room) for line in _lines(node, detail, plan.line_cells))
     row = _focus_row(height)
     tall = max(_TALL[detail], 3) if height >= 3 else 1
     width = max(map(cell_len, (label, *lines))) + _FRAME

@@ -282,6 +282,8 @@ class MainScreen(Screen[None]):
         # What esc does is no key of the map.
         keys = command.keys if command.name == "let_go" else self.view.keys.by_name[command.name].keys
         label = f"{command.label} {selected:,}" if selected and command.name == "hide" else command.label
+        if command.name == "graph" and self.panes.zoomed:
+            label = "all panes"
         return replace(command, keys=keys, label=label)
 
     def open_under_cursor(self) -> None:

@@ -77,8 +77,9 @@ class HeaderLine(Widget):
         whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
         busy = bool(self.view.busy)
+        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP)
         for left, event in (
-            (whole, self._event(_EVENT_WIDTH)),
+            (whole, self._event(max(_EVENT_WIDTH, spare))),
             # How far long work is, and how to stop it, matters more than counts while it goes on.
             *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
             (short, self._event(min(_EVENT_WIDTH, room)) if room >= _LEAST_EVENT else None),

@@ -58,6 +58,6 @@ def _of(command: Command) -> Content:
 
 
 def _item(key: str, label: str, action: str) -> Content:
-    text = Content.assemble((key, "bold $text-accent"), (f" {label}", "$text-muted"))
+    text = Content.assemble((key, "bold $text-accent"), (f" {label}" if label else "", "$text-muted"))
     # A mark of our own instead of "@click", which would paint every key as a link.
     return text.stylize(Style.from_meta({"does": action}))

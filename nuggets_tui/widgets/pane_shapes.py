@@ -34,7 +34,7 @@ Shares = Mapping[str, float]
 USUAL: Final[Shares] = MappingProxyType(
     {
         "facts": 0.34, "notes": 0.69, "upper": 0.72, "near": 0.34, "graph": 0.59,
-        "wide facts": 0.33, "wide notes": 0.58, "wide log": 0.72, "wide upper": 0.62, "wide near": 0.75,
+        "wide facts": 0.34, "wide notes": 0.63, "wide log": 0.72, "wide upper": 0.48, "wide graph": 0.7,
     }
 )  # fmt: skip
 
@@ -106,11 +106,11 @@ _HIGHER: Final = {
 }  # fmt: skip
 _WIDER_OF_FOUR: Final = {
     "facts": ("wide facts", 1), "notes": ("wide notes", 1), "note": ("wide notes", -1),
-    "neighbours": ("wide near", 1), "graph": ("wide near", -1), "audit": ("wide notes", 1),
+    "neighbours": ("wide notes", -1), "graph": ("wide notes", -1), "audit": ("wide notes", 1),
 }  # fmt: skip
 _HIGHER_OF_FOUR: Final = {
     "facts": ("wide log", 1), "notes": ("wide log", 1), "note": ("wide upper", 1),
-    "neighbours": ("wide upper", -1), "graph": ("wide upper", -1), "audit": ("wide log", -1),
+    "neighbours": ("wide graph", 1), "graph": ("wide graph", -1), "audit": ("wide log", -1),
 }  # fmt: skip
 
 
@@ -178,19 +178,20 @@ def _three_columns(size: Size, shares: Shares) -> Shape:
 
 
 def _four_columns(size: Size, shares: Shares) -> Shape:
-    """Lists and the log in one half, the note with what lies around it in the other."""
+    """Lists and the log in one half, the note above its neighbours and their picture in the other."""
     make, (width, height) = _Maker(size, shares), size
     notes = make.column("wide notes", 2 * LEAST_WIDTH, width - 2 * LEAST_WIDTH, 0, height)
     log = make.row("wide log", LEAST_HEIGHT, height - LEAST_HEIGHT, 0, notes, height)
     facts = make.column("wide facts", LEAST_WIDTH, notes - LEAST_WIDTH, 0, log)
-    upper = make.row("wide upper", LEAST_HEIGHT, height - LEAST_HEIGHT, notes, width - notes, height)
-    near = make.column("wide near", notes + LEAST_WIDTH, width - LEAST_WIDTH, upper, height - upper)
+    beside = width - notes
+    upper = make.row("wide upper", LEAST_HEIGHT, height - 2 * LEAST_HEIGHT, notes, beside, height)
+    graph = make.row("wide graph", upper + LEAST_HEIGHT, height - LEAST_HEIGHT, notes, beside, height)
     regions = {
         "facts": Region(0, 0, facts, log),
         "notes": Region(facts, 0, notes - facts, log),
-        "note": Region(notes, 0, width - notes, upper),
-        "neighbours": Region(notes, upper, near - notes, height - upper),
-        "graph": Region(near, upper, width - near, height - upper),
+        "note": Region(notes, 0, beside, upper),
+        "neighbours": Region(notes, upper, beside, graph - upper),
+        "graph": Region(notes, graph, beside, height - graph),
         "audit": Region(0, log, notes, height - log),
     }
     return Shape(regions, tuple(make.dividers))

@@ -58,7 +58,7 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
         ("notes", "e edit  x hide  n note  l link"),
         ("note", "e edit  t tags  y copy  ⌫ back"),
         ("neighbours", "⏎ open  + accept  l link  ⌫ back"),
-        ("graph", "[ nearer  ] farther  + more  - less"),
+        ("graph", "g fullscreen  [  ] hops  +  - detail"),
         ("audit", "F filter  A note  R recalls  ⏎ open"),
     ],
 )
