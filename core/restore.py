@@ -18,12 +18,11 @@ from core.errors import (
     Repair,
     Verify,
 )
-from core.model.basis import normalised_note, sound_links
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, differences
 from core.model.fact import Fact
 from core.model.names import check_nugget_name
-from core.model.note import Link, Note, replace
+from core.model.note import Link, Note, normalised_note, replace, sound_links
 from core.model.progress import Progress, watched
 from core.model.snapshot import Snapshot
 

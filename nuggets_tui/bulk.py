@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from core.graph.bulk import EditedEach, EditOne, edit_each, link_to, move_to_scope, retag
 from core.graph.edits import delete_note, hide_note, unhide_note
-from core.model.basis import custom_tags, normalise_tag
 from core.model.change import ChangeSet, NoteChange
 from core.model.draft import Draft
-from core.model.note import Note
+from core.model.note import Note, custom_tags, normalise_tag
 from core.model.snapshot import Snapshot
 from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import cut

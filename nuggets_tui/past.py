@@ -197,8 +197,8 @@ class PastSearch:
         return await run_in_thread(self._find, snapshot, typed, self._query_number)
 
     def _find(self, snapshot: Snapshot, typed: str, turn: int) -> Found | None:
+        from core.search.index import question_filters, search_question
         from core.search.query_syntax import parse_question
-        from core.search.question_search import question_filters, search_question
 
         def stale() -> bool:
             return turn != self._query_number

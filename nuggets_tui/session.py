@@ -266,7 +266,7 @@ class Session:
         note = answering(found, self.snapshot)
         if note is None:
             return False
-        from core.search.question_search import question_filters
+        from core.search.index import question_filters
 
         return question_filters(question, now=self.clock().astimezone(), new_since=self.last_visit).admits(
             note

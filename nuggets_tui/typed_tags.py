@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from core.model.basis import normalise_tag
+from core.model.note import normalise_tag
 
 _SIGNS = ("#", "+")
 

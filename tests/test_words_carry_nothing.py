@@ -26,7 +26,7 @@ from core.model import change
 from core.model.draft import Draft
 from core.model.snapshot import Problem
 from core.pipeline.models.provider import ModelMissingError, ModelUnavailableError
-from core.storage.format import documents, reading
+from core.storage.format import documents
 from core.verify.finding import Finding
 from nuggets_tui.cli import program
 from nuggets_tui.screens.forms import FormScreen
@@ -52,8 +52,7 @@ def mute(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(NuggetsError, "__init__", init)
         monkeypatch.setattr(errors, "as_command", lambda remedy: type(remedy).__name__ if remedy else "")
         muted = lambda kind, where, what, *rest, **named: Problem(kind, where, str(kind), *rest, **named)  # noqa: E731
-        for module in (documents, reading):
-            monkeypatch.setattr(module, "Problem", muted)
+        monkeypatch.setattr(documents, "Problem", muted)
         monkeypatch.setattr(Finding, "detail", property(lambda self: self.kind))
         drafted, inverse = Draft.change_set, change.ChangeSet.inverse
         monkeypatch.setattr(

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 import msgspec
 
 from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError
-from core.model.basis import custom_tags, normalise_tag, with_system_tags
 from core.model.build import as_hidden_fact, as_visible_fact, new_note
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
-from core.model.note import METADATA_FIELDS, Link, Note, replace
+from core.model.note import METADATA_FIELDS, Link, Note, custom_tags, normalise_tag, replace, with_system_tags
 from core.text.normalise import normalise_content, normalise_line, squeeze
 
 MERGED_INTO = "mergedInto"

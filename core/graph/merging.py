@@ -9,9 +9,8 @@ import msgspec
 
 from core.errors import ErrorCode, InvalidInputError
 from core.graph.edits import GIVEN_HITS_TO, MERGED_INTO, edit_note, existing, hide_note, link_notes
-from core.model.basis import custom_tags, unique_links
 from core.model.draft import Draft
-from core.model.note import Note, replace
+from core.model.note import Note, custom_tags, replace, unique_links
 from core.model.snapshot import Snapshot
 from core.text.merge import merged_content
 

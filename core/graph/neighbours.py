@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.graph.edits import MERGED_INTO
-from core.model.basis import unique_links
-from core.model.note import Link, Note
+from core.model.note import Link, Note, unique_links
 from core.model.snapshot import Snapshot
 from core.text.tokens import fold, stems, word_spans
 

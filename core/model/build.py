@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from core.model.basis import normalise_tag
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput, infer_meta, semantic_tags
-from core.model.note import HiddenFact, Note
+from core.model.note import HiddenFact, Note, normalise_tag
 
 
 def new_note(

@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from core.model.basis import normalised_note
 from core.model.change import (
     PERSON,
     Author,
@@ -19,7 +18,7 @@ from core.model.change import (
 from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
-from core.model.note import Note, replace
+from core.model.note import Note, normalised_note, replace
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 

@@ -21,11 +21,10 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from core.model.basis import normalise_tag, vector_spec
 from core.model.change import Author, ChangeSet, FactChange, FileChange, NoteChange
 from core.model.entry import Conflict
 from core.model.fact import Fact
-from core.model.note import HiddenFact, Note, replace
+from core.model.note import HiddenFact, Note, normalise_tag, replace, vector_spec
 from core.model.secrets import Held
 from core.text.mask import MASK, mask
 from core.text.secrets import find_secrets

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from core.model.basis import custom_tags
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.compare import alike
-from core.model.note import Note
+from core.model.note import Note, custom_tags
 from core.model.snapshot import Snapshot
 
 # What somebody says in a note; its tags and links are looked at one by one.

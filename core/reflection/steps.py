@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from core.graph.edits import edit_note, hide_note, link_notes
 from core.graph.merging import merge_notes
-from core.model.basis import custom_tags
 from core.model.draft import Draft
-from core.model.note import Note, replace
+from core.model.note import Note, custom_tags, replace
 from core.reflection.duplicates import MERGE_REASON
 from core.reflection.linking import link_reason, linked
 from core.reflection.result import OTHER, ChangeType, ProposedChange, proposal_id

@@ -7,9 +7,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Final
 
-from core.model.basis import normalise_tag, with_system_tags
 from core.model.infer import has_word, semantic_tags
-from core.model.note import Note, replace
+from core.model.note import Note, normalise_tag, replace, with_system_tags
 from core.settings import InferenceSettings, ReflectionSettings
 
 _FILE: Final = re.compile(r"(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,5}(?::\d+)*")

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from core.graph.edits import MERGED_INTO
-from core.model.basis import custom_tags
 from core.model.change import ChangeSet, NoteChange
 from core.model.change_parts import change_parts
 from core.model.entry import Entry
-from core.model.note import Note
+from core.model.note import Note, custom_tags
 from core.reflection.linking import is_of_reflection
 from core.reflection.refusals import Refusal, ground
 from core.reflection.result import ChangeType, proposal_id

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from core.model.basis import normalise_tag
+from core.model.note import normalise_tag
 from core.model.snapshot import Snapshot
 from core.search.conditions import CHOICES, FIELDS, Condition, fault
 from core.search.query_syntax import QUOTES

@@ -9,9 +9,8 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 from typing import Final
 
-from core.model.basis import custom_tags, normalise_tag
 from core.model.names import parse_iso
-from core.model.note import SCOPES, TYPES, Note
+from core.model.note import SCOPES, TYPES, Note, custom_tags, normalise_tag
 from core.text.tokens import fold, words
 
 FIELDS: Final = (

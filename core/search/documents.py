@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Final
 
-from core.model.basis import custom_tags
-from core.model.note import Note
+from core.model.note import Note, custom_tags
 from core.text.languages import LANGUAGES, Language, language_of, serves_grammar, stem_in
 from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, fold, unspaced_runs, word_pattern, words
 

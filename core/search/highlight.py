@@ -7,7 +7,7 @@ from typing import Final
 
 from core.model.note import Note
 from core.search.documents import searched_fields
-from core.search.query import Query
+from core.search.query_syntax import Query
 from core.text.languages import Language, stem_in
 from core.text.tokens import stem, word_spans, words
 

@@ -17,7 +17,7 @@ from core.model.judgement import Judgement
 from core.search.documents import NO_WORD, haystack, text_tokens
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.query import Query
+from core.search.query_syntax import Query
 from core.search.results import (
     Breakdown,
     ExactWords,
@@ -45,8 +45,7 @@ from core.search.scorers import (
 from core.search.state import Holdings, Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
-from core.text.everyday import is_common, is_everyday
-from core.text.languages import stem_in
+from core.text.languages import is_common, is_everyday, stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:

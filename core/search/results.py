@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from core.model.basis import normalise_tag
 from core.model.judgement import Judgement
-from core.model.note import Note
+from core.model.note import Note, normalise_tag
 from core.search.query_syntax import Clause
 
 Line = Literal["vector", "text", "boost", "associative", "links", "exact"]

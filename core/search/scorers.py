@@ -12,8 +12,7 @@ import numpy as np
 
 from core.model.note import Note
 from core.search.documents import NO_WORD, PAIR_SHARE, Document, haystack, is_content_word, searched_fields
-from core.search.query import Query
-from core.search.query_syntax import Exclusion, haystack_of, squeezed, stands
+from core.search.query_syntax import Exclusion, Query, haystack_of, squeezed, stands
 from core.search.state import Counts, Holdings, Mask, Numbers, State, Values, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings

@@ -9,9 +9,8 @@ from typing import Literal
 
 from core.model.saved_search import SavedSearch
 from core.model.snapshot import Snapshot
-from core.search.index import SearchIndex
+from core.search.index import SearchIndex, note_rank, question_filters
 from core.search.query_syntax import parse_question
-from core.search.question_search import note_rank, question_filters
 from core.settings import SearchSettings
 
 # Why the note that must be found is not among the first; "" when it is.

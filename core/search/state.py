@@ -21,7 +21,7 @@ from core.search.documents import NO_WORD, Document, Reader, Vocabulary
 from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
-    from core.search.query import QueryStem
+    from core.search.query_syntax import QueryStem
     from core.search.terms import Meaning, Term
 
 

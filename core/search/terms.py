@@ -15,8 +15,8 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from core.model.basis import custom_tags
-from core.search.query import Query, QueryStem
+from core.model.note import custom_tags
+from core.search.query_syntax import Query, QueryStem
 from core.search.state import State
 from core.settings import Synonyms
 from core.text.languages import LANGUAGES, respelt, serves_grammar, stem_in

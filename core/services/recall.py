@@ -112,7 +112,7 @@ class RecallService:
         """What the best note of a search answers; up to three candidates where that is not sure."""
         from core.facts.recall import MOST_INCOMPLETE, Match
         from core.search import Filters
-        from core.text.everyday import is_everyday
+        from core.text.languages import is_everyday
         from core.text.tokens import stem, words
 
         if not any(map(_distinguishes, words(query))):

@@ -21,11 +21,11 @@ from core.model.window import Window
 from core.services.listener import FileListener
 from core.settings import Settings
 from core.storage.files.atomic import Fingerprint, fingerprint
-from core.storage.format.reading import read_folder
+from core.storage.format.documents import read_folder
 
 if TYPE_CHECKING:
     from core.model.masks import Masks
-    from core.storage.format.reading import Loaded
+    from core.storage.format.documents import Loaded
     from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
@@ -208,7 +208,7 @@ class Repository:
         self.snapshot = loaded
         journal = self.store.journal
         if loaded is not former and (journal is None or journal.read_only):
-            from core.storage.merge.compare import outside_changes
+            from core.model.compare import outside_changes
 
             self._unlogged += outside_changes(former, loaded, ids=self.ids, at=self.now(), author=PROGRAM)
         return loaded is not former

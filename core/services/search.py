@@ -16,8 +16,7 @@ from core.settings import SearchSettings, Synonyms
 if TYPE_CHECKING:
     from core.model.saved_search import SavedSearch
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
-    from core.search.index import Progress
-    from core.search.question_search import QuestionFilters
+    from core.search.index import Progress, QuestionFilters
     from core.search.search_checks import SearchCheckResult
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
@@ -87,7 +86,7 @@ class SearchService:
         syntax: bool = True,
     ) -> SearchResult:
         """See `Memory.search_result`."""
-        from core.search.question_search import search_question
+        from core.search.index import search_question
 
         index = self.index(snapshot)
         wanted = self._question_filters(index, text, filters, new_since, syntax)
@@ -105,7 +104,7 @@ class SearchService:
         syntax: bool = True,
     ) -> Explanation | None:
         """See `Memory.explain`."""
-        from core.search.question_search import explain_question
+        from core.search.index import explain_question
 
         index = self.index(snapshot)
         wanted = self._question_filters(index, text, filters, new_since, syntax)
@@ -137,8 +136,8 @@ class SearchService:
     def _question_filters(
         self, index: SearchIndex, text: str, filters: Filters | None, new_since: str | None, syntax: bool
     ) -> QuestionFilters:
+        from core.search.index import question_filters
         from core.search.query_syntax import parse_question, plain_question
-        from core.search.question_search import question_filters
 
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()

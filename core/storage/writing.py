@@ -46,12 +46,14 @@ from core.storage.files.exchange import put_instead, wait_for_writers
 from core.storage.format.documents import (
     Document,
     GraphDocument,
+    Loaded,
     NuggetDocument,
+    assembled,
     changed_graph,
     changed_nugget,
     new_nugget,
+    nugget_files,
 )
-from core.storage.format.reading import Loaded, assembled, nugget_files
 from core.storage.journal.codec import Stage
 
 _KEPT: Final = "nothing was written"

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from core.model.basis import vector_spec, with_system_tags
 from core.model.draft import Draft
-from core.model.note import Link, replace
+from core.model.note import Link, replace, vector_spec, with_system_tags
 from core.verify.finding import RepairableFinding, name_of, quote
 from core.verify.repair_edits import present
 from core.verify.view import VerifyView

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 
 from core.errors import ErrorCode, InvalidInputError
-from core.model.basis import custom_tags
-from core.model.note import SCOPES, Link, Note
+from core.model.note import SCOPES, Link, Note, custom_tags
 from core.model.snapshot import Snapshot
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example, vectors_option

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.graph.neighbours import surroundings
-from core.model.basis import custom_tags
-from core.model.note import Note
+from core.model.note import Note, custom_tags
 from core.model.snapshot import Snapshot
 
 NODE_LIMIT: Final = 60

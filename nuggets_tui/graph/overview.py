@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from core.graph.communities import Material, Numbers, communities
 from core.graph.edits import MERGED_INTO
-from core.model.basis import custom_tags
-from core.model.note import Note, replace
+from core.model.note import Note, custom_tags, replace
 from core.model.snapshot import Snapshot
 from core.text.tokens import STOP_WORDS, words
 from nuggets_tui.graph.discs import (

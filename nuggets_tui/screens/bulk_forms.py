@@ -12,8 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from core.model.basis import normalise_tag
-from core.model.note import SCOPES, Note
+from core.model.note import SCOPES, Note, normalise_tag
 from core.model.snapshot import Snapshot
 from nuggets_tui.bulk import tag_counts
 from nuggets_tui.notices import notify

@@ -20,8 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note
-from core.model.basis import normalised_note
-from core.model.note import Link, Note, to_file_dict
+from core.model.note import Link, Note, normalised_note, to_file_dict
 from core.storage.files.atomic import replace_file
 
 NOTES, FACTS, ROUNDS = 10_000, 512, 9

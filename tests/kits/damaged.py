@@ -10,9 +10,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.model.basis import normalised_note
 from core.model.fact import Fact, Nugget, NuggetMeta
-from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
+from core.model.note import HiddenFact, Link, Note, VectorSpec, normalised_note, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 
 NUGGETS = (*("memory",) * 6, "other", "../evil", "Other", "broken")

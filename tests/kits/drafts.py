@@ -6,10 +6,9 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model.basis import normalised_note
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget, NuggetMeta
-from core.model.note import Link, Note, replace
+from core.model.note import Link, Note, normalised_note, replace
 from core.model.snapshot import Snapshot
 
 LONG_AGO = "2026-01-02T03:04:05.678Z"

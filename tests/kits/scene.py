@@ -10,22 +10,27 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from core.model.basis import normalised_note
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
-from core.model.compare import Differences, differences, laid_over
+from core.model.compare import Differences, differences, laid_over, outside_changes
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import iso
-from core.model.note import Note, to_file_dict
+from core.model.note import Note, normalised_note, to_file_dict
 from core.model.origin import Origin
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.format.reading import read_folder
+from core.storage.format.documents import read_folder
 from core.storage.journal.codec import Past
-from core.storage.merge.compare import outside_changes
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.item_repairs import ItemKey, OutsideSave, OwnChange, fact_change_in, fact_keys
-from core.storage.reconcile.repairs import Repairs, find_repairs
+from core.storage.reconcile.repairs import (
+    ItemKey,
+    OutsideSave,
+    OwnChange,
+    Repairs,
+    fact_change_in,
+    fact_keys,
+    find_repairs,
+)
 from core.storage.reconcile.restoring import find_restoration
 from kits.drafts import make_fact_note
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget

@@ -22,10 +22,10 @@ from core.graph.edits import (
     unlink_notes,
 )
 from core.graph.merging import merge_notes
-from core.model.basis import normalised_note, sound_links
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
+from core.model.note import normalised_note, sound_links
 from core.model.snapshot import Snapshot
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 

@@ -24,7 +24,7 @@ from memories import SmallMemory, all_memories, drawn
 from numpy.typing import NDArray
 
 from core.search import SearchIndex
-from core.search.query import parse_query
+from core.search.query_syntax import parse_query
 from core.search.ranking import by_size, features, rank
 from core.search.results import Filters
 from core.settings import SearchSettings

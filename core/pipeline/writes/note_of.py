@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from core.model.basis import normalise_tag
 from core.model.draft import Draft
 from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, note_id
-from core.model.note import Note
+from core.model.note import Note, normalise_tag
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import normalise_content, normalise_line

@@ -15,9 +15,8 @@ from core.model.entry import Entry
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.files.side_folders import names_in, side_folder
 from core.storage.format.json_text import split_object
-from core.storage.journal.codec import read_change_set, read_conflict, unpressed
+from core.storage.journal.codec import read_change_set, read_conflict, read_maker, unpressed
 from core.storage.journal.journal import Journal
-from core.storage.journal.origins import read_maker
 
 ARCHIVES: Final = "ledger-archive"
 _SUFFIX: Final = ".jsonl.gz"

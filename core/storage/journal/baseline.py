@@ -18,12 +18,13 @@ from core.storage.files.atomic import Fingerprint
 from core.storage.format.documents import (
     Document,
     GraphDocument,
+    Loaded,
     NuggetDocument,
+    assembled,
     id_of,
     remembered_graph,
     remembered_nugget,
 )
-from core.storage.format.reading import Loaded, assembled
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.journal.journal import PENDING_ENTRIES, Journal
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from core.storage.files.sqlite import DATABASE_ERRORS
 from core.storage.format.codec import ItemError, read_fact
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import baseline_files, numbered
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError

@@ -1,4 +1,4 @@
-"""Entries of the ledger: change sets and conflicts as bytes and as rows, and recalls folded into the entry before."""
+"""Entries as the journal holds them: change sets as JSON, who made them, the things they touch, what is pending."""
 
 from __future__ import annotations
 
@@ -14,12 +14,52 @@ import msgspec
 
 from core.errors import ErrorCode
 from core.model.change import ChangeSet, drops_recall, joined
+from core.model.compare import is_recall
 from core.model.entry import Conflict, Entry, EntryState
 from core.model.origin import Origin
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.json_text import dump, load
-from core.storage.journal.origins import Maker, read_maker
-from core.storage.merge.compare import is_recall
+
+# What stands in place of a signature, in journals of every version. Every version reads it, so it stays as it is.
+_SPELLINGS: Final[Mapping[Origin, str]] = {
+    Origin.OUTSIDE: "",
+    Origin.TAKEN_IN: "taken in",
+    Origin.OVERWRITTEN: "stale",
+    Origin.RESTORED: "nuggets",
+    Origin.RESTORED_IN_PASSING: "nuggets in passing",
+}
+_ORIGINS: Final[Mapping[str, Origin]] = {spelling: origin for origin, spelling in _SPELLINGS.items()}
+
+
+class Maker(NamedTuple):
+    """Who or what an entry is put down to. signature: of who sat at the keyboard, for what somebody made."""
+
+    origin: Origin
+    signature: str = ""
+
+    @property
+    def spelling(self) -> str:
+        """How the journal spells it."""
+        return self.signature if self.origin is Origin.MADE else _SPELLINGS[self.origin]
+
+
+OUTSIDE: Final = Maker(Origin.OUTSIDE)
+TAKEN_IN: Final = Maker(Origin.TAKEN_IN)
+OVERWRITTEN: Final = Maker(Origin.OVERWRITTEN)
+RESTORED: Final = Maker(Origin.RESTORED)
+RESTORED_IN_PASSING: Final = Maker(Origin.RESTORED_IN_PASSING)
+
+
+def by(signature: str) -> Maker:
+    """Who sat at the keyboard."""
+    return Maker(Origin.MADE, signature)
+
+
+def read_maker(spelling: str) -> Maker:
+    """What `Maker.spelling` wrote, in whatever version."""
+    origin = _ORIGINS.get(spelling)
+    return Maker(Origin.MADE, spelling) if origin is None else Maker(origin)
+
 
 _CHANGE_SET: Final = msgspec.json.Decoder(ChangeSet)
 _CONFLICT: Final = msgspec.json.Decoder(Conflict)

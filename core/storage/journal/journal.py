@@ -18,6 +18,10 @@ from core.storage.files.atomic import Fingerprint, fingerprint, identity
 from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
 from core.storage.journal.codec import (
     ENTRY_COLUMNS,
+    OUTSIDE,
+    OVERWRITTEN,
+    RESTORED,
+    Maker,
     OwnEntry,
     Past,
     Pending,
@@ -28,6 +32,7 @@ from core.storage.journal.codec import (
     insert_entry,
     items_of,
     read_change_set,
+    read_maker,
     read_stages,
     storable,
     touch,
@@ -36,7 +41,6 @@ from core.storage.journal.codec import (
     write_stages,
 )
 from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
-from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, Maker, read_maker
 from core.storage.journal.schema import connect, connect_to_read, copied, journal_error
 
 # How far SQLite goes to have a transaction on disk when it ends.

@@ -18,7 +18,7 @@ from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
 from core.storage.files.sqlite import damage_in
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded
 from core.storage.journal.archive import archive_oldest
 from core.storage.journal.baseline import (
     NEVER,
@@ -38,14 +38,34 @@ from core.storage.journal.belonging import (
     check_id,
     mark,
 )
-from core.storage.journal.codec import Pending, Stage, fact_item, fold_recalls, note_item
+from core.storage.journal.codec import TAKEN_IN, Maker, Pending, Stage, by, fact_item, fold_recalls, note_item
 from core.storage.journal.journal import Journal
-from core.storage.journal.notices import Notices
-from core.storage.journal.origins import TAKEN_IN, Maker, by
 from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, quarantine_journal, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
+
+
+class Notices:
+    """Notices, each once, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._notices: list[str] = []
+
+    def add(self, notice: str) -> None:
+        """Keeps a notice until somebody asks."""
+        if notice not in self._notices:
+            self._notices.append(notice)
+
+    def add_error(self, error: NuggetsError) -> None:
+        """Keeps what went wrong aside from what was asked for. What was kept safe of that is not known here."""
+        self.add(Notice.of(error))
+
+    def take(self, *others: str) -> tuple[str, ...]:
+        """The notices since the last call, with others after them; each once."""
+        taken = tuple(dict.fromkeys([*self._notices, *filter(None, others)]))
+        self._notices = []
+        return taken
 
 
 class JournalFile:

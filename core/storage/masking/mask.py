@@ -39,7 +39,7 @@ from core.storage.files.side_folders import names_in, remove_half_written
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal.archive import ARCHIVES
-from core.storage.journal.origins import by
+from core.storage.journal.codec import by
 from core.storage.journal.schema import JOURNAL_FILE
 from core.storage.masking.journal import changed_rows, mask_journal, masked_archives, masked_raw
 from core.storage.masking.proof import blanked_database, file_left, is_database
@@ -50,7 +50,7 @@ from core.storage.safety.quarantine import QUARANTINE, RECORD
 from core.storage.writing import Write
 
 if TYPE_CHECKING:
-    from core.storage.format.reading import Loaded
+    from core.storage.format.documents import Loaded
     from core.storage.journal.journal import Journal
     from core.storage.store import Store
 

@@ -95,29 +95,3 @@ def conflict_of(found: ConflictError) -> Conflict:
         ours=found.ours,
         theirs=found.theirs,
     )
-
-
-class Deciding:
-    """One rebase's decisions: each conflict is asked about once, and what gave way as a whole is remembered.
-
-    lost: notes, as ("note", id), and facts, as ("fact", nugget, key), whose change is to be dropped.
-    """
-
-    def __init__(self, decide: Decide) -> None:
-        self.lost: set[tuple[str, ...]] = set()
-        self._decide = decide
-        self._known: dict[tuple[ErrorCode, str, str], Any] = {}
-
-    def value(self, found: ConflictError, ours: Any, theirs: Any) -> Any:
-        """The value that is to stand. Raises ConflictError."""
-        place = (found.code, found.where, found.field)
-        if place not in self._known:
-            self._known[place] = self._decide(found, ours, theirs)
-        return self._known[place]
-
-    def ours_stand(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
-        """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
-        stand = self.value(found, ours, theirs) is not theirs
-        if not stand:
-            self.lost.add(item)
-        return stand

@@ -9,10 +9,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import normalised_note, unique_links
 from core.model.compare import alike
 from core.model.fact import Fact
-from core.model.note import SCOPES, Note
+from core.model.note import SCOPES, Note, normalised_note, unique_links
 from core.model.note import replace as replace_fields
 from core.settings import InferenceSettings
 from core.storage.format.codec import ItemError, read_note, write_fact, write_note

@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.errors import ErrorCode
-from core.model.basis import normalised_note, vector_spec
+from core.errors import ConflictError, ErrorCode
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
 from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact
-from core.model.note import Note, replace
+from core.model.note import Note, normalised_note, replace, sound_links, vector_spec
 from core.model.snapshot import Snapshot
-from core.storage.merge.deciding import Decide, Deciding, conflict, refuse, same_fact
-from core.storage.merge.rebase_facts import rebase_facts
-from core.storage.merge.rebase_notes import rebase_note
+from core.storage.merge.deciding import (
+    OF_ITS_FACT,
+    Decide,
+    conflict,
+    other_way_round,
+    refuse,
+    same_fact,
+)
+from core.storage.merge.three_way import merge_facts, merge_note_fields, merge_notes, same_meaning
 from core.text.normalise import squeeze
 
 _UNDOING: Final = frozenset({"undo", "redo", "restore"})
+
+
+class _Deciding:
+    """One rebase's decisions: each conflict is asked about once, and what gave way as a whole is remembered.
+
+    lost: notes, as ("note", id), and facts, as ("fact", nugget, key), whose change is to be dropped.
+    """
+
+    def __init__(self, decide: Decide) -> None:
+        self.lost: set[tuple[str, ...]] = set()
+        self._decide = decide
+        self._known: dict[tuple[ErrorCode, str, str], Any] = {}
+
+    def value(self, found: ConflictError, ours: Any, theirs: Any) -> Any:
+        """The value that is to stand. Raises ConflictError."""
+        place = (found.code, found.where, found.field)
+        if place not in self._known:
+            self._known[place] = self._decide(found, ours, theirs)
+        return self._known[place]
+
+    def ours_stand(self, found: ConflictError, ours: Any, theirs: Any, *item: str) -> bool:
+        """Whether the change of a whole thing is made; `item` is lost otherwise. Raises ConflictError."""
+        stand = self.value(found, ours, theirs) is not theirs
+        if not stand:
+            self.lost.add(item)
+        return stand
 
 
 def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -> ChangeSet:
@@ -31,7 +63,7 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -
     gives way as a whole drops out, a fact together with its note. Raises ConflictError when `decide` does;
     nothing is merged then.
     """
-    deciding = Deciding(decide)
+    deciding = _Deciding(decide)
     while True:
         rebased = _rebase_once(change_set, snapshot, deciding)
         if not deciding.lost:
@@ -40,9 +72,9 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -
         deciding.lost.clear()
 
 
-def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding) -> ChangeSet:
+def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: _Deciding) -> ChangeSet:
     quiet = change_set.kind == "hit"
-    facts = rebase_facts(change_set, snapshot, quiet, deciding)
+    facts = _rebase_facts(change_set, snapshot, quiet, deciding)
     placed = _leaving_facts(facts)
     thought_out = _leaving_facts(change_set.facts)
     replaced = _orphans(facts, change_set, snapshot, deciding)
@@ -62,7 +94,7 @@ def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding) 
 
     undoing = change_set.kind in _UNDOING
     wanted = [change for change in change_set.notes if change.id not in needless]
-    moved = [rebase_note(change, snapshot, exists, quiet, undoing, deciding) for change in wanted]
+    moved = [_rebase_note(change, snapshot, exists, quiet, undoing, deciding) for change in wanted]
     hidden = {
         name: HiddenIndexes(snapshot.hidden_facts.get(name, {})) for name in {nugget for nugget, _ in placed}
     }
@@ -103,7 +135,7 @@ def _without(change_set: ChangeSet, lost: Collection[tuple[str, ...]]) -> Change
 
 
 def _orphans(
-    facts: list[FactChange], change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding
+    facts: list[FactChange], change_set: ChangeSet, snapshot: Snapshot, deciding: _Deciding
 ) -> list[str]:
     """A fact does not leave its file when another program made a further note of it, which would stand for nothing.
 
@@ -170,7 +202,7 @@ def _removal(snapshot: Snapshot, id: str) -> NoteChange:
 
 
 def _facts_of_strangers(
-    notes: list[NoteChange], change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding
+    notes: list[NoteChange], change_set: ChangeSet, snapshot: Snapshot, deciding: _Deciding
 ) -> list[FactChange]:
     """A note does not appear for a fact that another program gave another value or took out.
 
@@ -363,3 +395,350 @@ def _with_newest_fact(
         index = hidden[merged.nugget_name].index_of(taken.index)
         newest = msgspec.structs.replace(newest, index=index)
     return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))
+
+
+# Notes
+
+
+def _rebase_note(
+    change: NoteChange,
+    snapshot: Snapshot,
+    exists: Callable[[str], bool],
+    quiet: bool,
+    undoing: bool,
+    deciding: _Deciding,
+) -> NoteChange | None:
+    """A note's change on top of the note as it is now; None when it has already happened, or gives way.
+
+    exists: whether a note of this id will stand in the file afterwards. quiet: a recall, which never conflicts.
+    undoing: what is taken back becomes what it was. Raises ConflictError.
+    """
+    if change.namesake:
+        return _rebase_note_namesake(change, snapshot, exists, undoing, deciding)
+    current = snapshot.by_id.get(change.id)
+    before, after = change.before, change.after
+    if after is None:
+        return _rebase_removal(change, current, snapshot, deciding)
+    if before is None:
+        if current is not None and same_meaning(current, after):
+            return None
+        made = conflict(
+            ErrorCode.MADE_MEANWHILE,
+            "a note with this id has been created since",
+            change.id,
+            "",
+            after.content,
+            _text(current),
+        )
+        if current is not None and not deciding.ours_stand(made, after, current, "note", change.id):
+            return None
+        index = change.index if current is None else None
+        return NoteChange(id=change.id, before=current, after=_set_right(after, exists, undoing), index=index)
+    if current is None:
+        deleted = conflict(
+            ErrorCode.DELETED_MEANWHILE,
+            "the note has been deleted since",
+            change.id,
+            before.content,
+            after.content,
+            "",
+        )
+        if quiet or not deciding.ours_stand(deleted, after, None, "note", change.id):
+            return None
+        return NoteChange(id=change.id, before=None, after=_set_right(after, exists, undoing))
+    newest = current
+    if _mirrors_another_fact(before, after, current):
+        what = "its fact has been renamed or hidden since"
+        moved = conflict(ErrorCode.RENAMED_MEANWHILE, what, change.id, before.key, after.key, current.key)
+        if not deciding.ours_stand(moved, after, current, "note", change.id):
+            return None
+        newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
+    if newest == before:
+        merged = _set_right(after, exists, undoing)
+    else:
+        merged = normalised_note(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
+    return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
+
+
+def _rebase_note_namesake(
+    change: NoteChange, snapshot: Snapshot, exists: Callable[[str], bool], undoing: bool, deciding: _Deciding
+) -> NoteChange | None:
+    """A change of a note that bears an earlier note's id, before or after it; None when there is no such note now."""
+    before, after = change.before, change.after
+    if before is None:
+        later = snapshot.places_of_namesakes.get(after.id, ()) if after is not None else ()
+        return None if any(snapshot.notes[place] == after for place in later) else change
+    place = _place_of_namesake(before, change, snapshot)
+    if place is None:
+        return None
+    current = snapshot.notes[place]
+    if after is not None and current == before:
+        after = _set_right(after, exists, undoing)
+    elif after is not None:
+        after = normalised_note(
+            merge_note_fields(before, current, after, other_way_round(deciding.value)), exists
+        )
+    elif not same_meaning(current, before):
+        return None
+    return msgspec.structs.replace(change, before=current, after=after, index=place)
+
+
+def _place_of_namesake(before: Note, change: NoteChange, snapshot: Snapshot) -> int | None:
+    """Where the note stands which is changed: one that has its own id by now, or a later bearer.
+
+    Of several the very same note counts most, then the one in the same place.
+    """
+    places = snapshot.places_of_namesakes.get(before.id, ())
+    if before.id != change.id and before.id in snapshot.places:
+        places = (snapshot.places[before.id], *places)
+    at = change.index
+    if at is not None and at < len(snapshot.notes) and snapshot.notes[at] == before and _stands(places, at):
+        return at
+    return min(places, key=lambda place: (snapshot.notes[place] != before, place != at), default=None)
+
+
+def _stands(places: Sequence[int], place: int) -> bool:
+    """Whether a place is among some that are in rising order."""
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
+
+
+def _text(note: Note | None) -> str:
+    return note.content if note is not None else ""
+
+
+def _mirrors_another_fact(before: Note, after: Note, current: Note) -> bool:
+    """Whether a fact note stands for another fact by now, or for none, than the one this change touches through it."""
+    carried = (after.content, after.key, after.hidden) != (before.content, before.key, before.hidden)
+    moved = current.key not in (before.key, after.key) or current.hidden not in (before.hidden, after.hidden)
+    return before.is_fact and carried and moved
+
+
+def _set_right(note: Note, exists: Callable[[str], bool], undoing: bool) -> Note:
+    """What is taken back becomes what it was, also where the file was not quite right, if its links still hold."""
+    if undoing and sound_links(note, exists) == note.links:
+        return note
+    return normalised_note(note, exists)
+
+
+def _rebase_removal(
+    change: NoteChange, current: Note | None, snapshot: Snapshot, deciding: _Deciding
+) -> NoteChange | None:
+    if current is None:
+        return None
+    assert change.before is not None
+    if not same_meaning(current, change.before):
+        what = "the note has changed since"
+        found = conflict(
+            ErrorCode.CHANGED_MEANWHILE, what, change.id, change.before.content, "", current.content
+        )
+        if not deciding.ours_stand(found, None, current, "note", change.id):
+            return None
+    return NoteChange(id=change.id, before=current, after=None, index=snapshot.places[current.id])
+
+
+# Facts
+
+
+class _Found(NamedTuple):
+    """A fact as it stands in its file now, and its place there."""
+
+    place: int
+    fact: Fact
+
+
+def _rebase_facts(
+    change_set: ChangeSet, snapshot: Snapshot, quiet: bool, deciding: _Deciding
+) -> list[FactChange]:
+    """The changes of facts on top of the facts as they are now, each with its place now. Raises ConflictError.
+
+    quiet: a recall, which never conflicts.
+    """
+    places: dict[str, dict[str, list[int]]] = {}
+    for name in {change.nugget for change in change_set.facts}:
+        found = places.setdefault(name, {})
+        nugget = snapshot.by_name.get(name)
+        for number, fact in enumerate(nugget.facts if nugget else ()):
+            found.setdefault(fact.key, []).append(number)
+    later = {name: _Namesakes(snapshot, name, keys) for name, keys in places.items()}
+    freed, arriving = _freed_keys(change_set), _arriving_values(change_set)
+    rebased: list[FactChange] = []
+    # New facts last: by then it is known which keys the others have given up.
+    for change in sorted(change_set.facts, key=lambda change: change.before is None):
+        facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
+        of_key = places[change.nugget].get(change.key, [])
+        if change.namesake:
+            rebased += _rebase_fact_namesake(change, later[change.nugget], facts, deciding)
+            continue
+        current = _Found(of_key[0], facts[of_key[0]]) if of_key else None
+        target = change.after.key if change.after is not None else change.key
+        bearers = places[change.nugget].get(target, []) if target != change.key else []
+        bearer = _Found(bearers[0], facts[bearers[0]]) if bearers else None
+        if _was_renamed(change, current, bearer, arriving.get((change.nugget, change.key))):
+            continue
+        if change.before is not None and of_key:
+            # A file may hold a key twice; each change is for one of them, the first for the first.
+            of_key.pop(0)
+        other = None if (change.nugget, target) in freed else bearer
+        rebased += _rebase_fact(change, current, other, quiet, deciding)
+    return rebased
+
+
+class _Namesakes:
+    """The facts of a nugget whose key an earlier one has too, that no change claimed yet; found by what they say."""
+
+    def __init__(self, snapshot: Snapshot, nugget: str, places: Mapping[str, Sequence[int]]) -> None:
+        self._facts = snapshot.by_name[nugget].facts if nugget in snapshot.by_name else ()
+        # For each text the places in rising order.
+        self._places: dict[tuple[str, str], dict[int, None]] = {}
+        for key, of_key in places.items():
+            for place in of_key[1:]:
+                self._places.setdefault((key, squeeze(self._facts[place].value)), {})[place] = None
+
+    def places_of_text(self, key: str, value: str) -> Mapping[int, None]:
+        """Places of those with a key that say this, white space aside."""
+        return self._places.get((key, squeeze(value)), {})
+
+    def take(self, key: str, wanted: Fact, index: int | None) -> int | None:
+        """The place of the one that is meant: the very same fact counts most, then the one at `index`."""
+        found = self._places.get((key, squeeze(wanted.value)), {})
+        if not found:
+            return None
+        if index in found and self._facts[index] == wanted:
+            place = index
+        else:
+            # Most often it is the first, also where all say the same.
+            same = next((place for place in found if self._facts[place] == wanted), None)
+            place = same if same is not None else index if index in found else next(iter(found))
+        del found[place]
+        return place
+
+
+def _rebase_fact_namesake(
+    change: FactChange, later: _Namesakes, facts: tuple[Fact, ...], deciding: _Deciding
+) -> list[FactChange]:
+    """A change of a fact whose key an earlier one has too."""
+    if change.before is None:
+        there = change.after is not None and later.places_of_text(change.key, change.after.value)
+        return [] if there else [change]
+    place = later.take(change.key, change.before, change.index)
+    if place is None:
+        return []
+    return _rebase_fact(change, _Found(place, facts[place]), None, False, deciding)
+
+
+def _freed_keys(change_set: ChangeSet) -> set[tuple[str, str]]:
+    """Keys that facts give up in this change set."""
+    leaving = (
+        c
+        for c in change_set.facts
+        if c.before is not None and not c.namesake and (c.after is None or c.after.key != c.key)
+    )
+    return {(change.nugget, change.key) for change in leaving}
+
+
+def _arriving_values(change_set: ChangeSet) -> dict[tuple[str, str], str]:
+    """Values of the facts that come to bear a key in this change set."""
+    return {
+        (change.nugget, change.after.key): change.after.value
+        for change in change_set.facts
+        if change.after is not None and (change.before is None or change.after.key != change.key)
+    }
+
+
+def _was_renamed(
+    change: FactChange, current: _Found | None, bearer: _Found | None, newcomer: str | None
+) -> bool:
+    """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
+    if change.before is None or change.after is None or bearer is None:
+        return False
+    free = current is None or (newcomer is not None and alike(current.fact.value, newcomer))
+    return free and alike(bearer.fact.value, change.after.value)
+
+
+def _rebase_fact(
+    change: FactChange, current: _Found | None, other: _Found | None, quiet: bool, deciding: _Deciding
+) -> list[FactChange]:
+    """current: the fact as it is now. other: another fact with the key after the change."""
+    where = f"{change.nugget}: {change.key}"
+    item = ("fact", change.nugget, change.key)
+    before, after = change.before, change.after
+    if before is None:
+        if after is None or (current is not None and alike(current.fact.value, after.value)):
+            return []
+        if current is None:
+            return [change]
+        stored = conflict(
+            ErrorCode.STORED_MEANWHILE,
+            "this key has been stored since",
+            where,
+            "",
+            after.value,
+            current.fact.value,
+        )
+        stands = deciding.ours_stand(stored, after, current.fact, *item)
+        return [_moved(change, current, after)] if stands else []
+    if after is None:
+        if current is None:
+            return []
+        changed = conflict(
+            ErrorCode.FACT_CHANGED_MEANWHILE,
+            "the fact has changed since",
+            where,
+            before.value,
+            "",
+            current.fact.value,
+        )
+        if not alike(current.fact.value, before.value) and not deciding.ours_stand(
+            changed, None, current.fact, *item
+        ):
+            return []
+        return [_moved(change, current, None)]
+    if current is None:
+        forgotten = conflict(
+            ErrorCode.FORGOTTEN_MEANWHILE,
+            "the fact has been forgotten since",
+            where,
+            before.value,
+            after.value,
+            "",
+        )
+        if quiet or not deciding.ours_stand(forgotten, after, None, *item):
+            return []
+        if other is not None:
+            return [_moved(change, other, after)]
+        return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
+    replaced: list[FactChange] = []
+    if other is not None:
+        taken = conflict(
+            ErrorCode.STORED_MEANWHILE,
+            "this key has been stored since",
+            where,
+            before.key,
+            after.key,
+            after.key,
+        )
+        if not deciding.ours_stand(taken, after, current.fact, *item):
+            return []
+        replaced = [_moved(change, other, None)]
+    merged = _merge_fact(where, before, after, current.fact, deciding)
+    return replaced if merged == current.fact else [*replaced, _moved(change, current, merged)]
+
+
+def _moved(change: FactChange, found: _Found, after: Fact | None) -> FactChange:
+    return FactChange(
+        nugget=change.nugget,
+        key=found.fact.key,
+        before=found.fact,
+        after=after,
+        index=found.place,
+        namesake=change.namesake,
+    )
+
+
+def _merge_fact(where: str, before: Fact, after: Fact, current: Fact, deciding: _Deciding) -> Fact:
+    merged = merge_facts(where, before, current, after, other_way_round(deciding.value))
+    if after.last_hit_session == before.last_hit_session or after.hits < before.hits:
+        return merged
+    # A fact bears no time of its recalls; the one that is brought in is the latest.
+    return msgspec.structs.replace(merged, last_hit_session=after.last_hit_session)

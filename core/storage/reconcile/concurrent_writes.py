@@ -11,18 +11,15 @@ import msgspec
 
 from core.errors import BrokenFileError, Notice
 from core.model.change import PROGRAM, ChangeSet
-from core.model.compare import differences
+from core.model.compare import differences, outside_changes
 from core.model.names import iso
 from core.settings import InferenceSettings
 from core.storage.files.atomic import fingerprint, leftovers, read_file
-from core.storage.format.documents import Document, read_graph, read_nugget
-from core.storage.format.reading import Loaded, assembled
-from core.storage.journal.codec import fact_item, items_of, note_item
+from core.storage.format.documents import Document, Loaded, assembled, read_graph, read_nugget
+from core.storage.journal.codec import TAKEN_IN, fact_item, items_of, note_item
 from core.storage.journal.journal import Journal
-from core.storage.journal.origins import TAKEN_IN
 from core.storage.journal.session import JournalSession
-from core.storage.merge.compare import outside_changes
-from core.storage.reconcile.own import item_names, own_changes
+from core.storage.reconcile.lost_updates import item_names, own_changes
 from core.storage.reconcile.repairs import find_repairs
 from core.storage.reconcile.restoring import restoration_of
 from core.storage.safety.quarantine import QUARANTINE, set_aside

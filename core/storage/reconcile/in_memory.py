@@ -6,19 +6,18 @@ from typing import Final
 
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
-from core.model.compare import differences
-from core.storage.format.reading import Loaded
+from core.model.compare import differences, without_hollow
+from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import baseline_files
 from core.storage.journal.belonging import check_baseline
+from core.storage.journal.codec import Maker
 from core.storage.journal.journal import Journal
-from core.storage.journal.origins import Maker
 from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError
 from core.storage.journal.session import JournalSession
-from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile import outside
-from core.storage.reconcile.own import item_names
+from core.storage.reconcile.lost_updates import item_names
 from core.storage.reconcile.restoring import differing
 from core.storage.writing import carried_out
 

@@ -4,27 +4,37 @@ A program without a lock reads a file, thinks, and saves all of it. What it save
 version it had read (its base), and the log knows every version that there was. So the base is looked for: going
 back in the log entry by entry, the version that the saved file differs from least. Everything that changed after the
 base is not in the saved file and is no wish of the program's; what differs from the base is.
+
+Where the rest of what was saved does not tell a wish from an old copy, the newer version stays, and a person is told
+how to bring theirs back (`overwritten`).
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, NamedTuple
 
-from core.model.change import ChangeSet
-from core.model.compare import Differences, alike, facts_are_whole
+import msgspec
+
+from core.model.change import ChangeSet, FactChange
+from core.model.change_parts import change_parts
+from core.model.compare import HIT_FIELDS, UNSAID_FIELDS, Differences, alike, facts_are_whole
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, Note
 from core.model.snapshot import Snapshot
-from core.storage.journal.codec import Past
-from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
-from core.storage.reconcile.item_repairs import SOON_SECONDS, ItemKey, facts_of
+from core.storage.format.documents import Loaded
+from core.storage.journal.codec import OwnEntry, Past, fact_item, note_item, read_change_set
+from core.storage.journal.journal import Journal
+from core.storage.reconcile.repairs import SOON_SECONDS, ItemKey, OwnChange, fact_change_in, facts_of
 
 # How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
 # when a single one of another program's is, which that program may as well have removed.
-HELD_SECONDS: Final = 60.0
+_HELD_SECONDS: Final = 60.0
 _HELD_SECONDS_OF_OTHERS: Final = 10.0
 _MEANING: Final = tuple(
     name for name in FILE_NAMES if name != "id" and name not in HIT_FIELDS and name not in UNSAID_FIELDS
@@ -376,7 +386,7 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     ages = [(saved_ns - entry.written_ns) / 1e9 if entry.written_ns else math.inf for entry in changed]
     several = cut.at_first - cut.cost > 1
     known_to_us = any(entry.made_by for entry in changed)
-    limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
+    limit = _HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
     return bool(ages) and max(ages) <= limit
 
 
@@ -390,7 +400,7 @@ def _held_for_longer(
     found: dict[ItemKey, Version] = {}
     saved_ns = written_ns(next(iter(wanted))) if wanted else 0
     for entry in past:
-        if not wanted or (entry.written_ns and saved_ns - entry.written_ns > HELD_SECONDS * 1e9):
+        if not wanted or (entry.written_ns and saved_ns - entry.written_ns > _HELD_SECONDS * 1e9):
             break
         before = _before(entry.change_set, group.kind)
         for item in wanted & before.keys():
@@ -561,3 +571,144 @@ def same(one: Version, other: Version) -> bool:
 
 def _links(note: Note) -> set[tuple[str, str]]:
     return {(link.to, link.reason) for link in note.links}
+
+
+# What we did last to a thing, as the journal tells it
+
+# How far back the log is searched for what a thing said before.
+_VERSIONS: Final = 200
+
+
+def item_names(items: Iterable[ItemKey]) -> frozenset[str]:
+    """How the journal names these things."""
+    return frozenset(item_name(item) for item in items)
+
+
+def item_name(item: ItemKey) -> str:
+    return note_item(item[1]) if item[0] == "note" else fact_item(item[1], item[2])
+
+
+def own_changes(journal: Journal, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
+    """Tells our last change of a thing, for files that came as they are in `loaded`."""
+    # It is asked for the same thing several times, and each answer takes reading several entries.
+    return functools.cache(lambda item: _own_change(journal, loaded, item))
+
+
+def known_versions(journal: Journal) -> Callable[[ItemKey], Iterable[Note | Fact]]:
+    """Tells the versions of a thing that the journal's entries hold, newest first."""
+    return lambda item: _versions(journal, item)
+
+
+def _versions(journal: Journal, item: ItemKey) -> Iterator[Note | Fact]:
+    rows = journal.rows(
+        "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY touched.seq DESC LIMIT ?",
+        (item_name(item), _VERSIONS),
+    )
+    for (body,) in rows:
+        with contextlib.suppress(ValueError):
+            change_set = read_change_set(body)
+            of_note = (c for c in change_set.notes if item == ("note", c.id))
+            found = fact_change_in(change_set, item[1], item[2]) if item[0] == "fact" else next(of_note, None)
+            if found is not None:
+                yield from (one for one in (found.after, found.before) if one is not None)
+
+
+def _own_change(journal: Journal, loaded: Loaded, item: ItemKey) -> OwnChange | None:
+    name = item_name(item)
+    entries = journal.own_changes(name)
+    if not entries:
+        return None
+    last = entries[0]
+    chosen = next((entry for entry in entries if _is_back(entry, item, loaded)), last)
+    return OwnChange(
+        entry=chosen.change_set.id,
+        note=next((c for c in last.change_set.notes if item == ("note", c.id)), None),
+        fact=_fact_change(chosen, last, item),
+        seconds=(written_at(loaded, item) - chosen.written_ns) / 1e9,
+        restored=journal.restored(name),
+    )
+
+
+def _is_back(entry: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
+    """Whether a fact is as it was before an entry."""
+    fact = fact_change_in(entry.change_set, item[1], item[2]) if item[0] == "fact" else None
+    held = facts_of(loaded.snapshot, item[1]).get(item[2]) if fact is not None else None
+    was = fact.before if fact is not None else None
+    return fact is not None and (held is was if held is None or was is None else alike(held.value, was.value))
+
+
+def _fact_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> FactChange | None:
+    if item[0] != "fact":
+        return None
+    start = fact_change_in(first.change_set, item[1], item[2])
+    end = fact_change_in(last.change_set, item[1], item[2])
+    if start is None or end is None:
+        return end
+    return msgspec.structs.replace(end, key=start.key, before=start.before)
+
+
+def written_at(loaded: Loaded, item: ItemKey) -> int:
+    """When the file that holds a thing was last written, in nanoseconds by the file system's clock."""
+    if item[0] == "note":
+        made = loaded.graph.fingerprint
+        return made.mtime_ns if made is not None else 0
+    named = (d for d in loaded.nuggets.values() if d.meta.name == item[1] and d.fingerprint is not None)
+    return max((d.fingerprint.mtime_ns for d in named if d.fingerprint is not None), default=0)
+
+
+# What another program wrote over right after us
+
+# The original reads the graph before each operation, so it holds one for less long than its facts.
+_GRAPH_HELD_SECONDS: Final = 30.0
+
+
+def overwritten(journal: Journal, found: Iterable[ChangeSet], loaded: Loaded) -> frozenset[ItemKey]:
+    """The notes and facts that changed in `found`, which is of another program and not in the log yet, so soon after we
+    changed them that it may not have seen ours.
+    """
+    own_change = own_changes(journal, loaded)
+    found = tuple(found)
+    changed = {("fact", fact.nugget, fact.key): fact for one in found for fact in one.facts}
+    names: set[ItemKey] = set()
+    for item, fact in changed.items():
+        # To forget a fact is to know of it.
+        own = own_change(item) if fact.after is not None else None
+        if own is None or own.fact is None or not 0 <= own.seconds <= _HELD_SECONDS:
+            continue
+        ours_was_there = same(own.fact.after, fact.before) and not same(fact.before, fact.after)
+        if ours_was_there and not _knew_of_later(journal, own.entry, item[1], changed.keys()):
+            names.add(item)
+    for note in (note for one in found if one.kind != "hit" for note in one.notes if not note.note.is_fact):
+        own = own_change(("note", note.id)) if note.after is not None else None
+        if own is None or own.note is None or not 0 <= own.seconds <= _GRAPH_HELD_SECONDS:
+            continue
+        if same(own.note.after, note.before) and same(own.note.before, note.after):
+            names.add(("note", note.id))
+    return frozenset(names)
+
+
+def _knew_of_later(journal: Journal, entry: str, nugget: str, changed: Iterable[ItemKey]) -> bool:
+    """Whether something of the nugget that we changed after that entry stands in the file: its program had seen it."""
+    passed_over = frozenset(changed)
+    later = takewhile(lambda past: past.change_set.id != entry, journal.past())
+    return any(
+        fact.nugget == nugget and ("fact", nugget, fact.key) not in passed_over
+        for past in later
+        if past.made_by
+        for fact in past.change_set.facts
+    )
+
+
+def ways_back(logged: ChangeSet, overwritten: frozenset[ItemKey]) -> Iterator[str]:
+    """One line for each of these things that an entry of the log changed: what happened, and what to undo."""
+    for part in change_parts(logged):
+        told = [
+            *(
+                f'changed "{f.key}" in {f.nugget}'
+                for f in part.facts
+                if ("fact", f.nugget, f.key) in overwritten
+            ),
+            *(f'changed "{n.note.title}" back' for n in part.notes if ("note", n.id) in overwritten),
+        ]
+        for what in told:
+            yield (f"another program {what} right after you did; to restore yours, undo {part.id}")

@@ -11,11 +11,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from core.model.change import OURSELVES, PROGRAM, ChangeSet
-from core.model.compare import Differences, differences
+from core.model.compare import Differences, differences, outside_changes
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
-from core.storage.format.documents import Document, changed_graph, changed_nugget
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Document, Loaded, changed_graph, changed_nugget
 from core.storage.journal.baseline import (
     forget_file,
     kept_names,
@@ -24,16 +23,22 @@ from core.storage.journal.baseline import (
     record_few,
     record_version,
 )
-from core.storage.journal.codec import concerned, fact_item, items_of, note_item
+from core.storage.journal.codec import (
+    OUTSIDE,
+    OVERWRITTEN,
+    RESTORED,
+    RESTORED_IN_PASSING,
+    Maker,
+    by,
+    concerned,
+    fact_item,
+    items_of,
+    note_item,
+)
 from core.storage.journal.journal import Journal
-from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, RESTORED_IN_PASSING, Maker, by
 from core.storage.journal.session import JournalSession
-from core.storage.merge.compare import outside_changes
-from core.storage.reconcile.item_repairs import facts_of
-from core.storage.reconcile.lost_updates import same
-from core.storage.reconcile.overwritten import overwritten, ways_back
-from core.storage.reconcile.own import item_names, own_changes
-from core.storage.reconcile.repairs import Repairs, find_repairs
+from core.storage.reconcile.lost_updates import item_names, overwritten, own_changes, same, ways_back
+from core.storage.reconcile.repairs import Repairs, facts_of, find_repairs
 from core.storage.reconcile.restoring import Restoration, came_back, fights, restoration_of
 
 # A restoration waits until nobody has written for so long: a program that saves without a lock and is at it

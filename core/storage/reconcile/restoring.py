@@ -10,17 +10,26 @@ import msgspec
 
 from core.errors import ErrorCode
 from core.model.change import OURSELVES, PROGRAM, Author, ChangeKind, ChangeSet, FactChange, NoteChange
-from core.model.compare import Differences, alike, laid_over
+from core.model.compare import Differences, alike, laid_over, outside_changes
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.merge.compare import outside_changes
 from core.storage.merge.deciding import Collect, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.item_repairs import (
+from core.storage.reconcile.lost_updates import (
+    Version,
+    find_lost_updates,
+    item_name,
+    known_versions,
+    own_changes,
+    same,
+    written_at,
+)
+from core.storage.reconcile.repairs import (
+    Drafting,
     FactStep,
     ItemKey,
     ItemRepair,
@@ -29,11 +38,9 @@ from core.storage.reconcile.item_repairs import (
     fact_change_in,
     fact_keys,
     facts_of,
+    find_repairs,
+    renamed_things,
 )
-from core.storage.reconcile.lost_updates import Version, find_lost_updates, same
-from core.storage.reconcile.own import item_name, known_versions, own_changes, written_at
-from core.storage.reconcile.renamed_keys import renamed_things
-from core.storage.reconcile.repairs import Drafting, find_repairs
 
 if TYPE_CHECKING:
     from core.storage.journal.codec import Past

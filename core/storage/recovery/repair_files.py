@@ -11,8 +11,7 @@ from typing import Final
 from core.errors import ConflictError, ErrorCode, Notice
 from core.model.change import FileRepair
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
-from core.storage.format.documents import remembered_graph, remembered_nugget
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded, remembered_graph, remembered_nugget
 from core.storage.journal.baseline import baseline_files, baseline_raws
 from core.storage.journal.session import JournalSession
 from core.storage.recovery.repaired import repaired_graph, repaired_nugget

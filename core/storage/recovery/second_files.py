@@ -7,8 +7,7 @@ from pathlib import Path
 
 from core.model.fact import Fact
 from core.storage.files.atomic import read_file
-from core.storage.format.documents import NuggetDocument, nugget_of_file
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded, NuggetDocument, nugget_of_file
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from core.model.snapshot import Problem
 from core.settings import InferenceSettings
 from core.storage.files.atomic import read_file
 from core.storage.format.codec import unreadable_name
-from core.storage.format.documents import Document, GraphDocument, id_of
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Document, GraphDocument, Loaded, id_of
 from core.storage.safety.backups import due_today, make_backup, prune
 from core.storage.safety.quarantine import record_bytes, records, set_aside
 

@@ -33,11 +33,12 @@ from core.storage.files.side_folders import (
 from core.storage.format.documents import (
     GraphDocument,
     NuggetDocument,
+    assembled,
+    nugget_files,
     read_graph,
     read_nugget,
     unreadable_nugget,
 )
-from core.storage.format.reading import assembled, nugget_files
 
 BACKUPS: Final = "backups"
 Reason = Literal["day", "bulk"]

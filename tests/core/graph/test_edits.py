@@ -20,9 +20,8 @@ from kits.hostile import HOSTILE
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unlink_notes
-from core.model.basis import normalised_note, vector_spec
 from core.model.infer import MetaInput
-from core.model.note import Link
+from core.model.note import Link, normalised_note, vector_spec
 
 A, B, C = make_note(1), make_note(2), make_note(3)
 

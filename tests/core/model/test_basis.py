@@ -11,17 +11,20 @@ from hypothesis import strategies as st
 from kits.drafts import make_fact_note, make_link, make_note
 
 from core import Memory
-from core.model.basis import (
+from core.model.note import (
     BASIS_LIMIT,
+    Link,
+    VectorSpec,
     custom_tags,
     normalise_tag,
     normalised_note,
+    replace,
+    to_file_dict,
     unique_links,
     utf16_length,
     vector_spec,
     with_system_tags,
 )
-from core.model.note import Link, VectorSpec, replace, to_file_dict
 from core.settings import InferenceSettings
 from core.storage.format.codec import read_note
 from core.text.tokens import basis_tokens

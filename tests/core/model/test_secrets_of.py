@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.drafts import make_note
 
-from core.model.basis import vector_spec
 from core.model.change import PERSON, ChangeSet, FileChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.masks import Masks, is_distinctive
-from core.model.note import HiddenFact, Link, replace
+from core.model.note import HiddenFact, Link, replace, vector_spec
 from core.model.secrets import NOT_SECRET, Held, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
 

@@ -15,7 +15,7 @@ from benchmarks.retrieval_sets import outside_set
 from core.model.note import Note
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
 from core.search import SearchIndex
-from core.search.query import parse_query
+from core.search.query_syntax import parse_query
 from core.search.terms import TABLE, by_stem, meanings, terms
 from core.settings import SearchSettings
 from core.text.languages import LANGUAGES, stem_in

@@ -18,13 +18,12 @@ from kits.original_writer import Original
 from core import Memory
 from core.graph.edits import edit_note
 from core.model.change import Author, ChangeSet
-from core.model.compare import differences, laid_over
+from core.model.compare import differences, laid_over, outside_changes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.settings import InferenceSettings
-from core.storage.format.reading import read_folder
-from core.storage.merge.compare import outside_changes
+from core.storage.format.documents import read_folder
 from core.storage.merge.rebase import rebase
 
 PROGRAM = Author("program")

@@ -18,10 +18,10 @@ from core.model.draft import Draft
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.format.reading import read_folder
+from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import numbered
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.item_repairs import facts_of
+from core.storage.reconcile.repairs import facts_of
 from core.verify.run import findings, repair
 
 pytestmark = pytest.mark.slow

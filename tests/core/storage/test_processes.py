@@ -274,10 +274,10 @@ def test_a_file_that_another_program_removed_is_made_again_with_what_is_new_alon
 def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.storage import committing
+    from core.storage import store as storing
 
     memory = Memory.open(home)
-    real, turns = committing.rebase, iter([True])
+    real, turns = storing.rebase, iter([True])
 
     def rebase(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type]
@@ -285,7 +285,7 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
             _outside(home, "add")
         return found
 
-    monkeypatch.setattr(committing, "rebase", rebase)
+    monkeypatch.setattr(storing, "rebase", rebase)
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
     assert notes_of(home)[FIRST]["content"] == "Ours."
     assert "note-memory-00000063" in notes_of(home)
@@ -295,11 +295,11 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
 def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_in_a_hang(
     home: Path, monkeypatch: pytest.MonkeyPatch, swapping: bool
 ) -> None:
-    from core.storage import committing
+    from core.storage import store as storing
     from core.storage.files import exchange
 
     memory = Memory.open(home)
-    real = committing.rebase
+    real = storing.rebase
 
     def rebase(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type]
@@ -307,7 +307,7 @@ def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(committing, "rebase", rebase)
+        patch.setattr(storing, "rebase", rebase)
         if swapping:
             memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
         else:

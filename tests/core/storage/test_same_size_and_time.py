@@ -10,7 +10,7 @@ import pytest
 
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
-from core.storage.format import reading
+from core.storage.format import documents
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the time of a file's last change is not told there")
 
@@ -71,13 +71,13 @@ def test_our_own_writes_are_not_read_again_and_other_rights_are_no_change(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[Path] = []
-    usual = reading.read_file
+    usual = documents.read_file
 
     def noted(path: Path) -> Any:
         read.append(path)
         return usual(path)
 
-    monkeypatch.setattr(reading, "read_file", noted)
+    monkeypatch.setattr(documents, "read_file", noted)
     for number in range(3):
         memory.change("more", lambda draft, n=number: create_note(draft, "memory", f"more {n}", "x"))
         memory.refresh()

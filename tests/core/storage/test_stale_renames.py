@@ -12,9 +12,8 @@ from kits.scene import CITY, NAME, ONE, PET, THREE, TWO, Scene, assert_sound, ma
 
 from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note, link_notes, unhide_note
-from core.model.basis import normalised_note
 from core.model.infer import MetaInput
-from core.model.note import replace
+from core.model.note import normalised_note, replace
 from core.storage.reconcile.repairs import Repairs
 
 HOURS = 7200.0

@@ -36,7 +36,7 @@ from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note
 from core.model.draft import Draft
 from core.model.snapshot import Snapshot
-from core.storage.format.reading import Loaded
+from core.storage.format.documents import Loaded
 from core.storage.reconcile import outside
 
 RESTORED_ONE = "restored 1 note that another program reverted"

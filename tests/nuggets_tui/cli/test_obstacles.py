@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-import core.storage.format.reading as reading
+import core.storage.format.documents as reading
 import core.storage.store as store
 from core.errors import StorageError
 

@@ -12,12 +12,21 @@ import msgspec
 import pytest
 
 from core.errors import InvalidInputError
-from core.model.basis import vector_spec, with_system_tags
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.fact import CAPACITY_WARNING, Fact, Nugget, NuggetMeta
 from core.model.names import iso, parse_iso
-from core.model.note import FILE_NAMES, OPTIONAL_FIELDS, SCOPES, SOURCES, STABILITIES, TYPES, Note
+from core.model.note import (
+    FILE_NAMES,
+    OPTIONAL_FIELDS,
+    SCOPES,
+    SOURCES,
+    STABILITIES,
+    TYPES,
+    Note,
+    vector_spec,
+    with_system_tags,
+)
 from core.model.snapshot import Snapshot
 from core.reflection import reflect
 from nuggets_tui.demo import DEMO_NOW, copy_for_session, demo_change_set, write_demo
