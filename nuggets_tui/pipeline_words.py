@@ -39,7 +39,7 @@ REASONS: Final = {
     "ungrounded": "no sentence of the text states this: check it",
     "instruction": "it is an instruction, permission or preference: check it",
     "destructive_mutations_disabled": (
-        "the pipeline may not change or hide notes (allowUpdateDelete is off)"
+        "the pipeline may not change or hide notes (allow_update_delete is off)"
     ),
     "destructive_review": "it changes a note: you decide",
     "contradiction": "it contradicts a note",

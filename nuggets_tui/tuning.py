@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from core.model.saved_search import SavedSearch
 from core.settings import SearchSettings
+from core.settings.tree import Setting, setting_named
 from nuggets_tui.session import RESULTS, Session
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found
@@ -26,16 +27,29 @@ USUAL: Final = SearchSettings()
 @dataclass(frozen=True)
 class Weight:
     """One setting of the search. name: in settings.toml. step, fine: how far a key moves it; full: the most it can
-    be moved to. meaning: what it does, in plain words.
+    be moved to.
     """
 
     name: str
     label: str
-    meaning: str
     step: float
     fine: float
     full: float
-    least: float = 0.0
+
+    @property
+    def setting(self) -> Setting:
+        """What the tree of settings says of it."""
+        return setting_named(f"search.{self.name}")
+
+    @property
+    def meaning(self) -> str:
+        """What it does, in plain words."""
+        return self.setting.words.meaning
+
+    @property
+    def least(self) -> float:
+        """The least it can be moved to."""
+        return self.setting.low + (self.fine if self.setting.above else 0)
 
     def of(self, settings: SearchSettings) -> float:
         """Its value."""
@@ -44,12 +58,12 @@ class Weight:
     @property
     def usual(self) -> float:
         """Its default."""
-        return self.of(USUAL)
+        return float(self.setting.default)
 
     @property
     def whole(self) -> bool:
         """Whether it is a whole number."""
-        return isinstance(getattr(USUAL, self.name), int)
+        return self.setting.kind == "integer"
 
     def shown(self, settings: SearchSettings) -> str:
         """Its value as it is shown: as many places as its steps have."""
@@ -73,73 +87,19 @@ class Weight:
 
 
 WEIGHTS: Final = (
-    Weight(
-        "text_weight",
-        "words",
-        "How much shared words count: how many of the query's words a note holds, and how rare they "
-        "are.",
-        0.05,
-        0.01,
-        1.0,
-    ),
-    Weight(
-        "vector_weight",
-        "vector",
-        "How much overall similarity counts: words, similar readings and word pairs, compared as one "
-        "vector.",
-        0.05,
-        0.01,
-        1.0,
-    ),
-    Weight(
-        "associative_weight",
-        "like",
-        "How much a note gains if it is similar to the best hits, even with few words of the query.",
-        0.05,
-        0.01,
-        1.0,
-    ),
-    Weight("link_weight", "link", "How much a note gains when a good hit links to it.", 0.02, 0.005, 0.5),
-    Weight("durable_boost", "durable", "How much a durable note gains.", 0.01, 0.002, 0.3),
-    Weight("own_boost", "own", "How much a note about you or the assistant gains.", 0.01, 0.002, 0.3),
-    Weight("confidence_boost", "confidence", "How much a note gains with its confidence.", 0.01, 0.002, 0.3),
-    Weight(
-        "pair_weight",
-        "pairs",
-        "How much word order counts within the vector part; 0 compares single words only.",
-        0.1,
-        0.02,
-        3.0,
-    ),
-    Weight(
-        "meaning_weight",
-        "meaning",
-        "How much similar words count, such as “remove” for “delete”; 0 uses your own words only.",
-        0.1,
-        0.02,
-        1.0,
-    ),
-    Weight(
-        "relevance_floor",
-        "floor",
-        "The share of the query that a note must match to be a likely hit. Higher: fewer, surer hits.",
-        0.05,
-        0.01,
-        1.0,
-    ),
-    Weight(
-        "temperature",
-        "temperature",
-        "How evenly the best hits share the score that agents see. It moves no hit.",
-        0.05,
-        0.01,
-        2.0,
-        0.01,
-    ),
-    Weight("softmax_over", "score among", "How many of the best hits share that score. It moves no "
-                                          "hit.",
-           5, 1, 100, 1),
-)  # fmt: skip
+    Weight("text_weight", "words", 0.05, 0.01, 1.0),
+    Weight("vector_weight", "vector", 0.05, 0.01, 1.0),
+    Weight("associative_weight", "like", 0.05, 0.01, 1.0),
+    Weight("link_weight", "link", 0.02, 0.005, 0.5),
+    Weight("durable_boost", "durable", 0.01, 0.002, 0.3),
+    Weight("own_boost", "own", 0.01, 0.002, 0.3),
+    Weight("confidence_boost", "confidence", 0.01, 0.002, 0.3),
+    Weight("pair_weight", "pairs", 0.1, 0.02, 3.0),
+    Weight("meaning_weight", "meaning", 0.1, 0.02, 1.0),
+    Weight("relevance_floor", "floor", 0.05, 0.01, 1.0),
+    Weight("temperature", "temperature", 0.05, 0.01, 2.0),
+    Weight("softmax_over", "score among", 5, 1, 100),
+)
 
 
 def changes(before: SearchSettings, after: SearchSettings) -> Mapping[str, float]:

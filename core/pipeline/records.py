@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Literal
 
 from core.model.change import ChangeSet
-from core.pipeline.config import ConfigurationWarning, Mode
+from core.pipeline.modes import Mode
+from core.settings.warnings import ConfigurationWarning
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
 JobStatus = Literal["held", "pending", "leased", "completed", "dead"]

@@ -23,18 +23,17 @@ from typing import TYPE_CHECKING, Final, Self
 from core.errors import ErrorCode, NotFoundError, NuggetsError
 from core.folder import default_home
 from core.model.change import Author
-from core.pipeline.config import Mode, mode
 from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
+from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
 from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.window import Window
-    from core.pipeline.config import ConfigurationWarning, PipelineConfiguration
-    from core.pipeline.config.loading import LoadedConfiguration
+    from core.pipeline.configuration import LoadedConfiguration
     from core.pipeline.models.provider import Provider
     from core.pipeline.records import (
         Accepted,
@@ -53,6 +52,8 @@ if TYPE_CHECKING:
     )
     from core.pipeline.workers.model_calls import ModelCaller
     from core.pipeline.workers.runner import Worker
+    from core.settings.pipeline_sections import PipelineConfiguration
+    from core.settings.warnings import ConfigurationWarning
 
 AGENT: Final = Author("agent")
 STOP_SECONDS: Final = 10.0
@@ -61,7 +62,7 @@ PAUSE_SECONDS: Final = 30.0
 
 def status_before(home: str | Path) -> PipelineStatus:
     """How it stands with a memory folder that has no pipeline yet; makes none."""
-    from core.pipeline.config.loading import load_configuration
+    from core.pipeline.configuration import load_configuration
     from core.pipeline.workers.status import status_without_database
 
     loaded = load_configuration(absolute_path(Path(home).expanduser()))
@@ -185,7 +186,7 @@ class Pipeline:
         return mode(self.configuration)
 
     def _load(self) -> LoadedConfiguration:
-        from core.pipeline.config.loading import load_configuration, newer
+        from core.pipeline.configuration import load_configuration, newer
 
         with self._guard:
             before = self._loaded
@@ -400,7 +401,7 @@ class Pipeline:
             return history_of(reader, raw_or_note_id, most)
 
     def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
-        """The conversations that notes came from, redacted, cut to `recallTruncateChars` around what was said there."""
+        """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
         from core.pipeline.database.transcripts import conversations
 
         most = self.configuration.guardrails.recall_truncate_chars

@@ -152,7 +152,7 @@ def _document(done: Ingested, raw: RawMemory) -> dict[str, object]:
 def _lines(done: Ingested, raw: RawMemory, hint: str, status: PipelineStatus | None) -> Iterator[Line]:
     what = {
         "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
-        "held": "; it waits while the pipeline is frozen (mutationsFrozen).",
+        "held": "; it waits while the pipeline is frozen (mutations_frozen).",
     }.get(done.status, f"; facts found in it go to {raw.nugget}.")
     yield ("Saved as ", Span(done.raw_id, "bold"), what)
     if hint:

@@ -127,16 +127,14 @@ def _status_document(call: Invocation) -> dict[str, Any]:
 
 def _wrong_settings(settings: Settings) -> Iterator[str]:
     """What settings.toml asks for and cannot have, each as a sentence."""
-    for name in settings.unknown:
-        near = _similar(name, settings)
-        yield f"settings.toml: no setting is called {name}; ignored" + (
-            f"; did you mean {near}?" if near else ""
-        )
+    from core.settings import SETTINGS_FILE
+    from core.settings.tree import unknown_setting
+
+    yield from (unknown_setting(name, SETTINGS_FILE).message for name in settings.unknown)
     if settings.keys:
         from nuggets_tui.key_map import key_map
 
         yield from (f"settings.toml, [keys]: {wrong}" for wrong in key_map(settings).wrong)
-    from core.settings import SETTINGS_FILE
     from core.user_settings import load_user_settings, user_settings_file
 
     user = load_user_settings()
@@ -151,26 +149,14 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
 
 def _wrong_configuration(folder: Path) -> Iterator[str]:
     """What the pipeline's configuration asks for and cannot have. Without a pipeline only what somebody asked for."""
-    from core.pipeline.config.loading import load_configuration
-    from core.pipeline.config.warnings import WarningKind
+    from core.pipeline.configuration import load_configuration
     from core.pipeline.service import Pipeline
+    from core.settings.warnings import WarningKind
 
     used = Pipeline.exists(folder)
     for warning in load_configuration(folder).all_warnings:
         if used or (warning.why is not WarningKind.UNREADABLE and warning.where != "OLLAMA_HOST"):
             yield warning.message
-
-
-def _similar(name: str, settings: Settings) -> str:
-    """The setting, or the table of settings, that an unknown name is most like."""
-    from nuggets_tui.keys import nearest
-
-    parts = {table: getattr(settings, table) for table in settings.__struct_fields__}
-    tables = {
-        table: part.__struct_fields__ for table, part in parts.items() if hasattr(part, "__struct_fields__")
-    }
-    known = {f"{table}.{setting}" for table, names in tables.items() for setting in names}
-    return nearest(name[:80], frozenset(known if "." in name else tables))
 
 
 def _promoted_to(memory: Memory) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ class SettingsController(Controller):
 
     def present(self) -> Iterator[PresentSetting]:
         """The user's settings; then those of the memory, while it is open and not looked at as it was."""
-        from core.settings import setting_values
+        from core.settings.tree import setting_values
         from nuggets_tui.setting_words import DEFAULTS, USER
 
         app = self.context.app
@@ -48,7 +48,7 @@ class SettingsController(Controller):
 
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
-        from core.settings import setting_choices, setting_values
+        from core.settings.tree import setting_named, setting_values
         from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
         from nuggets_tui.setting_words import USER, shown_value
 
@@ -61,7 +61,7 @@ class SettingsController(Controller):
             self.context.open_dialog(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
             return
         value = dict(setting_values(self.session.memory.settings))[name]
-        choices = _SWITCH if isinstance(value, bool) else setting_choices(name)
+        choices = _SWITCH if isinstance(value, bool) else setting_named(name).choices
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
             self.context.open_dialog(
@@ -87,7 +87,7 @@ class SettingsController(Controller):
     def _saved(self, name: str, done: ChangeSet | None) -> None:
         if done is None:
             return
-        from core.settings import setting_values
+        from core.settings.tree import setting_values
         from nuggets_tui.setting_words import SETTING_WORDS, shown_value
 
         value = shown_value(dict(setting_values(self.session.memory.settings))[name])

@@ -28,7 +28,7 @@ _SETTINGS: Final = """\
 # With one of your own: provider = "ollama".
 
 [pipeline]
-shadowMode = true
+shadow_mode = true
 
 [pipeline.extraction]
 provider = "none"

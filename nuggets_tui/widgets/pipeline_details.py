@@ -35,7 +35,6 @@ from nuggets_tui.words import ago, plural
 
 if TYPE_CHECKING:
     from core.model.note import Note
-    from core.pipeline.config import ConfigurationWarning
     from core.pipeline.records import (
         Entity,
         EntityAttribute,
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
         RawMemory,
         StoredProposal,
     )
+    from core.settings.warnings import ConfigurationWarning
 
 # Characters shown before and after a sentence, of a text handed in, and of a line.
 _AROUND: Final = 500
@@ -254,7 +254,7 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
     if status.frozen:
         lines.append(
             content(
-                "Frozen (mutationsFrozen): submitted texts wait until you turn that off.", "$text-warning"
+                "Frozen (mutations_frozen): submitted texts wait until you turn that off.", "$text-warning"
             )
         )
     lines += _heading("Stored")
@@ -345,7 +345,7 @@ def beginning_lines(status: PipelineStatus, width: int) -> Lines:
         Content(""),
         Content.styled("To see each note before it is written, in settings.toml:", MUTED),
         shell("[pipeline]"),
-        shell("shadowMode = true"),
+        shell("shadow_mode = true"),
     ]
     return wrapped([*lines, *(_heading("Configuration") if status.warnings else [])], width) + [
         part for one in status.warnings for part in _warning(one).wrap(width)

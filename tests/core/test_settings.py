@@ -268,8 +268,25 @@ def test_synonyms_that_cannot_be_read_are_told_and_the_others_count(
 
 
 def test_a_range_is_written_as_people_write_numbers() -> None:
-    from core.settings import _Range
+    from core.settings.sections import Words
+    from core.settings.tree import Setting
 
-    assert str(_Range(0, 1_000_000)) == "from 0 to 1,000,000"
-    assert str(_Range(0.001, 0.5, True)) == "above 0.001 and at most 0.5"
-    assert str(_Range(2_500_000.5)) == "2,500,000.5 or more"
+    number = Setting("a.b", "a", "b", "number", 1.0, Words("b"))
+    assert number.allowed == ""
+    assert number._replace(low=0, high=1_000_000).allowed == "from 0 to 1,000,000"
+    assert number._replace(low=0.001, high=0.5, above=True).allowed == "above 0.001 and at most 0.5"
+    assert number._replace(low=2_500_000.5).allowed == "2,500,000.5 or more"
+    assert number._replace(low=0, above=True).allowed == "above 0"
+
+
+def test_every_setting_that_does_something_says_what_it_is_and_has_a_default_that_it_may_have() -> None:
+    from core.settings.pipeline_sections import PipelineConfiguration
+    from core.settings.tree import all_settings
+
+    both = (*all_settings(), *all_settings(PipelineConfiguration))
+    assert len(both) > 120
+    for setting in both:
+        assert setting.holds(setting.default)
+        assert bool(setting.words.title) is setting.has_effect
+    titles = [setting.words.title for setting in both if setting.has_effect]
+    assert len(set(titles)) == len(titles)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
-from core.pipeline.config import PipelineConfiguration, read_configuration
+from core.pipeline.configuration import read_configuration
+from core.settings.pipeline_sections import PipelineConfiguration
 
 
 @dataclass(frozen=True)

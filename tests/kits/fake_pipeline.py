@@ -11,7 +11,7 @@ from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
-from core.pipeline.config import ConfigurationWarning, Mode, WarningKind
+from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Accepted,
     Entity,
@@ -29,6 +29,7 @@ from core.pipeline.records import (
     RawMemory,
     StoredProposal,
 )
+from core.settings.warnings import ConfigurationWarning, WarningKind
 from kits.app_kit import NOW
 
 MINUTE = 60_000
@@ -302,7 +303,7 @@ def filled(memory: Memory) -> FakePipeline:
         )  # fmt: skip
     fake.warnings = (
         ConfigurationWarning(
-            "worker.pollMs", "5", 100, WarningKind.OUT_OF_RANGE, "100 to 60000", "settings.toml"
+            "worker.poll_ms", "5", 100, WarningKind.OUT_OF_RANGE, "100 to 60000", "settings.toml"
         ),
     )
     return fake

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import entities, facts, found_relations, jobs, links
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
@@ -19,6 +18,7 @@ from core.pipeline.records import EntityPage, Job
 from core.pipeline.workers import classify_job
 from core.pipeline.workers.classify_job import ClassifyResult
 from core.pipeline.writes.submit import Submission, store_submission
+from core.settings.pipeline_sections import PipelineConfiguration
 
 DAY = 86_400_000
 

@@ -10,8 +10,6 @@ from typing import Any, Self
 
 from core.memory import Memory
 from core.model.change import Author
-from core.pipeline.config import PipelineConfiguration
-from core.pipeline.config.parts import AutonomousPart
 from core.pipeline.database import jobs, proposals
 from core.pipeline.database.connection import Database
 from core.pipeline.database.history import history_of
@@ -24,6 +22,7 @@ from core.pipeline.writes.committing import Committed
 from core.pipeline.writes.outbox import flush_outbox
 from core.pipeline.writes.planned import ExtractPlan
 from core.pipeline.writes.submit import Submission, store_submission
+from core.settings.pipeline_sections import AutonomousPart, PipelineConfiguration
 from kits.scripted_model import Line, ScriptedModel
 
 NOW = 1_790_000_000_000

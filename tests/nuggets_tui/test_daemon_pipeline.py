@@ -206,7 +206,7 @@ def test_settings_that_cannot_be_taken_as_given_are_told(
     configure(tmp_path, "[pipeline.worker]\nmaxRetries = 99")
     ingest(tmp_path, clock)
     beside().once()
-    assert "worker.maxRetries" in said[0]
+    assert "worker.max_retries" in said[0]
     assert said[1:] == ["pipeline: 1 text read, 1 note written"]
     assert notes(tmp_path) == [TEXT]
 

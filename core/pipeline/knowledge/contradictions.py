@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.contradiction import (
     SUPERSESSION_CONFIDENCE,
     ContradictionKind,
@@ -15,6 +14,7 @@ from core.pipeline.contradiction import (
     shared_words,
 )
 from core.pipeline.models.provider import Provider
+from core.settings.pipeline_sections import PipelineConfiguration
 
 _WORDS: Final[dict[ContradictionKind, str]] = {
     "negation": "one of the two contains a negation",

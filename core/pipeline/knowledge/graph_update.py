@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import NuggetsError
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import attributes, entities, found_relations, jobs, links
 from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import WrittenFact
@@ -17,6 +16,7 @@ from core.pipeline.intake.names import canonical_name
 from core.pipeline.knowledge.relations import Ends, persist_relations
 from core.pipeline.knowledge.rules import importance_of, kind_of
 from core.pipeline.knowledge.superseding import flag_outdated
+from core.settings.pipeline_sections import PipelineConfiguration
 
 # So many raw memories are brought in at once.
 BATCH_SIZE: Final = 20

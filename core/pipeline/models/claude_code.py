@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.pipeline.config.parts import DEFAULT_MODELS
 from core.pipeline.models.commands import GRACE_SECONDS, CommandOutput, answer_text, run, version_of
 from core.pipeline.models.provider import AVAILABLE, Answer, Availability, Schema
 from core.pipeline.transaction_guard import assert_outside_transaction
+from core.settings.pipeline_sections import DEFAULT_MODELS
 
 # Longer prompts stand on no command line, where everybody on the machine can read them.
 SHORT: Final = 200

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.config.parts import DEFAULT_MODELS, PipelineConfiguration
-from core.pipeline.config.parts import Provider as ProviderName
 from core.pipeline.models.claude_code import ClaudeCode
 from core.pipeline.models.ollama import Ollama
 from core.pipeline.models.opencode import OpenCode
@@ -18,6 +16,8 @@ from core.pipeline.models.provider import (
     Provider,
     Schema,
 )
+from core.settings.pipeline_sections import DEFAULT_MODELS, PipelineConfiguration
+from core.settings.pipeline_sections import Provider as ProviderName
 
 # Room for twenty facts and fifty relations; a model that repeats itself ends there.
 ANSWER_TOKENS: Final = 4_096

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
-from core.pipeline.config.parts import DEFAULT_ENDPOINT, DEFAULT_MODELS
 from core.pipeline.models.answer_parsing import excerpt
 from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
@@ -26,6 +25,7 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.transaction_guard import assert_outside_transaction
+from core.settings.pipeline_sections import DEFAULT_ENDPOINT, DEFAULT_MODELS
 
 AVAILABLE_SECONDS: Final = 3.0
 _SHOWN: Final = 200

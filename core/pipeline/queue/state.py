@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.config import Mode
+from core.pipeline.modes import Mode
 from core.pipeline.records import PipelineState, ProviderHealth
 
 # Work that nothing came of for so long is stuck (milliseconds).
@@ -76,7 +76,7 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
     if inputs.frozen:
         return (
             PipelineState.PAUSED,
-            f"frozen: settings.toml sets mutationsFrozen, so nothing is written{texts}",
+            f"frozen: settings.toml sets mutations_frozen, so nothing is written{texts}",
         )
     if inputs.paused:
         return PipelineState.PAUSED, f"paused by hand{texts}"

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import ErrorCode, NuggetsError
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import attributes, entities, jobs, links
 from core.pipeline.database.attributes import UnclassifiedAttribute
 from core.pipeline.database.connection import Database
@@ -24,6 +23,7 @@ from core.pipeline.knowledge.rules import aspect_by_rules
 from core.pipeline.knowledge.superseding import flag_outdated
 from core.pipeline.models.provider import CallRefusedError, ModelError, Provider
 from core.pipeline.records import Job
+from core.settings.pipeline_sections import PipelineConfiguration
 
 DROPPED: Final = "dropped_from_llm_output"
 _STAGE: Final = "structural classification failed"

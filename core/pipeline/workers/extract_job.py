@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from core.pipeline.config import Mode, PipelineConfiguration
-from core.pipeline.config.modes import mode
 from core.pipeline.database import calls, facts, jobs, raw
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.decision.result import Decisions, Proposal
@@ -23,6 +21,7 @@ from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import ModelError, Provider
+from core.pipeline.modes import Mode, mode
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.workers.model_calls import ModelCaller
 from core.pipeline.writes.candidates import CandidateSearch
@@ -30,6 +29,7 @@ from core.pipeline.writes.committing import Committed, write_plan
 from core.pipeline.writes.execution import Graph
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact
 from core.pipeline.writes.source_sentence import source_spans
+from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -11,7 +11,6 @@ from typing import Final, Literal, NamedTuple, NoReturn, Self
 
 from core.errors import NuggetsError
 from core.local_zone import local_zone
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import calls
 from core.pipeline.database.calls import Breaker
 from core.pipeline.database.connection import Database
@@ -31,6 +30,7 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.records import ProviderHealth
 from core.pipeline.transaction_guard import assert_outside_transaction
+from core.settings.pipeline_sections import PipelineConfiguration
 
 NO_MODEL: Final = "no model is configured"
 HOW_TO_CONFIGURE: Final = (

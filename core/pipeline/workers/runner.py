@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.pipeline.config import Mode, PipelineConfiguration, mode
-from core.pipeline.config.modes import processes_jobs, writes_notes
 from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import due
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
+from core.pipeline.modes import Mode, mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job
 from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
 from core.pipeline.workers.round_robin import RoundRobin
+from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.pipeline.config import PipelineConfiguration, mode
-from core.pipeline.config.warnings import ConfigurationWarning, WarningKind
 from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.counts import count_all
+from core.pipeline.modes import mode
 from core.pipeline.queue.state import StateInputs, pipeline_state
 from core.pipeline.records import PipelineState, PipelineStatus, ProviderHealth
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.warnings import ConfigurationWarning, WarningKind
 
 
 def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:

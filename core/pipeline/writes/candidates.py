@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.pipeline.config.parts import SearchPart
 from core.pipeline.database import facts
 from core.pipeline.database.connection import Database
 from core.pipeline.decision.candidates import (
@@ -22,6 +21,7 @@ from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
+from core.settings.pipeline_sections import SearchPart
 from core.text.tokens import STOP_WORDS, words
 
 if TYPE_CHECKING:

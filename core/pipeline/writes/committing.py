@@ -8,10 +8,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from core.pipeline.config.modes import changed_by, result_mode, writes_notes
 from core.pipeline.database import facts, proposals, raw
 from core.pipeline.database.found_relations import keep_found
 from core.pipeline.intake.normalisation import normalise
+from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
 from core.pipeline.writes import audit
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out

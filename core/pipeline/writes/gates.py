@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.pipeline.config import Mode
-from core.pipeline.config.modes import Destructive, destructive, writes_notes
 from core.pipeline.decision.result import Action
 from core.pipeline.intake.entailment import Entailment
+from core.pipeline.modes import Destructive, Mode, destructive, writes_notes
 from core.pipeline.records import ProposalReason, ProposalStatus
 
 

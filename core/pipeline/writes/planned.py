@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from core.pipeline.config import Mode
 from core.pipeline.decision.result import Proposal
 from core.pipeline.extraction.result import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.entailment import Entailment
 from core.pipeline.intake.normalisation import Normalised
+from core.pipeline.modes import Mode
 from core.pipeline.records import RawMemory
 from core.pipeline.writes.execution import Graph
 

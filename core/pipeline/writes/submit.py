@@ -11,7 +11,6 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
-from core.pipeline.config import Intake, PipelineConfiguration, intake
 from core.pipeline.database import raw as raw_rows
 from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
@@ -20,7 +19,9 @@ from core.pipeline.database.links import KnownNames, store_links
 from core.pipeline.intake.linker import Links, link
 from core.pipeline.intake.normalisation import Normalised, encodable, normalise
 from core.pipeline.intake.redaction import redact
+from core.pipeline.modes import Intake, intake
 from core.pipeline.records import Ingested, RawMemory, RawStatus
+from core.settings.pipeline_sections import PipelineConfiguration
 
 # Characters. No more than SQLite can hold of the longest ones.
 LONGEST: Final = 100 * 1024 * 1024

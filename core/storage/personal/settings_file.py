@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from core.settings import SETTINGS_FILE, checked_setting
+from core.settings import SETTINGS_FILE
+from core.settings.values import checked_setting
 from core.storage.files.atomic import read_file
 from core.storage.files.toml import with_values
 

@@ -10,8 +10,8 @@ import pytest
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, ReadOnlyError
-from core.pipeline.config import Mode
 from core.pipeline.models.provider import ModelHttpError
+from core.pipeline.modes import Mode
 from core.pipeline.records import PipelineState
 from core.pipeline.service import Pipeline, status_before
 
@@ -63,7 +63,7 @@ def test_settings_count_from_the_moment_they_are_written(pipeline: Pipeline) -> 
     configure(pipeline.home, "shadowMode = true\n[pipeline.worker]\nmaxRetries = 99")
     assert pipeline.mode is Mode.SHADOW
     assert pipeline.configuration.worker.max_retries == 10
-    assert [warning.name for warning in pipeline.warnings] == ["worker.maxRetries"]
+    assert [warning.name for warning in pipeline.warnings] == ["worker.max_retries"]
     assert pipeline.status().warnings == pipeline.warnings
     configure(pipeline.home, "this is = = no TOML")
     assert pipeline.mode is Mode.SHADOW

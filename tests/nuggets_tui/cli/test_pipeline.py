@@ -54,7 +54,7 @@ def test_status_tells_the_light_counts_and_the_model(nuggets: Any, worked: Worke
     assert len(told["warnings"]) == 1
     lines = nuggets.ok("pipeline")
     assert lines.startswith("idle  nothing to do\n")
-    assert "worker.maxRetries" in lines
+    assert "worker.max_retries" in lines
 
 
 def test_the_overview_of_a_memory_says_in_one_line_how_it_stands(nuggets: Any, worked: Worked) -> None:

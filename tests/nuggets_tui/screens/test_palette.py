@@ -10,7 +10,8 @@ from kits.hostile import HOSTILE
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.settings import Settings, setting_values
+from core.settings import Settings
+from core.settings.tree import setting_values
 from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.commands import GROUPS
 from nuggets_tui.palette import DESCRIPTIONS, Palette

@@ -12,7 +12,7 @@ from kits.fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, 
 from kits.hostile import HOSTILE, RAW
 from textual.content import Content
 
-from core.pipeline.config import ConfigurationWarning, Mode, WarningKind
+from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Entity,
     EntityAttribute,
@@ -26,6 +26,7 @@ from core.pipeline.records import (
     ProposalReason,
     ProposalStatus,
 )
+from core.settings.warnings import ConfigurationWarning, WarningKind
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS, indicator_of
 from nuggets_tui.pipeline_words import (
     REASONS,

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.links import (
     KnownNames,
@@ -21,6 +20,7 @@ from core.pipeline.database.links import (
 )
 from core.pipeline.intake.linker import link
 from core.pipeline.writes.submit import Submission, store_submission
+from core.settings.pipeline_sections import PipelineConfiguration
 
 TEXT = "With Anna and Bob. Carla decided to use PostgreSQL. Dora likes green tea."
 

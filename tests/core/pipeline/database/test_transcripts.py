@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import BrokenFileError
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.transcripts import conversations, keep, of_sessions, pack
 from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.writes.submit import Submission, store_submission
+from core.settings.pipeline_sections import PipelineConfiguration
 
 Keep = Callable[[str], str]
 

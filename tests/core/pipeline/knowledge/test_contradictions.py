@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.knowledge.contradictions import Contradiction, check
 from core.pipeline.models.provider import Answer, BudgetSpentError, ModelTimeoutError
+from core.settings.pipeline_sections import PipelineConfiguration
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contradiction.json").read_text())
 ASKING = PipelineConfiguration(semantic_contradiction_enabled=True, semantic_contradiction_timeout_ms=5_000)

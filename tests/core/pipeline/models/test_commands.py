@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.pipeline.config import read_configuration
+from core.pipeline.configuration import read_configuration
 from core.pipeline.models import commands
 from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, ClaudeCode, own_environ
 from core.pipeline.models.factory import deadline_of, provider_of

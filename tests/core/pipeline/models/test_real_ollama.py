@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from core.pipeline.config import read_configuration
+from core.pipeline.configuration import read_configuration
 from core.pipeline.extraction.run import extract
 from core.pipeline.models.factory import provider_of
 from core.pipeline.models.http import request

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pipeline.config import Mode
+from core.pipeline.modes import Mode
 from core.pipeline.queue.state import STUCK_AFTER_MS, StateInputs, pipeline_state
 from core.pipeline.records import PipelineState, ProviderHealth
 
@@ -73,7 +73,7 @@ def test_a_file_that_cannot_be_read_is_what_keeps_it_off() -> None:
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ({"mode": Mode.SHADOW, "frozen": True, "held": 2}, "mutationsFrozen"),
+        ({"mode": Mode.SHADOW, "frozen": True, "held": 2}, "mutations_frozen"),
         ({"paused": True}, "paused by hand"),
         ({"waiting": 1, "since": NOW, "provider": provider(calls_today=2_000)}, "tomorrow"),
         ({"waiting": 1, "since": NOW, "provider": provider(state="open", last_error="refused")}, "refused"),

@@ -14,7 +14,6 @@ from kits.knowledge_kit import Knowledge, triple
 from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.config.parts import PipelineConfiguration, StructuralPart
 from core.pipeline.database import attributes, jobs
 from core.pipeline.database.entities import Kind
 from core.pipeline.knowledge.classification import classification_prompt, read_classification
@@ -29,6 +28,7 @@ from core.pipeline.models.provider import (
 from core.pipeline.transaction_guard import CallInsideTransactionError, assert_outside_transaction
 from core.pipeline.workers import classify_job
 from core.pipeline.workers.classify_job import DroppedFromAnswerError, think
+from core.settings.pipeline_sections import PipelineConfiguration, StructuralPart
 
 FACTS = "Ben uses npm for his shop", "Ben likes strong black tea", "Ben decided to use PostgreSQL"
 

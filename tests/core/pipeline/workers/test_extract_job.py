@@ -15,7 +15,6 @@ from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import facts, jobs
 from core.pipeline.database.raw import raw_of
 from core.pipeline.intake.normalisation import normalise
@@ -23,6 +22,7 @@ from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, Mo
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import depth
 from core.pipeline.workers import extract_job
+from core.settings.pipeline_sections import PipelineConfiguration
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "writes.json").read_text())
 TEA = "Anna likes green tea"
@@ -125,7 +125,7 @@ def _handed_in(writes: Writes, text: str = TEXT) -> jobs.Lease:
 
 def _extracted(writes: Writes, content: str, confidence: float) -> list[Any]:
     """Facts that are too short end in the extraction; here they must come through to the gates."""
-    from core.pipeline.config.parts import ExtractionPart
+    from core.settings.pipeline_sections import ExtractionPart
 
     if len(content.strip()) < 10:
         writes.configuration = PipelineConfiguration(extraction=ExtractionPart(min_fact_chars=1))

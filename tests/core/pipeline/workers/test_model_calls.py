@@ -12,7 +12,7 @@ import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.config import read_configuration
+from core.pipeline.configuration import read_configuration
 from core.pipeline.database import calls
 from core.pipeline.database.connection import Database
 from core.pipeline.models.breaker import LONGEST_PAUSE_MS, pause_ms

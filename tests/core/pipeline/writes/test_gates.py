@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.writes_kit import CONTROLLED, FULL, SHADOW
 
-from core.pipeline.config import Mode, PipelineConfiguration
-from core.pipeline.config.modes import mode
 from core.pipeline.decision.result import ACTIONS, Action
+from core.pipeline.modes import Mode, mode
 from core.pipeline.records import ProposalReason
 from core.pipeline.writes.gates import GateInput, ruling
+from core.settings.pipeline_sections import PipelineConfiguration
 
 LEAST = 0.7
 cases = st.builds(

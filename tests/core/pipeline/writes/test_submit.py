@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import raw as raw_rows
 from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
@@ -26,6 +25,7 @@ from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.records import Ingested, RawMemory
 from core.pipeline.transaction_guard import CallInsideTransactionError, assert_outside_transaction
 from core.pipeline.writes.submit import LONGEST, Submission, nugget_of, store_submission
+from core.settings.pipeline_sections import PipelineConfiguration
 
 FOLDER = Path(__file__).parents[1] / "vectors"
 ON = PipelineConfiguration()

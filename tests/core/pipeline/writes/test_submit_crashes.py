@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.submit import Submission, store_submission
+from core.settings.pipeline_sections import PipelineConfiguration
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ TEXT = "Anna{0} chose PostgreSQL over MongoDB in src/app{0}.py. We met Bob and C
 WRITER = """
 import sys
 from pathlib import Path
-from core.pipeline.config import PipelineConfiguration
+from core.settings.pipeline_sections import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.submit import Submission, store_submission
 database, text = Database.open(Path(sys.argv[1])), sys.argv[3]
@@ -44,7 +44,7 @@ for turn in range(int(sys.argv[2]), 1 << 40):
 AT_STATEMENT = """
 import itertools, os, signal, sys
 from pathlib import Path
-from core.pipeline.config import PipelineConfiguration
+from core.settings.pipeline_sections import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.submit import Submission, store_submission
 def one(number):

@@ -9,19 +9,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.written_configuration import as_table, as_toml
 
-from core.pipeline.config import (
-    PipelineConfiguration,
-    all_keys,
-    as_table,
-    as_toml,
-    read_configuration,
-    read_toml,
+from core.pipeline.configuration import read_configuration, read_toml
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.tree import all_settings, sections
+
+_names = st.sampled_from(
+    [name for key in all_settings(PipelineConfiguration) for name in (*key.nested, *key.flat)]
 )
-from core.pipeline.config.keys import sections
-
-_names = st.sampled_from([name for key in all_keys() for name in (*key.nested, *key.flat)])
-_sections = st.sampled_from(sorted(sections()))
+_sections = st.sampled_from(sorted(sections(PipelineConfiguration)))
 _strange_names = st.one_of(
     st.text(max_size=20), st.integers(), st.none(), st.booleans(), st.floats(), st.just("\ud800")
 )
@@ -64,7 +61,7 @@ def test_any_mapping_gives_a_valid_configuration_that_is_written_and_read_back(
     )
     # Types, ranges and choices are those of the parts.
     assert msgspec.convert(as_table(configuration), PipelineConfiguration, strict=True) == configuration
-    for key in all_keys():
+    for key in all_settings(PipelineConfiguration):
         part: Any = getattr(configuration, key.section) if key.section else configuration
         assert type(getattr(part, key.field)) is type(key.default)
     for warning in warnings:
@@ -99,8 +96,8 @@ def test_a_name_as_long_as_a_book_is_told_in_one_line() -> None:
 )
 def test_no_key_trips_over_a_value_that_no_file_should_hold(value: Any) -> None:
     table: dict[Any, Any] = {}
-    for key in all_keys():
+    for key in all_settings(PipelineConfiguration):
         (table.setdefault(key.section, {}) if key.section else table)[key.field] = value
     configuration, warnings = read_configuration({"pipeline": table})
-    assert {warning.name for warning in warnings} >= {key.name for key in all_keys()}
+    assert {warning.name for warning in warnings} >= {key.name for key in all_settings(PipelineConfiguration)}
     assert read_configuration({"pipeline": as_table(configuration)}).warnings == ()

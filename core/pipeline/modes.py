@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from core.pipeline.config.parts import PipelineConfiguration
+from core.settings.pipeline_sections import PipelineConfiguration
 
 
 class Mode(StrEnum):

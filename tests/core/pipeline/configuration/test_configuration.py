@@ -8,21 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.written_configuration import as_original, as_table, as_toml
 
 from core.errors import BrokenFileError, InvalidInputError
-from core.pipeline.config import (
-    ParsedConfiguration,
-    PipelineConfiguration,
-    WarningKind,
-    all_keys,
-    as_original,
-    as_table,
-    as_toml,
-    key_named,
-    read_configuration,
-    read_toml,
-)
-from core.pipeline.config.cross_checks import value_of
+from core.pipeline.configuration import ParsedConfiguration, read_configuration, read_toml, value_of
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.tree import all_settings, camel_case, setting_named
+from core.settings.warnings import WarningKind
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 CONFIG = json.loads((VECTORS / "config.json").read_text(encoding="utf-8"))["config"]
@@ -71,7 +63,7 @@ def test_values_are_read_as_the_reference_reads_them(vector: dict[str, Any]) -> 
                 assert reading == (PipelineConfiguration(), ())
                 continue
             assert {name: value_of(reading.configuration, name) for name in expected} == expected
-            told = {warning.name for warning in reading.warnings}
+            told = {camel_case(warning.name) for warning in reading.warnings}
             assert {name for name, value in expected.items() if given.get(name, value) != value} <= told
             if warnings is not None:
                 assert len(reading.warnings) == warnings
@@ -79,7 +71,7 @@ def test_values_are_read_as_the_reference_reads_them(vector: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row["name"])
 def test_each_key_of_the_reference_has_its_default_and_its_range(row: dict[str, Any]) -> None:
-    key = key_named(row["name"])
+    key = setting_named(row["name"], PipelineConfiguration)
     assert key.default == OURS.get(row["name"], row["default"])
     assert type(key.default) is type(OURS.get(row["name"], row["default"]))
     if "range" in row:
@@ -90,10 +82,14 @@ def test_each_key_of_the_reference_has_its_default_and_its_range(row: dict[str, 
 def test_no_key_is_without_a_source() -> None:
     ours = {"extraction.fallbackProvider", "extraction.endpoint", "extraction.minFactChars"}
     ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
-    assert {key.name for key in all_keys()} == {row["name"] for row in TABLE} | ours
+    assert {key.reference for key in all_settings(PipelineConfiguration)} == {
+        row["name"] for row in TABLE
+    } | ours
 
 
-@pytest.mark.parametrize("key", [key for key in all_keys() if key.flat], ids=lambda key: key.name)
+@pytest.mark.parametrize(
+    "key", [key for key in all_settings(PipelineConfiguration) if key.flat], ids=lambda key: key.name
+)
 def test_every_legacy_name_is_read_and_yields_to_the_nested_one(key: Any) -> None:
     other = {
         "switch": lambda: not key.default,
@@ -117,13 +113,13 @@ def test_snake_case_names_are_read_as_the_settings_file_writes_them() -> None:
 def test_a_clamped_value_is_told_with_what_was_given_and_what_is_used() -> None:
     (warning,) = _read({"worker": {"pollMs": 0}}).warnings
     assert (warning.name, warning.given, warning.used, warning.why) == (
-        "worker.pollMs",
+        "worker.poll_ms",
         "0",
         100,
         WarningKind.OUT_OF_RANGE,
     )
     assert (
-        warning.message == "settings.toml: worker.pollMs: 0 is out of range (from 100 to 60000); 100 is used"
+        warning.message == "settings.toml: worker.poll_ms: 0 is out of range (from 100 to 60000); 100 is used"
     )
 
 
@@ -163,13 +159,13 @@ def test_an_unfit_nested_value_leaves_the_legacy_one_in_force() -> None:
 @pytest.mark.parametrize(
     ("table", "name", "meant"),
     [
-        ({"worker": {"polMs": 1}}, "worker.polMs", "worker.pollMs"),
-        ({"pollMs": 1}, "pollMs", "worker.pollMs"),
+        ({"worker": {"polMs": 1}}, "worker.polMs", "worker.poll_ms"),
+        ({"pollMs": 1}, "pollMs", "worker.poll_ms"),
         ({"dampning": {}}, "dampning", "dampening"),
-        ({"shadow": True}, "shadow", "shadowMode"),
-        ({"hints": {"chunkSize": 1}}, "hints.chunkSize", "documents.chunkSize"),
-        ({"worker": {"MaxRetries": 1}}, "worker.MaxRetries", "worker.maxRetries"),
-        ({"minFactConfidenceForWrites": 1}, "minFactConfidenceForWrites", "minFactConfidenceForWrite"),
+        ({"shadow": True}, "shadow", "shadow_mode"),
+        ({"hints": {"chunkSize": 1}}, "hints.chunkSize", "documents.chunk_size"),
+        ({"worker": {"MaxRetries": 1}}, "worker.MaxRetries", "worker.max_retries"),
+        ({"minFactConfidenceForWrites": 1}, "minFactConfidenceForWrites", "min_fact_confidence_for_write"),
         ({"zzzzqqqq": 1}, "zzzzqqqq", ""),
     ],
 )

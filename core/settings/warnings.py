@@ -1,4 +1,4 @@
-"""What reading a configuration has to say: each value that was not taken as it was given, and why."""
+"""What reading settings has to say: each value that was not taken as it was given, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WarningKind(StrEnum):
     UNFIT_TEXT = "not usable"
     CROSS_CHECK = "in conflict with another key"
     OVERRIDDEN = "given twice"
-    UNKNOWN_KEY = "no such key"
+    UNKNOWN_KEY = "no such setting"
     NOT_USED = "not used here"
     WITHOUT_EFFECT = "without effect yet"
     UNREADABLE = "not readable"
@@ -33,7 +33,7 @@ class WarningKind(StrEnum):
 class ConfigurationWarning(msgspec.Struct, frozen=True):
     """One value that was not taken as it was given.
 
-    name: of the key, as `worker.pollMs`; of a file that cannot be read as a whole. given: the value as a short
+    name: of the key, as `worker.poll_ms`; of a file that cannot be read as a whole. given: the value as a short
     printable text, one line; for such a file what counts meanwhile. used: what counts instead; None when nothing does.
     hint: what is allowed, or the name that may have been meant. where: the file or variable it was given in, "" for a
     value that the pipeline changed.

@@ -1,4 +1,4 @@
-"""One given value put right: within its range, or replaced by nothing with the reason."""
+"""One given value: in the type of its setting or refused, or put right within its range with the reason."""
 
 from __future__ import annotations
 
@@ -6,10 +6,57 @@ import math
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from core.pipeline.config.keys import Key
-from core.pipeline.config.warnings import WarningKind
+from core.errors import ErrorCode, InvalidInputError
+from core.settings.tree import Setting, setting_named
+from core.settings.warnings import WarningKind
 
 LONGEST_TEXT: Final = 500
+
+
+class UnfitError(ValueError):
+    """Says what a value must be."""
+
+
+def checked(value: Any, setting: Setting) -> Any:
+    """The value in the type of the setting. Raises UnfitError."""
+    default = setting.default
+    if isinstance(default, tuple):
+        return checked_list(value)
+    if isinstance(default, float) and type(value) is int:
+        value = float(value) if abs(value) < 2**53 else math.inf
+    if type(value) is not type(default):
+        raise UnfitError(f"a value like {default!r}")
+    if not setting.holds(value):
+        raise UnfitError(f"{setting.allowed}, not {value}")
+    return value
+
+
+def checked_setting(name: str, value: Any) -> Any:
+    """A value for the setting "table.name" in the type that this has. Raises InvalidInputError for one that it cannot
+    have, and for no setting.
+    """
+    try:
+        setting = setting_named(name)
+    except KeyError:
+        raise InvalidInputError(
+            "no such setting", code=ErrorCode.NO_SUCH_SETTING, where=name, kept="no file was changed"
+        ) from None
+    try:
+        return checked(list(value) if isinstance(value, tuple) else value, setting)
+    except UnfitError as unfit:
+        raise InvalidInputError(
+            f"must be {unfit}", code=ErrorCode.UNKNOWN_VALUE, where=name, kept="no file was changed"
+        ) from None
+
+
+def checked_list(value: Any) -> tuple[str, ...]:
+    """A list of texts. Raises UnfitError."""
+    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise UnfitError("a list of strings, none of them empty")
+    return tuple(value)
+
+
+# Put right
 
 
 class Fitted(NamedTuple):
@@ -20,7 +67,7 @@ class Fitted(NamedTuple):
     hint: str = ""
 
 
-def fitted(key: Key, given: Any) -> Fitted:
+def fitted(key: Setting, given: Any) -> Fitted:
     """The given value as the key can have it. Never raises; no type is made into another.
 
     Numbers out of range are clamped, whole numbers rounded (halves up); NaN and infinities, wrong types and unknown
@@ -41,7 +88,7 @@ def fitted(key: Key, given: Any) -> Fitted:
     return _number(key, given)
 
 
-def _number(key: Key, given: Any) -> Fitted:
+def _number(key: Setting, given: Any) -> Fitted:
     if isinstance(given, bool) or not isinstance(given, int | float):
         return Fitted(None, WarningKind.WRONG_TYPE, f"must be a number {_range(key)}")
     if isinstance(given, float) and not math.isfinite(given):
@@ -60,7 +107,7 @@ def _number(key: Key, given: Any) -> Fitted:
     return Fitted(value)
 
 
-def _range(key: Key) -> str:
+def _range(key: Setting) -> str:
     return f"from {_plain(key.low)} to {_plain(key.high)}"
 
 
@@ -68,7 +115,7 @@ def _plain(number: float) -> str:
     return str(number) if isinstance(number, int) else f"{number:.15g}"
 
 
-def _choice(key: Key, given: Any) -> Fitted:
+def _choice(key: Setting, given: Any) -> Fitted:
     if not isinstance(given, str):
         return Fitted(None, WarningKind.WRONG_TYPE, f"must be one of {', '.join(key.choices)}")
     if given in key.choices:
@@ -80,7 +127,7 @@ def _choice(key: Key, given: Any) -> Fitted:
     return Fitted(None, WarningKind.UNKNOWN_CHOICE, f"must be one of {', '.join(key.choices)}{meant}")
 
 
-def _text(key: Key, given: Any) -> Fitted:
+def _text(key: Setting, given: Any) -> Fitted:
     if not isinstance(given, str):
         return Fitted(None, WarningKind.WRONG_TYPE, "must be a text")
     text = str(given).strip()

@@ -10,11 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.written_configuration import as_toml
 
 from core.folder import user_configuration_folder
-from core.pipeline.config import Mode, PipelineConfiguration, WarningKind, all_keys, as_toml, mode
-from core.pipeline.config.loading import LoadedConfiguration, load_configuration, newer
+from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
 from core.pipeline.extra import install_command
+from core.pipeline.modes import Mode, mode
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.tree import all_settings
+from core.settings.warnings import WarningKind
 
 HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
 HOSTILE_YAML = [
@@ -96,7 +100,7 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
     told = {
         (warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.all_warnings
     }
-    names = ("graph.boostWeight", "reranker.enabled", "reranker.topN", "telemetry.posthogApiKey")
+    names = ("graph.boost_weight", "reranker.enabled", "reranker.top_n", "telemetry.posthog_api_key")
     assert told == {(name, f"{name} has no effect yet") for name in names}
     assert not any("hidden" in warning.message + warning.given for warning in loaded.all_warnings)
     assert {warning.where for warning in loaded.all_warnings} == {
@@ -114,9 +118,9 @@ def test_a_key_that_does_nothing_yet_may_stand_there_with_the_value_that_it_has(
 
 def test_what_reads_a_key_and_the_table_of_keys_without_effect_agree() -> None:
     engine = Path(__file__).parents[4] / "core" / "pipeline"
-    files = [path for path in engine.rglob("*.py") if path.parent.name != "config" or path.name == "modes.py"]
+    files = [path for path in engine.rglob("*.py") if path.name != "configuration.py"]
     code = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    for key in all_keys():
+    for key in all_settings(PipelineConfiguration):
         owner = f"{key.section}" if key.section and not key.has_effect else ""
         read = re.search(rf"{owner}\.{key.field}\b", code) is not None
         assert read == key.has_effect, key.name
@@ -159,10 +163,10 @@ def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user:
     assert set(told) == {
         ("enabled", WarningKind.WRONG_TYPE),
         ("shadowMod", WarningKind.UNKNOWN_KEY),
-        ("worker.pollMs", WarningKind.OUT_OF_RANGE),
+        ("worker.poll_ms", WarningKind.OUT_OF_RANGE),
     }
     assert {warning.where for warning in loaded.warnings} == {str(user / "settings.toml")}
-    assert "did you mean shadowMode?" in told["shadowMod", WarningKind.UNKNOWN_KEY].message
+    assert "did you mean shadow_mode?" in told["shadowMod", WarningKind.UNKNOWN_KEY].message
 
 
 @pytest.mark.parametrize(

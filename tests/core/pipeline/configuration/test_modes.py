@@ -9,23 +9,21 @@ from typing import Any
 
 import pytest
 
-from core.pipeline.config import (
+from core.pipeline.configuration import read_configuration
+from core.pipeline.modes import (
+    Destructive,
     Intake,
     Mode,
-    PipelineConfiguration,
+    changed_by,
+    destructive,
     intake,
     mode,
     mode_of,
-    read_configuration,
-)
-from core.pipeline.config.modes import (
-    Destructive,
-    changed_by,
-    destructive,
     processes_jobs,
     result_mode,
     writes_notes,
 )
+from core.settings.pipeline_sections import PipelineConfiguration
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 VECTORS_OF_MODES = json.loads((VECTORS / "config.json").read_text(encoding="utf-8"))["modes"]

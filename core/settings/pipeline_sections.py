@@ -1,0 +1,273 @@
+"""Every setting of the table [pipeline]: its type, what it may be, its default, and what it is called.
+
+Names, defaults and ranges are those of the Signet pipeline's tables, which files may also spell in its way: `pollMs`
+for `poll_ms`, and what `Also` names. Times are in milliseconds, sizes in characters, unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from core.settings.sections import NOT_YET, Also, Words
+
+Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
+ModelTimeout = Annotated[int, Meta(ge=5_000, le=300_000)]
+Cooldown = Annotated[int, Meta(ge=10_000, le=3_600_000)]
+Provider = Literal["ollama", "claude-code", "opencode", "none"]
+
+DEFAULT_ENDPOINT = "http://localhost:11434"
+# The model of a provider when none is named; "" leaves it to the provider.
+DEFAULT_MODELS = {"ollama": "qwen3:4b", "claude-code": "haiku", "opencode": "", "none": ""}
+# Of a provider that is a command, when no timeout is named: it starts a whole runtime first.
+COMMAND_TIMEOUT = 60_000
+
+
+class ExtractionPart(msgspec.Struct, frozen=True):
+    """The model that extracts and decides. fallback_provider: asked only when the provider fails, and logged.
+
+    endpoint: of Ollama. min_confidence: facts below are not written. min_fact_chars: shorter facts are dropped.
+    min_input_chars: shorter texts are not sent. daily_call_budget: calls to models in one day at most.
+    """
+
+    provider: Annotated[
+        Provider, Words("Pipeline: which model extracts and decides"), Also(("extractionProvider",))
+    ] = "ollama"
+    model: Annotated[str, Words("Pipeline: name of that model"), Also(("extractionModel",))] = "qwen3:4b"
+    fallback_provider: Annotated[
+        Provider, Words("Pipeline: model to ask when the first fails"), Also(("extractionFallbackProvider",))
+    ] = "none"
+    endpoint: Annotated[
+        str,
+        Words("Pipeline: address of Ollama"),
+        Also(("extractionEndpoint", "extractionBaseUrl"), ("base_url", "baseUrl")),
+    ] = DEFAULT_ENDPOINT
+    timeout: Annotated[
+        ModelTimeout, Words("Pipeline: milliseconds for one answer of a model"), Also(("extractionTimeout",))
+    ] = 45_000
+    min_confidence: Annotated[
+        Fraction,
+        Words("Pipeline: confidence below which a fact is not written"),
+        Also(("minFactConfidenceForWrite",)),
+    ] = 0.7
+    min_fact_chars: Annotated[int, Meta(ge=1, le=500), Words("Pipeline: characters of the shortest fact")] = (
+        10
+    )
+    min_input_chars: Annotated[
+        int, Meta(ge=1, le=1_000), Words("Pipeline: characters of the shortest text that is read")
+    ] = 10
+    daily_call_budget: Annotated[
+        int, Meta(ge=1, le=1_000_000), Words("Pipeline: most calls to models in a day")
+    ] = 2_000
+
+
+class WorkerPart(msgspec.Struct, frozen=True):
+    """The extraction worker. max_retries: attempts before a job is dead."""
+
+    poll_ms: Annotated[
+        int,
+        Meta(ge=100, le=60_000),
+        Words("Pipeline: milliseconds between two looks for work"),
+        Also(("workerPollMs",)),
+    ] = 2_000
+    max_retries: Annotated[
+        int, Meta(ge=1, le=10), Words("Pipeline: tries before a job is given up"), Also(("workerMaxRetries",))
+    ] = 3
+    lease_timeout_ms: Annotated[
+        int,
+        Meta(ge=10_000, le=600_000),
+        Words("Pipeline: milliseconds until an abandoned job is taken over"),
+        Also(("leaseTimeoutMs", "workerLeaseTimeoutMs")),
+    ] = 300_000
+
+
+class SearchPart(msgspec.Struct, frozen=True):
+    """The search for candidates of a decision: share of the vector score, least score."""
+
+    alpha: Annotated[Fraction, Words("Pipeline: share of the vector score in the search for candidates")] = (
+        0.7
+    )
+    min_score: Annotated[Fraction, Words("Pipeline: least score of a candidate")] = 0.1
+
+
+class GraphPart(msgspec.Struct, frozen=True):
+    """The knowledge graph, and what being linked adds to a score."""
+
+    enabled: Annotated[bool, Words("Pipeline: keeps a graph of entities"), Also(("graphEnabled",))] = True
+    boost_weight: Annotated[Fraction, Also(("graphBoostWeight",)), NOT_YET] = 0.15
+    boost_timeout_ms: Annotated[int, Meta(ge=50, le=5_000), Also(("graphBoostTimeoutMs",)), NOT_YET] = 500
+
+
+class RerankerPart(msgspec.Struct, frozen=True):
+    """Putting the first hits in a better order."""
+
+    enabled: Annotated[bool, Also(("rerankerEnabled",))] = False
+    model: Annotated[str, Also(("rerankerModel",))] = ""
+    top_n: Annotated[int, Meta(ge=1, le=100), Also(("rerankerTopN",))] = 20
+    timeout_ms: Annotated[int, Meta(ge=100, le=30_000), Also(("rerankerTimeoutMs",))] = 2_000
+
+
+class AutonomousPart(msgspec.Struct, frozen=True):
+    """What the pipeline may do unasked. allow_update_delete: such decisions become reviews instead of being blocked."""
+
+    enabled: Annotated[bool, Also(("autonomousEnabled",)), NOT_YET] = True
+    frozen: Annotated[bool, Also(("autonomousFrozen",)), NOT_YET] = False
+    allow_update_delete: Annotated[
+        bool, Words("Pipeline: changes and removals become reviews"), Also(("allowUpdateDelete",))
+    ] = False
+    maintenance_interval_ms: Annotated[
+        int, Meta(ge=60_000, le=86_400_000), Also(("maintenanceIntervalMs",)), NOT_YET
+    ] = 1_800_000
+    maintenance_mode: Annotated[Literal["observe", "execute"], Also(("maintenanceMode",)), NOT_YET] = (
+        "execute"
+    )
+
+
+class RepairPart(msgspec.Struct, frozen=True):
+    """How often each repair may run, and how much it may do."""
+
+    reembed_cooldown_ms: Annotated[Cooldown, Also(("repairReembedCooldownMs",))] = 300_000
+    reembed_hourly_budget: Annotated[int, Meta(ge=1, le=1_000), Also(("repairReembedHourlyBudget",))] = 10
+    requeue_cooldown_ms: Annotated[int, Meta(ge=5_000, le=3_600_000), Also(("repairRequeueCooldownMs",))] = (
+        60_000
+    )
+    requeue_hourly_budget: Annotated[int, Meta(ge=1, le=1_000), Also(("repairRequeueHourlyBudget",))] = 50
+    dedup_cooldown_ms: Annotated[Cooldown, Also(("repairDedupCooldownMs",))] = 600_000
+    dedup_hourly_budget: Annotated[int, Meta(ge=1, le=100), Also(("repairDedupHourlyBudget",))] = 3
+    dedup_semantic_threshold: Annotated[Fraction, Also(("repairDedupSemanticThreshold",))] = 0.92
+    dedup_batch_size: Annotated[int, Meta(ge=10, le=1_000), Also(("repairDedupBatchSize",))] = 100
+
+
+class DocumentsPart(msgspec.Struct, frozen=True):
+    """Documents and the windows they are cut into; an overlap is at most half a window."""
+
+    worker_interval_ms: Annotated[int, Meta(ge=1_000, le=300_000), Also(("documentWorkerIntervalMs",))] = (
+        10_000
+    )
+    chunk_size: Annotated[int, Meta(ge=200, le=50_000), Also(("documentChunkSize",))] = 2_000
+    chunk_overlap: Annotated[int, Meta(ge=0, le=10_000), Also(("documentChunkOverlap",))] = 200
+    max_content_bytes: Annotated[int, Meta(ge=1_024, le=104_857_600), Also(("documentMaxContentBytes",))] = (
+        10_485_760
+    )
+
+
+class GuardrailsPart(msgspec.Struct, frozen=True):
+    """What is sent to a model and how long content is windowed; what recall puts out. Never what is stored raw."""
+
+    max_content_chars: Annotated[
+        int, Meta(ge=50, le=100_000), Words("Pipeline: characters of a text sent to a model")
+    ] = 500
+    chunk_target_chars: Annotated[int, Meta(ge=50, le=50_000), NOT_YET] = 300
+    recall_truncate_chars: Annotated[
+        int, Meta(ge=50, le=100_000), Words("Pipeline: characters of a text in a recall")
+    ] = 500
+
+
+class ContinuityPart(msgspec.Struct, frozen=True):
+    """Checkpoints of sessions: how often, how many, how long, and how much of them is given back."""
+
+    enabled: bool = True
+    prompt_interval: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    time_interval_ms: Annotated[int, Meta(ge=60_000, le=3_600_000)] = 900_000
+    max_checkpoints_per_session: Annotated[int, Meta(ge=1, le=500)] = 50
+    retention_days: Annotated[int, Meta(ge=1, le=90)] = 7
+    recovery_budget_chars: Annotated[int, Meta(ge=200, le=10_000)] = 2_000
+
+
+class TelemetryPart(msgspec.Struct, frozen=True):
+    """Read so that a configuration of the reference is understood; nothing is ever sent."""
+
+    posthog_host: str = ""
+    posthog_api_key: str = ""
+    flush_interval_ms: Annotated[int, Meta(ge=5_000, le=600_000)] = 60_000
+    flush_batch_size: Annotated[int, Meta(ge=1, le=500)] = 50
+    retention_days: Annotated[int, Meta(ge=1, le=365)] = 90
+
+
+class EmbeddingTrackerPart(msgspec.Struct, frozen=True):
+    """The worker that makes missing and outdated embeddings."""
+
+    enabled: bool = True
+    poll_ms: Annotated[int, Meta(ge=1_000, le=60_000)] = 5_000
+    batch_size: Annotated[int, Meta(ge=1, le=20)] = 8
+
+
+class StructuralPart(msgspec.Struct, frozen=True):
+    """The worker that sorts facts into the aspects of their entity."""
+
+    poll_interval_ms: Annotated[
+        int, Meta(ge=2_000, le=120_000), Words("Pipeline: milliseconds between two looks for facts to sort")
+    ] = 10_000
+    classify_batch_size: Annotated[int, Meta(ge=1, le=20), Words("Pipeline: facts sorted in one call")] = 8
+
+
+class FeedbackPart(msgspec.Struct, frozen=True):
+    """How recall strengthens aspects, and how they fade."""
+
+    enabled: bool = True
+    fts_weight_delta: Fraction = 0.02
+    min_aspect_weight: Fraction = 0.1
+    max_aspect_weight: Fraction = 1.0
+    decay_enabled: bool = True
+    decay_rate: Fraction = 0.005
+    stale_days: Annotated[int, Meta(ge=1, le=365)] = 14
+    decay_interval_sessions: Annotated[int, Meta(ge=1, le=1_000)] = 10
+
+
+class HintsPart(msgspec.Struct, frozen=True):
+    """Questions that a memory may answer, made ahead by the model. max: of one memory; poll: milliseconds."""
+
+    enabled: bool = False
+    max: Annotated[int, Meta(ge=1, le=20)] = 5
+    timeout: ModelTimeout = 45_000
+    poll: Annotated[int, Meta(ge=1_000, le=60_000)] = 5_000
+
+
+class DampeningPart(msgspec.Struct, frozen=True):
+    """Corrections of the scores before the last sort: three stages, each with its switch and its factor."""
+
+    gravity_enabled: bool = True
+    hub_enabled: bool = True
+    resolution_enabled: bool = True
+    hub_percentile: Fraction = 0.9
+    hub_penalty: Fraction = 0.7
+    gravity_penalty: Fraction = 0.5
+    resolution_boost: Annotated[float, Meta(ge=0.0, le=10.0)] = 1.2
+
+
+class PredictorPart(msgspec.Struct, frozen=True):
+    """The hooks for a learned order of what is injected."""
+
+    enabled: bool = False
+
+
+class PipelineConfiguration(msgspec.Struct, frozen=True):
+    """All keys of the pipeline. Every instance that `read_tables` returns is within the ranges above."""
+
+    enabled: Annotated[bool, Words("Pipeline: reads submitted texts")] = True
+    shadow_mode: Annotated[bool, Words("Pipeline: proposes only, writes nothing")] = False
+    mutations_frozen: Annotated[bool, Words("Pipeline: holds new texts and writes nothing")] = False
+    semantic_contradiction_enabled: Annotated[bool, Words("Pipeline: a model judges contradictions")] = False
+    semantic_contradiction_timeout_ms: Annotated[
+        ModelTimeout, Words("Pipeline: milliseconds for judging a contradiction")
+    ] = 45_000
+    telemetry_enabled: Annotated[bool, NOT_YET] = False
+    extraction: ExtractionPart = ExtractionPart()
+    worker: WorkerPart = WorkerPart()
+    search: SearchPart = SearchPart()
+    graph: GraphPart = GraphPart()
+    reranker: Annotated[RerankerPart, NOT_YET] = RerankerPart()
+    autonomous: AutonomousPart = AutonomousPart()
+    repair: Annotated[RepairPart, NOT_YET] = RepairPart()
+    documents: Annotated[DocumentsPart, NOT_YET] = DocumentsPart()
+    guardrails: GuardrailsPart = GuardrailsPart()
+    continuity: Annotated[ContinuityPart, NOT_YET] = ContinuityPart()
+    telemetry: Annotated[TelemetryPart, NOT_YET] = TelemetryPart()
+    embedding_tracker: Annotated[EmbeddingTrackerPart, NOT_YET] = EmbeddingTrackerPart()
+    structural: StructuralPart = StructuralPart()
+    feedback: Annotated[FeedbackPart, NOT_YET] = FeedbackPart()
+    hints: Annotated[HintsPart, NOT_YET] = HintsPart()
+    dampening: Annotated[DampeningPart, NOT_YET] = DampeningPart()
+    predictor: Annotated[PredictorPart, NOT_YET] = PredictorPart()

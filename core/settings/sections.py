@@ -1,0 +1,300 @@
+"""Every setting of settings.toml but the pipeline's: its type, what it may be, its default, and what it is called.
+
+`Meta` bounds it, `Words` say what it is. All that reads, checks, lists or explains settings goes by this.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+# Words, each with those that mean the same.
+Synonyms = tuple[tuple[str, tuple[str, ...]], ...]
+Weight = Annotated[float, Meta(ge=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Words(NamedTuple):
+    """What people read of a setting. title: where settings are listed. meaning: what it does, where it says more."""
+
+    title: str
+    meaning: str = ""
+
+
+class Also(NamedTuple):
+    """More names of a setting in files. flat: on the top level, in camel case, and in snake case too. nested: in its
+    section.
+    """
+
+    flat: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()
+
+
+class Inert:
+    """Marks what is read and kept, and does nothing yet: a setting, or a whole section."""
+
+
+NOT_YET: Final = Inert()
+
+
+class SearchSettings(msgspec.Struct, frozen=True):
+    """Weights of the blend and what bounds it; a weight of 0 switches a part off.
+
+    associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
+    pair_weight: of pairs of neighbouring words in the vector score. meaning_weight: of words that mean nearly what a
+    typed one does, beside the word itself. relevance_floor: share of a query that a note must cover to stand above
+    the line; below it is what is less likely. dimension: phases of a search vector.
+    """
+
+    vector_weight: Annotated[
+        Weight,
+        Words(
+            "Search: weight of overall similarity",
+            "How much overall similarity counts: words, similar readings and word pairs, compared as one vector.",
+        ),
+    ] = 0.42
+    text_weight: Annotated[
+        Weight,
+        Words(
+            "Search: weight of shared words",
+            "How much shared words count: how many of the query's words a note holds, and how rare they are.",
+        ),
+    ] = 0.48
+    durable_boost: Annotated[
+        Weight, Words("Search: bonus of durable notes", "How much a durable note gains.")
+    ] = 0.05
+    own_boost: Annotated[
+        Weight,
+        Words(
+            "Search: bonus of notes about you or the assistant",
+            "How much a note about you or the assistant gains.",
+        ),
+    ] = 0.03
+    confidence_boost: Annotated[
+        Weight, Words("Search: bonus of confident notes", "How much a note gains with its confidence.")
+    ] = 0.05
+    associative_weight: Annotated[
+        Weight,
+        Words(
+            "Search: bonus of notes like the best hits",
+            "How much a note gains if it is similar to the best hits, even with few words of the query.",
+        ),
+    ] = 0.21
+    link_weight: Annotated[
+        Weight,
+        Words(
+            "Search: bonus of notes linked from a good hit",
+            "How much a note gains when a good hit links to it.",
+        ),
+    ] = 0.06
+    pair_weight: Annotated[
+        Weight,
+        Words(
+            "Search: weight of word order",
+            "How much word order counts within the vector part; 0 compares single words only.",
+        ),
+    ] = 1.0
+    meaning_weight: Annotated[
+        Share,
+        Words(
+            "Search: weight of words that mean the same",
+            "How much similar words count, such as “remove” for “delete”; 0 uses your own words only.",
+        ),
+    ] = 0.7
+    relevance_floor: Annotated[
+        Share,
+        Words(
+            "Search: share of the query that a likely hit matches",
+            "The share of the query that a note must match to be a likely hit. Higher: fewer, surer hits.",
+        ),
+    ] = 0.15
+    temperature: Annotated[
+        float,
+        Meta(gt=0),
+        Words(
+            "Search: how evenly hits share their score",
+            "How evenly the best hits share the score that agents see. It moves no hit.",
+        ),
+    ] = 0.35
+    softmax_over: Annotated[
+        int,
+        Meta(ge=1),
+        Words(
+            "Search: hits that share the score",
+            "How many of the best hits share that score. It moves no hit.",
+        ),
+    ] = 20
+    dimension: Annotated[int, Meta(ge=1, le=2**20), Words("Search: size of a vector")] = 16384
+
+
+class ReflectionSettings(msgspec.Struct, frozen=True):
+    """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time.
+
+    max_notes: notes a pass changes at most. jaccard: share of common words that makes two notes duplicates.
+    shared_tokens: words two notes must share to be linked. wanted_links: notes with fewer get links.
+    max_links: links that reflection makes on one note at most. often_recalled: from so many recalls on a note
+    is never archived. derived_tags: tags that a note gets from what it says, nugget, scope and type included.
+    max_archived, max_merged: notes that one run archives, and merges away, at most; the rest waits for the next.
+    """
+
+    hour: Annotated[int, Meta(ge=0, le=23), Words("Daily pass: hour when it is due")] = 9
+    minute: Annotated[int, Meta(ge=0, le=59), Words("Daily pass: minute when it is due")] = 0
+    max_notes: Annotated[
+        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes changed in one pass")
+    ] = 10
+    jaccard: Annotated[
+        float, Meta(gt=0, le=1), Words("Reflection: share of common words that makes duplicates")
+    ] = 0.9
+    shared_tokens: Annotated[int, Meta(ge=1), Words("Reflection: common words that make a link")] = 2
+    wanted_links: Annotated[int, Meta(ge=0), Words("Reflection: links that a note should have")] = 2
+    max_links: Annotated[int, Meta(ge=0), Words("Reflection: most links made on one note")] = 8
+    often_recalled: Annotated[
+        int, Meta(ge=1), Words("Reflection: recalls that keep a note from being archived")
+    ] = 3
+    derived_tags: Annotated[int, Meta(ge=1), Words("Reflection: tags derived for a note")] = 6
+    max_archived: Annotated[
+        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes archived in one pass")
+    ] = 5
+    max_merged: Annotated[
+        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes merged in one pass")
+    ] = 5
+
+
+class ScheduleSettings(msgspec.Struct, frozen=True):
+    """Who runs the daily pass unattended, and the waking hours (local time) in which a missed one is caught up.
+
+    daemon_applies, app_applies: whether `nuggets daemon` and the open app run it by themselves; else it waits for a
+    person. promotes: whether what is often recalled is written into MEMORY.md along with it.
+    """
+
+    waking_from: Annotated[
+        int, Meta(ge=0, le=23), Words("Daily pass: hour from which a missed one is caught up")
+    ] = 8
+    waking_to: Annotated[
+        int, Meta(ge=0, le=24), Words("Daily pass: hour until which a missed one is caught up")
+    ] = 22
+    daemon_applies: Annotated[bool, Words("Daily pass: the daemon runs it by itself")] = True
+    app_applies: Annotated[bool, Words("Daily pass: the open app runs it by itself")] = False
+    promotes: Annotated[bool, Words("Daily pass: always promotes")] = False
+
+
+class PromotionSettings(msgspec.Struct, frozen=True):
+    """What is promoted, and where to when neither the call nor the project folder says.
+
+    automatic: whether the daily pass promotes: "ask" until a person has said, "projects" to the folders in `projects`,
+    "always" also to every MEMORY.md that was promoted to before, "never".
+    threshold: recalls from which on a note is promoted. memory_dir: "" for none. read_lines: how many lines of
+    MEMORY.md agents read.
+    """
+
+    threshold: Annotated[int, Meta(ge=1), Words("Promotion: recalls until a note is promoted")] = 3
+    memory_dir: Annotated[str, Words("Promotion: folder of MEMORY.md")] = ""
+    read_lines: Annotated[int, Meta(ge=1), Words("Promotion: lines of MEMORY.md that agents read")] = 200
+    automatic: Annotated[
+        Literal["ask", "projects", "always", "never"], Words("Promotion: whether the daily pass promotes")
+    ] = "ask"
+    projects: Annotated[tuple[str, ...], Words("Promotion: folders that the daily pass promotes to")] = ()
+
+
+class BackupSettings(msgspec.Struct, frozen=True):
+    """How many backups of each kind are kept: those of a day, and those before a large change."""
+
+    keep: Annotated[int, Meta(ge=1, le=10_000), Words("Backups kept of each kind")] = 14
+
+
+class LedgerSettings(msgspec.Struct, frozen=True):
+    """How large the journal grows, in megabytes, before its oldest entries go to archives."""
+
+    max_mb: Annotated[
+        int, Meta(ge=1, le=100_000), Words("History: megabytes before old entries are archived")
+    ] = 64
+
+
+class InferenceSettings(msgspec.Struct, frozen=True):
+    """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
+
+    assistant_words: Annotated[tuple[str, ...], Words("Words that mean the assistant")] = (
+        "assistant",
+        "itself",
+        "persona",
+        "your voice",
+        "my voice",
+        "agent's",
+    )
+    project_words: Annotated[tuple[str, ...], Words("Words that mean a project")] = (
+        "project",
+        "milestone",
+        "sprint",
+        "roadmap",
+    )
+    shared_words: Annotated[tuple[str, ...], Words("Words that mean shared knowledge")] = (
+        "api", "branch", "build", "ci", "cli", "cluster", "code", "command", "config", "container", "database",
+        "deploy", "deployment", "docker", "endpoint", "env", "file", "files", "function", "git", "host", "kubernetes",
+        "lint", "makefile", "module", "package", "path", "pipeline", "port", "postgres", "production", "prod",
+        "redis", "release", "repo", "repository", "schema", "script", "server", "service", "sql", "staging", "test",
+        "tests", "tool", "toolbox", "url", "workflow",
+    )  # fmt: skip
+    user_words: Annotated[tuple[str, ...], Words("Words that mean the user")] = (
+        "user", "friend", "wife", "husband", "partner", "favorite", "favourite", "likes", "prefers", "preference",
+        "birthday", "i", "my", "mine",
+    )  # fmt: skip
+    preference_words: Annotated[tuple[str, ...], Words("Words that mean a preference")] = (
+        "pref", "prefs", "preference", "preferences", "prefers", "favorite", "favourite",
+    )  # fmt: skip
+    style_words: Annotated[tuple[str, ...], Words("Words that mean a style")] = (
+        "style",
+        "tone",
+        "voice",
+        "formatting",
+        "convention",
+        "conventions",
+    )
+    relationship_words: Annotated[tuple[str, ...], Words("Words that mean a relationship")] = (
+        "relationship",
+        "friend",
+        "wife",
+        "husband",
+        "partner",
+        "colleague",
+    )
+    temporary_prefixes: Annotated[tuple[str, ...], Words("Beginnings of titles that mean temporary")] = (
+        "tmp",
+        "temp",
+        "scratch",
+    )
+
+
+class AppSettings(msgspec.Struct, frozen=True):
+    """How the terminal app is used. vim: h, j, k and l move, and half pages with ctrl+d and ctrl+u. theme: "" for the
+    app's own. tips: whether the header of a new memory names what is worth trying.
+    """
+
+    vim: Annotated[bool, Words("Vim keys, in this memory")] = False
+    theme: Annotated[str, Words("Theme in this memory, for those who chose none")] = ""
+    tips: Annotated[bool, Words("Header names what is worth trying, in this memory")] = True
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All settings of a memory. keys: what the table [keys] gives to each command of the app, in its order; None for
+    what is no text. Which commands and keys there are, the app knows. synonyms: what the table [search.words] gives:
+    words, each with those that mean the same.
+    """
+
+    search: SearchSettings = SearchSettings()
+    reflection: ReflectionSettings = ReflectionSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    promotion: PromotionSettings = PromotionSettings()
+    inference: InferenceSettings = InferenceSettings()
+    backups: BackupSettings = BackupSettings()
+    ledger: LedgerSettings = LedgerSettings()
+    app: AppSettings = AppSettings()
+    keys: tuple[tuple[str, str | None], ...] = ()
+    synonyms: Synonyms = ()
+    # Names in settings.toml that this version does not know: ignored, and told.
+    unknown: tuple[str, ...] = ()
+    # What could not be used, each in one line that says what counts instead, and side by side with these the names of
+    # the settings, "table" or "table.name"; "" for the whole file.
+    problems: tuple[str, ...] = ()
+    defaulted: tuple[str, ...] = ()
