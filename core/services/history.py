@@ -19,6 +19,7 @@ from core.errors import (
     Resolve,
     ShowLog,
     StorageError,
+    Undo,
     partly_done,
 )
 from core.model.build import as_hidden_fact
@@ -141,8 +142,9 @@ class History:
         """Takes back an entry, or one part of it ("<id>.<number>"). None: the last change of this author
         here, or before this memory was opened.
 
-        Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already,
-        ConflictError that says what stands in the way.
+        Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already or
+        was masking (with the change before it as its remedy, where the last one was meant), ConflictError that says
+        what stands in the way.
         """
         wanted = None if part is None else frozenset({part})
         if isinstance(what, ChangeSet):
@@ -386,13 +388,29 @@ class History:
                 "the newest change is not finished yet", where=str(self._journal.path),
                 kept="nothing was undone", todo="free disk space or close the file elsewhere, and try again",
             )  # fmt: skip
-        for entry in self._own(OWN_KINDS, self.taken_back()):
-            if not entry.undone and not entry.change_set.empty:
+        masked: Entry | None = None
+        for entry in self._own((*OWN_KINDS, "mask"), self.taken_back()):
+            if entry.change_set.kind == "mask":
+                masked = masked or entry
+            elif not entry.undone and not entry.change_set.empty:
+                if masked is not None:
+                    self._refuse_to_pass(masked, entry)
                 return entry
         raise NotFoundError(
             "you have no change to undo",
             code=ErrorCode.NOTHING_TO_UNDO,
             remedy=ShowLog(others=True),
+        )
+
+    def _refuse_to_pass(self, masked: Entry, before: Entry) -> NoReturn:
+        """Whoever undoes what they did last does not mean what they did before it."""
+        raise InvalidInputError(
+            "your last change masked a credential, and masking cannot be undone; "
+            f"the change before it is: {before.change_set.reason}",
+            code=ErrorCode.MASKED_FOR_GOOD,
+            where=masked.id,
+            kept=_KEPT,
+            remedy=Undo(before.id),
         )
 
     def _last_taken_back(self) -> Entry:

@@ -255,6 +255,8 @@ class Secrets:
         for store in stores if masking.masks else ():
             store.scrub(masking.masks)
         forget_texts()
+        # The next undo says that this one cannot be undone.
+        self._repository.window.made.append(folder.done.id)
         return folder.done
 
     def _stores(self) -> tuple[tuple[Scrubbed, ...], Folder]:

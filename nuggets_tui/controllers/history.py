@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Final
 
-from core.errors import ConflictError, NotFoundError
+from core.errors import ConflictError, InvalidInputError, NotFoundError, Undo
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
@@ -28,6 +28,7 @@ _NOTHING_TO_REDO = (
     "There is nothing to redo. To redo an older change, open it in the audit log: {pane_audit}, then enter."
 )
 
+Turned = ChangeSet | NotFoundError | ConflictError | InvalidInputError
 # Characters of what was changed; the audit log has it whole.
 _LONGEST: Final = 200
 
@@ -102,8 +103,42 @@ class HistoryController(Controller):
             await self.context.attempt(_turn(self.session.write(self.session.memory.redo))), _NOTHING_TO_REDO
         )
 
-    def _turned(self, done: ChangeSet | NotFoundError | ConflictError | None, nothing: str) -> None:
-        if isinstance(done, NotFoundError):
+    @background("open")
+    async def _ask_to_undo_before(self, entry_id: str) -> None:
+        """Asks whether the change before one that masked a credential is meant."""
+        from nuggets_tui.screens.confirm import ConfirmScreen
+
+        found = await self.context.attempt(self.session.entry_now(entry_id))
+        if found is None:
+            return
+        entry = found[0]
+        told = await run_in_thread(lambda: deed(entry.change_set, quoted=True))
+        what = safe_line(f"{told.verb} {told.what}", _LONGEST)
+        question = ConfirmScreen(
+            "Masking cannot be undone",
+            "Your last change masked a credential: its value is stored nowhere any more.\n\n"
+            f"The change before it: {what}.",
+            yes="undo the change before it",
+        )
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._undo_entry(entry_id)
+
+        self.context.open_dialog(question, answered)
+
+    @background("change")
+    async def _undo_entry(self, entry_id: str) -> None:
+        asked = self.session.write(self.session.memory.undo, entry_id)
+        self._turned(await self.context.attempt(_turn(asked)), _NOTHING_TO_UNDO)
+
+    def _turned(self, done: Turned | None, nothing: str) -> None:
+        if isinstance(done, InvalidInputError):
+            if isinstance(done.remedy, Undo):
+                self._ask_to_undo_before(done.remedy.entry)
+            else:
+                self.context.notify_error(done)
+        elif isinstance(done, NotFoundError):
             self.context.notify(self.view.keys.filled(nothing))
         elif isinstance(done, ConflictError):
             from nuggets_tui.clash import in_the_way
@@ -194,8 +229,8 @@ def _text(note: Note) -> tuple[str, ...]:
     return note.title, note.content
 
 
-async def _turn(asked: Awaitable[ChangeSet]) -> ChangeSet | NotFoundError | ConflictError:
+async def _turn(asked: Awaitable[ChangeSet]) -> Turned:
     try:
         return await asked
-    except (NotFoundError, ConflictError) as error:
+    except (NotFoundError, ConflictError, InvalidInputError) as error:
         return error

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import InvalidInputError, NotFoundError, Undo
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
@@ -145,8 +145,28 @@ def test_it_is_final(tmp_path: Path) -> None:
     done = memory.mask_secrets(memory.masking())
     with pytest.raises(InvalidInputError, match="cannot be undone"):
         memory.undo(done.id)
-    # The last change that can be taken back is the one before.
-    assert memory.undo().reason == "undid: other"
+    # The change before it is taken back only by whoever names it.
+    with pytest.raises(InvalidInputError, match="cannot be undone") as raised:
+        memory.undo()
+    assert isinstance(raised.value.remedy, Undo)
+    assert memory.undo(raised.value.remedy.entry).reason == "undid: other"
+
+
+def test_what_is_done_after_masking_is_undone_as_ever(tmp_path: Path) -> None:
+    memory, _ = a_memory(tmp_path / "m")
+    memory.mask_secrets(memory.masking())
+    memory.change("later", lambda d: create_note(d, "web", "Later", "x"))
+    assert memory.undo().reason == "undid: later"
+    memory.redo()
+    assert memory.undo().reason == "undid: later"
+
+
+def test_another_opening_knows_that_the_last_change_was_masking(tmp_path: Path) -> None:
+    memory, _ = a_memory(tmp_path / "m")
+    memory.mask_secrets(memory.masking())
+    memory.close()
+    with pytest.raises(InvalidInputError, match="cannot be undone"):
+        Memory.open(tmp_path / "m").undo()
 
 
 def test_only_what_is_named_is_masked(tmp_path: Path) -> None:

@@ -28,6 +28,17 @@ def test_what_looks_like_a_secret_is_listed_and_never_shown(leaky: Any) -> None:
     assert {place["what"] for place in document["places"]} >= {"file", "log"}
 
 
+def test_undo_right_after_masking_undoes_nothing_and_names_what_came_before(leaky: Any) -> None:
+    leaky.ok("secrets", "--mask", "--yes")
+    before = leaky.json("log")
+    said = leaky.fails("undo")
+    assert "masking cannot be undone" in said
+    assert leaky.json("log") == before
+    earlier = before["entries"][1]["id"] if isinstance(before, dict) else before[1]["id"]
+    assert f"nuggets undo {earlier}" in said
+    leaky.ok("undo", earlier)
+
+
 @pytest.mark.slow
 def test_masking_asks_first(leaky: Any, at_keyboard: Any) -> None:
     before = leaky.bytes()

@@ -116,3 +116,27 @@ async def test_a_new_fact_that_is_a_credential_is_said_too(tmp_path: Path) -> No
     async with opened(tmp_path / "memory", WIDE) as app:
         await app.press("f", *"db password", "tab", *VALUE, "ctrl+s")
         await app.until(lambda: "may hold a credential" in app.notices)
+
+
+async def test_undo_right_after_masking_names_the_change_before_it_and_asks(home: Path) -> None:
+    async with opened(home, WIDE) as app:
+        await app.press("S")
+        await app.screen(SecretsReview)
+        await app.until(lambda: "[masked: password]" in app.text)
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        await app.until(lambda: "Masked 2" in app.notices)
+        await app.press("u")
+        await app.screen(ConfirmScreen)
+        await app.until(lambda: "Masking cannot be undone" in app.text)
+        assert 'The change before it: added "db password"' in app.text
+        await app.press("n")
+        await app.back_on_main()
+        assert Memory.open(home).snapshot.by_name["project"].find("db password")
+        await app.press("u")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.until(lambda: "Undid: " in app.notices)
+    assert not Memory.open(home).snapshot.by_name["project"].find("db password")
