@@ -19,6 +19,8 @@ _LEAST_WRONG, _MOST_WRONG = 4, 40
 _ENOUGH: Final = 3
 # Of 100, by rapidfuzz: one wrong letter of six.
 _NEAR: Final = 82.0
+# Weights of words that stand in a title, inside of others at least, and all at the start of one.
+_IN_WORDS, _AT_STARTS = 3, 4
 _STARTS: Final = re.compile(r"(?:(?<=[\W_])|^)[^\W_]")
 
 
@@ -38,6 +40,11 @@ class Match:
     def strong(self) -> bool:
         """Whether it surely is what was meant."""
         return self.weight >= 2
+
+    @property
+    def inside(self) -> bool:
+        """Whether words were found only inside of longer ones: "setting" in "Resetting"."""
+        return _IN_WORDS <= self.weight < _AT_STARTS
 
 
 def folded(title: str) -> str:
@@ -76,7 +83,7 @@ def _weighed(place: int, title: str, words: Sequence[str], letters: str) -> Matc
     whole = _words_in(title, words)
     if whole is not None:
         spans, at_starts = whole
-        weight = 3 + at_starts / len(words) + len(letters) / (len(title) + 1)
+        weight = _IN_WORDS + at_starts / len(words) + len(letters) / (len(title) + 1)
         return Match(place, weight, spans)
     starts = [match.start() for match in _STARTS.finditer(title)]
     initials = _subsequence(letters, [(start, title[start]) for start in starts])

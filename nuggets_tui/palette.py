@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input
 
-from nuggets_tui.commands import GROUPS, NOTES, SETTINGS, VIEW
+from nuggets_tui.commands import GROUPS, NOTES, SEARCH, SETTINGS, VIEW
 from nuggets_tui.fuzzy import Match, fitting, folded
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
@@ -34,6 +34,7 @@ _MOST_LOOSE: Final = 12
 _ALL_WORDS: Final = 3.0
 _SHORTEST_GROUP: Final = 3
 _ASIDE: Final = 30
+_NAME: Final = 40
 _MARKED: Final = "bold underline $text-accent"
 # What commands are about in words that their titles do not have.
 DESCRIPTIONS: Final = {
@@ -235,7 +236,7 @@ class Palette(Dialog[Entry]):
 # What fits what was typed: how well (the lower the better), and the entry.
 Rank = tuple[int, float]
 Ranked = tuple[Rank, Entry]
-_NAMED, _TITLED, _DESCRIBED, _OF_GROUP, _LOOSE = range(5)
+_NAMED, _TITLED, _DESCRIBED, _OF_GROUP, _INSIDE, _LOOSE = range(6)
 
 
 def ranked_entries(typed: str, entries: Sequence[Entry]) -> list[Ranked]:
@@ -270,12 +271,19 @@ def found_entries(ranked: Sequence[Ranked], notes: Sequence[tuple[Match, Entry]]
     """What is listed, the group of the best first; what fits only loosely where nothing else does."""
     both = [
         *ranked,
-        *(((_TITLED if match.strong else _LOOSE, -match.weight), entry) for match, entry in notes),
+        *(((_rank_of_title(match), -match.weight), entry) for match, entry in notes),
     ]
     sure = [one for one in both if one[0][0] != _LOOSE]
     listed = sorted(sure or both, key=lambda one: one[0])[: None if sure else _MOST_LOOSE]
     groups = dict.fromkeys(entry.group for _, entry in listed)
     return [entry for group in groups for _, entry in listed if entry.group == group]
+
+
+def _rank_of_title(match: Match) -> int:
+    """Words inside of others are hardly what was meant where a command or a setting fits."""
+    if not match.strong:
+        return _LOOSE
+    return _INSIDE if match.inside else _TITLED
 
 
 def grouped(entries: Sequence[Entry]) -> list[Entry]:
@@ -321,7 +329,7 @@ def make_palette(app: NuggetsApp) -> Palette:
         from nuggets_tui.view import listed
 
         notes = listed(view.snapshot, "newest", view.show_hidden)
-    entries = [*command_entries(screen), *system, *setting_entries(screen)]
+    entries = [*command_entries(screen), *search_entries(screen), *system, *setting_entries(screen)]
     return Palette(entries, notes, screen.open_note)
 
 
@@ -339,6 +347,22 @@ def command_entries(main: MainScreen) -> list[Entry]:
         )
         for command in main.view.keys.commands
         if main.can(command.name)
+    ]
+
+
+def search_entries(main: MainScreen) -> list[Entry]:
+    """The saved searches by their names, as far as they were read."""
+    return [
+        Entry(
+            f"search {one.name}",
+            SEARCH,
+            content(f'Saved search "{cut(one.name, _NAME)}"'),
+            content(cut(one.query, _ASIDE), MUTED),
+            (one.name, f"saved search {one.name}"),
+            "",
+            partial(main.searches.run, one.query),
+        )
+        for one in main.searches.at_hand
     ]
 
 

@@ -131,7 +131,7 @@ class NotesController(Controller):
         row = notes.cursor_row
         if self.context.focused is not notes or not mine or row is None or not isinstance(row.data, str):
             return
-        if shown is None or (shown.hidden and not notes.holds(shown.id)):
+        if shown is None or (self._reading.list_with_note("notes") == "notes" and not notes.holds(shown.id)):
             self._reading.show_note(row.data)
 
     # Writing the text

@@ -61,8 +61,18 @@ class SearchesController(Controller):
         if answer.written:
             self.context.show_snapshot(self.session.snapshot)
         if answer.query:
-            self.context.search_box.value = answer.query
-            self.context.go_to("notes")
+            self.run(answer.query)
+
+    def run(self, query: str) -> None:
+        """Searches for something, and goes to what is found."""
+        self.context.search_box.value = query
+        self.context.go_to("notes")
+
+    @property
+    def at_hand(self) -> tuple[SavedSearch, ...]:
+        """The saved searches; none before a thread has read their file."""
+        read = self._judged is not None and self._judged[2] is not None
+        return self.session.memory.searches if read and self.context.open_session is not None else ()
 
     def save_search(self) -> None:
         """Keeps what is searched under a name."""

@@ -211,7 +211,8 @@ def _row(search: SavedSearch, verdict: SearchCheckResult | None) -> Row:
 class SaveSearchScreen(FieldsDialog[ChangeSet]):
     """Keeps a search under a name. With a number in the last line it is a golden one."""
 
-    not_saved = "It is not saved. What you typed is still here; ctrl+s tries again."
+    not_saved = "It is not saved. What you typed is still here; enter tries again."
+    keys = "⏎  save · tab  next field · esc  close"
 
     def __init__(
         self,
@@ -254,6 +255,14 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         name = self.query_one("#name", Input)
         name.focus()
         name.select_all()
+
+    @on(Input.Submitted)
+    def go_on(self, event: Input.Submitted) -> None:
+        """Enter saves from each field: mostly only the name is typed."""
+        event.stop()
+        # Not the next field, as in longer forms.
+        event.prevent_default()
+        self.action_save()
 
     @property
     def _title(self) -> str:

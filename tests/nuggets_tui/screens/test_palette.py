@@ -10,6 +10,7 @@ from kits.hostile import HOSTILE
 
 from core.graph.edits import create_note
 from core.memory import Memory
+from core.model.saved_search import SavedSearch
 from core.settings import Settings
 from core.settings.tree import setting_values
 from core.user_settings import load_user_settings, user_settings_file
@@ -195,3 +196,24 @@ async def test_nothing_of_the_present_is_offered_while_the_past_is_shown(home: P
         assert "setting promotion.threshold" not in listed
         assert "command hide" not in listed
         assert f"setting {USER}theme" in listed
+
+
+async def test_a_command_or_setting_comes_before_a_title_with_the_word_inside_of_another(home: Path) -> None:
+    Memory.open(home).change("w", lambda draft: create_note(draft, "project", "Resetting staging", "x"))
+    async with opened(home) as app:
+        shown = rows(await palette(app, "setting"))
+        assert shown[0] == "group Settings"
+        assert shown.index("group Notes") > shown.index("group Settings")
+        assert any("Resetting staging" in note.title for note in app.view.snapshot.notes)
+        await app.press("escape")
+        assert rows(await palette(app, "resetting"))[0] == "group Notes"
+
+
+async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:
+    Memory.open(home).save_search(SavedSearch("my tokens", "jwt tokens"))
+    async with opened(home) as app:
+        await app.until(lambda: app.main.searches.at_hand)
+        screen = await palette(app, "my tok")
+        assert rows(screen)[:2] == ["group Search", "search my tokens"]
+        await app.press("enter")
+        await app.until(lambda: app.view.found is not None and app.view.found.query == "jwt tokens")

@@ -81,7 +81,7 @@ async def test_a_kept_search_is_changed(home: Path) -> None:
         await app.screen(SaveSearchScreen)
         app.fill("#name", "renamed")
         app.fill("#within", "")
-        await app.press("ctrl+s")
+        await app.press("enter")
         await app.until(lambda: app.main.session.memory.searches == (SavedSearch("renamed", "jwt tokens"),))
         await app.screen(SearchesScreen)
 

@@ -14,7 +14,7 @@ from kits.hostile import HOSTILE
 from textual.events import Paste
 
 from core.facts.recall import Recall
-from core.graph.edits import create_note
+from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.search import SearchResult
@@ -498,3 +498,22 @@ async def test_the_palette_lists_the_notes_with_a_tag_and_asks_which_of_several(
         await app.show("Deploy day")
         await app.main.run_action("command('same_tag')")
         await app.until(lambda: app.view.found is not None and app.view.found.query == "tag:release")
+
+
+async def test_a_note_that_leaves_the_results_leaves_note_and_cursor_on_the_same_row(home: Path) -> None:
+    for title in ("Hidden one", "Hidden two"):
+        memory = Memory.open(home)
+        note, _ = memory.change("w", partial(create_note, nugget="project", title=title, content="x"))
+        memory.change("h", partial(hide_note, id=note.id))
+    async with opened(home) as app:
+        await search(app, "is:hidden")
+        await app.press("enter", "x")
+        await app.until(lambda: len(app.view.found.hits) == 2)
+        await app.until(lambda: app.main.notes_pane.cursor_row.data == app.view.note_id)
+        assert app.view.note.hidden
+        await app.press("x")
+        await app.until(lambda: len(app.view.found.hits) == 1)
+        await app.until(lambda: app.main.notes_pane.cursor_row.data == app.view.note_id)
+        await app.press("x")
+        await app.until(lambda: app.view.found.nothing)
+        await app.until(lambda: not app.view.note_id)
