@@ -134,6 +134,7 @@ class AuditController(Controller):
         from nuggets_tui.screens.log_filter import LogFilterScreen, offered
 
         if self.clear_filters():
+            self.context.notify(self.view.keys.filled("Audit log: the filter is off. {log_filter} sets one."))
             return
         found = await self.context.attempt(run_in_thread(offered, self.session.memory))
         if found is not None:

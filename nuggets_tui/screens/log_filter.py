@@ -29,6 +29,7 @@ from nuggets_tui.words import clock_time, counted, plural
 _MOST_NAMES: Final = 8
 _MOST_RUNS: Final = 12
 _MOST_WORDS: Final = 200
+_NAME: Final = 24
 # Parts a row's key from what it stands for; no author's name can hold it.
 _SEPARATOR: Final = "\0"
 
@@ -152,9 +153,14 @@ class LogFilterScreen(Dialog[Scope]):
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Enter in the field shows the words, with what is chosen."""
+        """Enter in the field shows the words, or what an author did whose name is typed, with what is chosen."""
         event.stop()
-        self.action_show_log()
+        author = self._named_author
+        if author is None:
+            self.action_show_log()
+        else:
+            chosen = {*self.query_one(RowList).selected, f"by{_SEPARATOR}{author}"}
+            self.dismiss(self._scope_of(chosen, ""))
 
     def action_switch(self) -> None:
         """From the words to the list, and back."""
@@ -165,10 +171,32 @@ class LogFilterScreen(Dialog[Scope]):
         """From the words down to the list."""
         self.query_one(RowList).focus()
 
+    @on(Input.Changed)
+    def recognise(self, event: Input.Changed) -> None:
+        """Says when what is typed is an author of the list."""
+        event.stop()
+        if self._named_author is not None:
+            who = safe_line(self._words, _NAME)
+            said = Content.assemble(("⏎ ", "bold $text-accent"), content(f"changes by {who}", MUTED))
+            more = Content.assemble(("  ctrl+s ", "bold $text-accent"), content("as a word", MUTED))
+            self.query_one("#words", Field).remark(said + more)
+
+    @property
+    def _words(self) -> str:
+        return " ".join(self.query_one("#words", Input).value.split())[:_MOST_WORDS]
+
+    @property
+    def _named_author(self) -> str | None:
+        """The author that is typed, where nothing else is; None for none."""
+        typed = self._words.casefold()
+        names = {name.casefold(): name for _, name in self._offered.names}
+        kinds = {label.casefold(): kind for kind, label in AUTHORS.items() if self._offered.kinds[kind]}
+        return {**kinds, **names}.get(typed)
+
     def action_show_log(self) -> None:
         """Closes with what was chosen."""
         choices = self.query_one(RowList)
-        text = " ".join(self.query_one("#words", Input).value.split())[:_MOST_WORDS]
+        text = self._words
         chosen = choices.selected
         if not chosen and choices.has_focus and choices.cursor_row is not None and not text:
             chosen = frozenset((choices.cursor_row.key,))

@@ -193,3 +193,26 @@ def test_scopes_say_what_they_ask_for() -> None:
     assert scope.describe() == 'by agents or bob · merged or undone · one run · "auth"'
     assert scope.cleared() == Scope(note_id="n")
     assert not scope.cleared().filtered
+
+
+async def test_an_author_that_is_typed_is_the_author_and_ctrl_s_means_the_word(home: Path) -> None:
+    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
+    Memory.open(home).change(
+        "claude is in it", partial(create_note, nugget="project", title="C", content="x")
+    )
+    async with opened(home) as app:
+        await app.press("F")
+        screen = await app.screen(LogFilterScreen)
+        await app.press(*"Claude")
+        await app.until(lambda: "changes by Claude" in app.text)
+        await app.press("enter")
+        await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
+        assert "by claude" in app.text
+        await app.press("F")
+        await app.until(lambda: "the filter is off. F sets one" in app.notices)
+        await app.press("F")
+        screen = await app.screen(LogFilterScreen)
+        await app.press(*"claude")
+        await app.press("ctrl+s")
+        await app.until(lambda: [line.reason for line in app.log] == ["claude is in it"])
+        assert screen is not app.app.screen
