@@ -17,6 +17,7 @@ from nuggets_tui.words import facts_alone, plural, refuses_more
 Sign = Literal["+", "-", " ", "@", "#", "~"]
 TitleOf = Callable[[str], str]
 
+_FIELD_WORDS: Final = {"content": "text", "hidden": "whether it is hidden", "nugget_name": "nugget"}
 _LONGEST: Final = 60_000
 _MOST_LINES: Final = 2_000
 _CONTEXT: Final = 3
@@ -73,6 +74,19 @@ def note_lines(
             DiffLine("~", "a change proposed by reflection is refused and will not be proposed again")
         )
     return lines
+
+
+def changed_fields(change: NoteChange | FactChange) -> tuple[str, ...]:
+    """What of a note or a fact changed, in words a person knows; nothing for one that came or went."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return ()
+    if isinstance(before, Fact):
+        names: tuple[str, ...] = ("key", "value")
+    else:
+        names = ("title", "content", "tags", "links", "hidden", *METADATA_FIELDS)
+    changed = (name for name in names if getattr(before, name) != getattr(after, name))
+    return tuple(_FIELD_WORDS.get(name, name) for name in changed)
 
 
 def _field_lines(name: str, before: Note, after: Note, title_of: TitleOf) -> list[DiffLine]:

@@ -181,7 +181,10 @@ def _below_the_line(explanation: Explanation) -> str:
     from core.search.ranking import FOUND_FROM
 
     best, needed = percents(explanation.best, FOUND_FROM)
-    return f"All hits are less likely: the best has a likelihood of {best} (minimum {needed})."
+    return (
+        "All hits are less likely: notes may share words with a query and not answer it. The best answers this "
+        f"one with a likelihood of {best} (minimum {needed})."
+    )
 
 
 def _would_stand(blend: float, explanation: Explanation, request: SearchRequest) -> str:

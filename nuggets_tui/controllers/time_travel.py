@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -329,12 +330,19 @@ class TimeTravelController(Controller):
         elif proposed is not None:
             moment = local_time(words) if past.at else words
             review = restore_review(self.session, proposed, moment, one_note=note is not None)
-            self.context.open_dialog(review, self._went_back)
+            self.context.open_dialog(review, partial(self._went_back, note or ""))
 
-    def _went_back(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
+    def _went_back(self, note_id: str, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         if done is not None:
             self.leave()
             self._history.reviewed(done)
+            if note_id:
+                # After everything is where it was before looking back.
+                self.context.after_refresh(self._show_restored, note_id)
+
+    def _show_restored(self, note_id: str) -> None:
+        self._reading.show_note(note_id, follow=True)
+        self._reading.reveal()
 
     def _moment_words(self, past: Past) -> str:
         from nuggets_tui.past import describe_moment

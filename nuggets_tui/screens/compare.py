@@ -17,7 +17,7 @@ from core.model.change import FactChange, NoteChange
 from core.model.compare import Differences, differences
 from core.model.progress import Progress
 from core.model.snapshot import Snapshot
-from nuggets_tui.differences import TitleOf, fact_lines, note_lines, titles
+from nuggets_tui.differences import TitleOf, changed_fields, fact_lines, note_lines, titles
 from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -31,7 +31,7 @@ from nuggets_tui.words import plural
 # Stands for the whole memory where an id of a note is answered otherwise.
 ALL: Final = ""
 _SINCE: Final = ("changed since", "deleted since", "added since", "recalled since")
-_RECALLED: Final = _SINCE[-1]
+_CHANGED, _RECALLED = _SINCE[0], _SINCE[-1]
 _SIGNS: Final = {"changed since": "~", "deleted since": "-", "added since": "+", "recalled since": "×"}
 _STYLES: Final = {
     "changed since": "$text-warning", "deleted since": "$text-error", "added since": "$text-success",
@@ -134,9 +134,8 @@ class CompareScreen(Dialog[str]):
             self.call_after_refresh(changes.move_to, begin)
 
     def key_line(self) -> Content:
-        """The keys, with what they do to the row under the cursor."""
-        one = "b  restore this note · " if self._restorable is not None else ""
-        return key_content(f"{one}B  restore everything · tab  switch · esc  close")
+        """The keys; what cannot be restored alone says so."""
+        return key_content("b  restore this note · B  restore everything · tab  switch · esc  close")
 
     @property
     def _restorable(self) -> NoteChange | None:
@@ -151,7 +150,6 @@ class CompareScreen(Dialog[str]):
         change = event.row.data
         if isinstance(change, NoteChange | FactChange):
             self.query_one("#difference", LineView).show_lines(partial(_lines, change, self._found.title_of))
-        self.refresh_keys()
 
     def action_bring_back(self) -> None:
         """Proposes to bring the note under the cursor back."""
@@ -178,5 +176,6 @@ def _row(key: str, change: NoteChange | FactChange) -> Row:
     else:
         title, where = change.key, change.nugget
     head = sides(content(title, MUTED if since == _RECALLED else "bold"), content(where, MUTED))
-    what = Content.assemble((f"{_SIGNS[since]} {since}", _STYLES[since]))
+    fields = ", ".join(changed_fields(change)) if since == _CHANGED else ""
+    what = Content.assemble((f"{_SIGNS[since]} {since}", _STYLES[since]), (fields and f": {fields}", MUTED))
     return Row(key, (head, what), data=change)

@@ -44,7 +44,7 @@ def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:
     """A change set thing by thing; a fact goes with its note."""
     title_of = titles(snapshot)
     items = [
-        ReviewItem(f"note {number}", _verb(change), change.note.title, change.note.nugget_name,
+        ReviewItem(f"note {number}", _verb(change), change.note.title, _detail(change),
                    partial(_lines, partial(differences.note_lines, change, title_of=title_of)))
         for number, change in enumerate(proposed.notes)
     ]  # fmt: skip
@@ -62,7 +62,19 @@ def _verb(change: NoteChange) -> str:
         return "restore"
     if change.after is None:
         return "delete"
-    return "hide" if change.after.hidden and not change.before.hidden else "change"
+    return "hide" if change.after.hidden and not change.before.hidden else "set back"
+
+
+def _detail(change: NoteChange) -> str:
+    """Where the note is, and what becomes of it."""
+    if change.before is None:
+        said = "comes back as it was then"
+    elif change.after is None:
+        said = "did not exist then"
+    else:
+        fields = ", ".join(differences.changed_fields(change))
+        said = f"as it was then: {fields}" if fields else "as it was then"
+    return f"{change.note.nugget_name} · {said}"
 
 
 def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:

@@ -217,13 +217,14 @@ async def test_comparing_with_now_brings_one_note_back_as_one_entry(home: Path) 
         screen = await app.screen(CompareScreen)
         rows = screen.query_one(RowList)
         kinds = [rows.row(index).lines[1].plain for index in range(rows.count)]  # type: ignore[union-attr]
-        assert kinds == ["~ changed since", "~ changed since", "- deleted since"]
+        assert kinds == ["~ changed since: text", "~ changed since: text", "- deleted since"]
         await app.press("end", "b")
         await app.screen(ReviewScreen)
         assert "Session store" in app.text
         await app.press("ctrl+s")
         await app.until(lambda: app.view.past is None and "Session store" in shown(app))
         assert shown(app)["New thing"] == "Second."
+        await app.until(lambda: app.view.note is not None and app.view.note.title == "Session store")
         await app.until(lambda: app.log[0].kind == "restore")
         await app.press("u")
         await app.until(lambda: "Session store" not in shown(app))
