@@ -463,9 +463,9 @@ def skipped_lines(found: Recall) -> Iterator[str]:
 
 def why_candidate(one: Candidate) -> str:
     """Why a note may answer and is not sure to: the words of the question that it holds and lacks."""
-    said = [
-        f"{verb} {', '.join(words)}" for verb, words in (("holds", one.holds), ("lacks", one.lacks)) if words
-    ]
+    meant = dict(one.guessed)
+    held = [f'"{word}" taken as "{meant[word]}"' if word in meant else word for word in one.holds]
+    said = [f"{verb} {', '.join(words)}" for verb, words in (("holds", held), ("lacks", one.lacks)) if words]
     return "; ".join(said)
 
 

@@ -59,6 +59,9 @@ _ALL_GUESSED: Final = (
     0.65  # where each of several words is a guess and none a better one than the next line's,
 )
 _TWO_ERRORS: Final = 0.8  # that of a word with two errors,
+_HALF_IN_A_SENTENCE: Final = (
+    0.6  # where all that is held is a word half typed, within a question of several words,
+)
 _OTHER_SPEAKER: Final = 0.97  # or where the query says "my" or "your" and the key does not bear that scope.
 # How far another word of the same stem draws a strength to that of the weakest match: so far that the very word,
 # wherever a key holds all that is asked for, is always stronger; and hardly at all for another form of one word.
@@ -307,9 +310,19 @@ class KeyIndex:
         sure = [max(found.values()) for found in near.values() if not found.keys().isdisjoint(reading.stems)]
         if len(sure) > 1 and max(sure) <= _TWO_ERRORS:
             left *= _ALL_GUESSED
+        elif len(sure) == 1 and " " in asked.plain and self._is_half_typed(asked, reading):
+            left *= _HALF_IN_A_SENTENCE
         if asked.person and asked.person != reading.scope:
             left *= _OTHER_SPEAKER
         return left
+
+    def _is_half_typed(self, asked: RecallText, reading: RecallText) -> bool:
+        """Whether a key holds a word of the query only as the beginning of a longer word."""
+        unknown = (
+            word for word, token in zip(asked.words, asked.stems, strict=True) if token not in self.postings
+        )
+        begun = {stem: sure for word in unknown for stem, sure in self._completions(word).items()}
+        return any(begun.get(stem, 1.0) <= _MAY_BE_COMPLETED for stem in reading.stems)
 
     def _estrangement(
         self, asked: RecallText, near: dict[str, dict[str, float]], reading: RecallText

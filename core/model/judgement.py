@@ -12,6 +12,7 @@ Judgement = Literal["found", "not sure", "nothing"]
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A note that may answer a question. first_line: of its text. holds and lacks: words of the question.
 
+    guessed: those of `holds` that count as another word, half typed or misspelt, each with that word.
     likelihood: how likely it answers, in [0, 1].
     """
 
@@ -21,4 +22,5 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     nugget_name: str
     holds: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    guessed: tuple[tuple[str, str], ...] = ()
     likelihood: float = 0.0

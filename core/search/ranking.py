@@ -420,16 +420,18 @@ class Ranking:
 
     def _query_words(self, row: int) -> QueryWords:
         held = [term for term in self.terms if self._holds(row, term.readings)]
-        sure = [
-            term
-            for term in held
-            if self._holds(row, [one for one in term.readings if one.kind in ("word", "form")])
-        ]
         return QueryWords(
             held=tuple(term.word for term in held),
             missing=tuple(term.word for term in self.terms if term not in held),
-            guessed=tuple(term.word for term in held if term not in sure),
+            guessed=tuple((term.word, word) for term in held if (word := self._guess(row, term))),
         )
+
+    def _guess(self, row: int, term: Term) -> str:
+        """The word of a row that a half typed or misspelt word counts as; "" where the row holds the word itself."""
+        found = [one for one in term.readings if row in self.holdings.of(one.stem).rows]
+        if not found or any(one.kind in ("word", "form") for one in found):
+            return ""
+        return max(found, key=lambda one: one.text).word
 
     def _holds(self, row: int, readings: Sequence[Expansion]) -> bool:
         return any(row in self.holdings.of(reading.stem).rows for reading in readings)

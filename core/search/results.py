@@ -74,12 +74,12 @@ class ScoreReason(NamedTuple):
 class QueryWords(NamedTuple):
     """Words of a query as they were typed: what a note holds of them and what it lacks.
 
-    guessed: of those it holds, what is taken for another word, half typed or misspelt.
+    guessed: those of `held` that count as another word, half typed or misspelt, each with that word.
     """
 
     held: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    guessed: tuple[str, ...] = ()
+    guessed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

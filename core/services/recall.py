@@ -120,7 +120,7 @@ class RecallService:
         result = self._search.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
-        judgement = judged_among(hits)
+        judgement = judged_among(hits, query)
         if judgement != "found":
             offered = hits[:_CANDIDATES] if judgement == "not sure" else []
             return msgspec.structs.replace(
@@ -180,20 +180,31 @@ def likelier_first(hits: list[Hit]) -> list[Hit]:
     return [best, *(hit for hit in hits if hit is not best)]
 
 
-def judged_among(hits: Sequence[Hit]) -> Judgement:
-    """The judgement of what answers an agent: a guess that the next note fits as well is not claimed."""
+def judged_among(hits: Sequence[Hit], query: str) -> Judgement:
+    """The judgement of what answers an agent. It claims no guess that the next note fits as well, nor one that only
+    completes a word of a longer question.
+    """
     if not hits:
         return "nothing"
     from core.search.ranking import judged
 
     best = judged(hits[0].breakdown.likelihood)
-    return "not sure" if best == "found" and _torn(hits) else best
+    return "not sure" if best == "found" and (_torn(hits) or _completed(hits[0], query)) else best
+
+
+def _completed(hit: Hit, query: str) -> bool:
+    """Whether a note only completes words of a question of several words: nobody asks that while still typing."""
+    asked = hit.breakdown.query_words
+    beginnings = sum(
+        1 for typed, meant in asked.guessed if meant.startswith(typed) and len(meant) > len(typed) + 2
+    )
+    return bool(asked.held) and beginnings == len(asked.held) and len(query.split()) > 1
 
 
 def _torn(hits: Sequence[Hit]) -> bool:
     """Whether all that the best note holds is guessed, and the next one holds another guess as likely."""
     one, *others = (hit.breakdown for hit in hits[:2])
-    if not others or set(one.query_words.held) != set(one.query_words.guessed):
+    if not others or len(one.query_words.held) != len(one.query_words.guessed):
         return False
     close = others[0].likelihood >= one.likelihood - _CLOSE
     return (
@@ -210,5 +221,6 @@ def _candidate(hit: Hit) -> Candidate:
         nugget_name=note.nugget_name,
         holds=asked.held,
         lacks=asked.missing,
+        guessed=asked.guessed,
         likelihood=hit.breakdown.likelihood,
     )

@@ -230,3 +230,12 @@ def test_hostile_notes_are_offered_harmlessly(nuggets: Any, hostile: str) -> Non
         assert all(len(line) < 400 for line in result.stdout.splitlines())
         document = json.loads(nuggets("recall", "--json", "--", question).stdout)
         assert not RAW.search(json.dumps(document, ensure_ascii=True))
+
+
+def test_a_mistyped_word_is_said_with_the_word_it_was_taken_for(nuggets: Any) -> None:
+    for number in range(6):
+        nuggets.ok("note", "add", f"Note {number}", f"Something about subject{number}.")
+    nuggets.ok("note", "add", "Postgres", "Version 17 since November.")
+    offered = nuggets.json("recall", "postgers elephants zebra", code=1)["candidates"][0]
+    assert offered["holds"] == ["postgers"]
+    assert offered["why"] == 'holds "postgers" taken as "postgres"; lacks elephants, zebra'
