@@ -15,7 +15,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
-from core.errors import ConflictError, ErrorCode, InvalidInputError, NuggetsError
+from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
@@ -97,7 +97,7 @@ class Memory:
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._settings_file = SettingsFile(home)
-        self._saved_searches = SavedSearches(home, self._clock)
+        self._saved_searches = SavedSearches(home)
         self._repository = Repository(
             home,
             author=author,
@@ -290,10 +290,15 @@ class Memory:
 
     @property
     def searches(self) -> tuple[SavedSearch, ...]:
-        """The searches that are kept, in the order of the file. Empty for a file that cannot be read, of which
-        `take_notices` tells; its bytes are in the quarantine then.
+        """The saved searches, in the order of the file. Empty for a file that cannot be read, which `searches_error`
+        and `take_notices` name.
         """
         return self._saved_searches.searches
+
+    @property
+    def searches_error(self) -> BrokenFileError | None:
+        """Why none of the saved searches can be read; None for all well. The file stays as it is."""
+        return self._saved_searches.broken
 
     @property
     def searches_problem(self) -> str:

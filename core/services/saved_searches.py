@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection
-from datetime import datetime
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Notice, NuggetsError
 from core.model.saved_search import SEARCHES_FILE, SavedSearch, checked
 
 if TYPE_CHECKING:
@@ -21,17 +20,16 @@ _KEPT: Final = "nothing was written"
 class SavedSearches:
     """The saved searches of one memory, as a listener of its files. Safe to use from several threads.
 
-    The file is read when somebody first asks for it. clock: stamps what is put into the quarantine.
+    The file is read when somebody first asks for it.
     """
 
     path: Final = SEARCHES_FILE
 
-    def __init__(self, home: Path, clock: Callable[[], datetime]) -> None:
+    def __init__(self, home: Path) -> None:
         self._home = home
-        self._clock = clock
         self._guard = threading.RLock()
         self._loaded: LoadedSearches | None = None
-        self._notice = ""
+        self._notice: Notice | None = None
 
     @property
     def searches(self) -> tuple[SavedSearch, ...]:
@@ -42,6 +40,11 @@ class SavedSearches:
     def problem(self) -> str:
         """What of the file cannot be read, in words; "" for all well."""
         return self._read().problem
+
+    @property
+    def broken(self) -> BrokenFileError | None:
+        """See `Memory.searches_error`."""
+        return self._read().broken
 
     @property
     def state(self) -> object:
@@ -55,7 +58,7 @@ class SavedSearches:
             raise NotFoundError(
                 "no note has this id", code=ErrorCode.NO_SUCH_NOTE, where=search.must_find, kept=_KEPT
             )
-        self._reload()
+        self._reload_to_change()
         if search.name != instead_of and any(search.name == one.name for one in self.searches):
             raise InvalidInputError(
                 "a saved search with this name exists",
@@ -69,7 +72,7 @@ class SavedSearches:
 
     def delete(self, draft: Draft, names: Collection[str]) -> str:
         """Lays the file without some searches over a draft; the reason for the log. See `Memory.delete_searches`."""
-        self._reload()
+        self._reload_to_change()
         known = {search.name for search in self.searches}
         for name in names:
             if name not in known:
@@ -99,6 +102,12 @@ class SavedSearches:
         if self._loaded is not None:
             self._reload()
 
+    def _reload_to_change(self) -> None:
+        """Reads the file again. Raises BrokenFileError where it cannot be read: no change replaces it."""
+        self._reload()
+        if self._loaded is not None and self._loaded.broken is not None:
+            raise self._loaded.broken
+
     def _reload(self) -> None:
         from core.storage.personal.searches_file import LoadedSearches, load_searches, searches_version
 
@@ -106,15 +115,19 @@ class SavedSearches:
             try:
                 if self._loaded is not None and searches_version(self._home) == self._loaded.version:
                     return
-                self._loaded = load_searches(self._home, self._clock)
+                self._loaded = load_searches(self._home)
             except NuggetsError as error:
                 self._loaded = self._loaded or LoadedSearches()
-                self._notice = error.message
+                self._notice = Notice.of(error, error.kept)
                 return
             if self._loaded.problem:
-                self._notice = f"{self._home / SEARCHES_FILE}: {self._loaded.problem}"
+                where = str(self._home / SEARCHES_FILE)
+                broken = self._loaded.broken
+                self._notice = (
+                    Notice.of(broken, broken.kept) if broken else Notice(self._loaded.problem, where=where)
+                )
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: what cannot be read of the searches."""
-        taken, self._notice = self._notice, ""
-        return (taken,) if taken else ()
+        taken, self._notice = self._notice, None
+        return (taken,) if taken is not None else ()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import BrokenFileError, ErrorCode, InvalidInputError
-from core.model.saved_search import SEARCHES_FILE, WITHIN, SavedSearch
+from core.errors import ErrorCode, InvalidInputError
+from core.model.saved_search import WITHIN, SavedSearch
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT
@@ -29,9 +29,9 @@ def _list(ctx: click.Context) -> int | None:
         return None
     call = ctx.find_root().ensure_object(Invocation)
     searches, problem = call.memory.searches, call.memory.searches_problem
-    if problem and not searches:
-        # A script that relies on golden searches must not take this for none being lost.
-        raise BrokenFileError(problem, where=str(call.memory.home / SEARCHES_FILE))
+    if call.memory.searches_error is not None:
+        # A script that relies on search checks must not take this for none failing.
+        raise call.memory.searches_error
     verdicts = tuple(call.memory.judge_searches(searches))
     call.answer(lambda: [_document(one) for one in verdicts], lambda: _lines(verdicts))
     call.memory.keep_index()

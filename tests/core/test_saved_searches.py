@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import BrokenFileError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note
 from core.graph.merging import merge_notes, survivor
 from core.memory import Memory
@@ -117,21 +117,26 @@ def test_what_another_program_keeps_is_seen_at_the_next_look(memory: Memory) -> 
 
 
 @pytest.mark.parametrize("data", [b"[searches\n", b"\xff", b"searches = 3\n"])
-def test_a_broken_file_is_told_of_its_bytes_are_kept_and_it_is_begun_anew(
+def test_a_broken_file_is_named_and_neither_reading_nor_saving_touches_it(
     memory: Memory, data: bytes
 ) -> None:
     path = memory.home / SEARCHES_FILE
     path.write_bytes(data)
     assert memory.searches == ()
-    assert any("searches.toml" in said and "quarantine" in said for said in memory.take_notices())
+    assert any("searches.toml" in said and "fix the file" in said for said in memory.take_notices())
     assert memory.take_notices() == ()
-    kept = memory.set_aside()
-    assert [record.path.read_bytes() for record in kept] == [data]
+    assert not memory.set_aside()
+    for change in (
+        lambda: memory.save_search(SavedSearch("a", "x")),
+        lambda: memory.delete_searches(["a"]),
+    ):
+        with pytest.raises(BrokenFileError, match="cannot be read"):
+            change()
     assert path.read_bytes() == data
+    assert not memory.set_aside()
+    path.write_text('[searches.b]\nquery = "y"\n')
     memory.save_search(SavedSearch("a", "x"))
-    assert memory.searches == (SavedSearch("a", "x"),)
-    memory.undo()
-    assert path.read_bytes() == data
+    assert [search.name for search in memory.searches] == ["b", "a"]
 
 
 # Judging

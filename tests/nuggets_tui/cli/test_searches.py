@@ -73,6 +73,18 @@ def test_a_place_without_a_note_is_refused(filled: Any) -> None:
     assert filled.json("searches") == []
 
 
+def test_a_broken_file_of_searches_is_named_once_and_kept(filled: Any) -> None:
+    path = filled.home / "searches.toml"
+    path.write_text("[searches\n", encoding="utf-8")
+    before = sorted(filled.home.rglob("*"))
+    for command in (("searches",), ("searches", "keep", "one", "auth"), ("searches", "drop", "one")):
+        said = filled.fails(*command, code=2)
+        assert said.count("cannot be read") == 1
+        assert said.endswith("the file is unchanged; fix the file or move it away")
+    assert path.read_text(encoding="utf-8") == "[searches\n"
+    assert sorted(filled.home.rglob("*")) == before
+
+
 def test_searches_that_cannot_be_read_never_pass_for_none_being_lost(filled: Any) -> None:
     path = filled.home / "searches.toml"
     path.write_text("[searches\n", encoding="utf-8")
