@@ -30,7 +30,8 @@ class PromotionTarget:
     """A MEMORY.md that was written to, or the one of the present project.
 
     cwd: the project it belongs to, "" for none. at: ISO 8601 time of the last writing, "" for never. count: how many
-    bullets were ours then. current: the present project's. there: whether its folder is, or can be made.
+    bullets of the page are ours, none where the writing was undone. current: the present project's. there: whether its
+    folder is, or can be made.
     """
 
     path: str
@@ -160,10 +161,28 @@ class Promoter:
                 target.path,
                 target.cwd,
                 target.at,
-                target.count,
+                _count(target),
                 current=target.path == current,
                 there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
             )
             for target in known
         ]
         return tuple(sorted(found, key=lambda target: not target.current))
+
+
+def _count(target: Target) -> int:
+    """How many bullets of the page are ours now; of a page that cannot be read, how many were when it was written."""
+    from core.promotion.page import MarkdownPage, split_lines
+    from core.promotion.written import OurTexts
+
+    if not target.texts:
+        return 0
+    try:
+        found = read_file(Path(target.path))
+    except StorageError:
+        return target.count
+    if found is None:
+        return 0 if os.path.isdir(os.path.dirname(target.path)) else target.count
+    page = MarkdownPage(split_lines(found[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff")))
+    ours = OurTexts(page, target.texts)
+    return sum(bool(ours.of(bullet)) for bullet in page.bullets)

@@ -160,7 +160,7 @@ def _wrong_configuration(folder: Path) -> Iterator[str]:
 
 
 def _promoted_to(memory: Memory) -> list[dict[str, Any]]:
-    """Every MEMORY.md that was written to, that of the present project first."""
+    """Every MEMORY.md that holds something promoted, that of the present project first."""
     return [
         {
             "path": target.path,
@@ -170,7 +170,7 @@ def _promoted_to(memory: Memory) -> list[dict[str, Any]]:
             "there": target.there,
         }
         for target in memory.promotion_targets()
-        if target.at
+        if target.at and target.count
     ]
 
 

@@ -99,6 +99,21 @@ def test_all_writes_every_file_known_and_leaves_out_what_is_gone(recalled: Any, 
     recalled.fails("promote", "--all", "--memory-dir", str(tmp_path))
 
 
+def test_status_lists_no_page_whose_promotion_was_undone(recalled: Any, tmp_path: Path) -> None:
+    for name in ("new", "mine"):
+        page = tmp_path / name / "MEMORY.md"
+        if name == "mine":
+            page.parent.mkdir()
+            page.write_text("# Mine\n\n- my own bullet\n", encoding="utf-8")
+        recalled.ok("promote", "--memory-dir", str(page.parent))
+        assert [one["path"] for one in recalled.json("status")["promotedTo"]] == [str(page)]
+        recalled.ok("undo")
+        assert recalled.json("status")["promotedTo"] == []
+        recalled.ok("redo")
+        assert [one["entryCount"] for one in recalled.json("status")["promotedTo"]] == [2]
+        recalled.ok("undo")
+
+
 def test_status_lists_the_files_promoted_to(recalled: Any, tmp_path: Path) -> None:
     assert recalled.json("status")["promotedTo"] == []
     recalled.ok("promote", "--memory-dir", str(tmp_path / "a"))
