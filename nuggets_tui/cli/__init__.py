@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from core.errors import ConflictError, Notice, NuggetsError, Resolve, advice, as_command
+from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Resolve, advice, as_command
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import write_error, write_lines
@@ -195,9 +195,14 @@ def _open_or_dispatch(ctx: click.Context) -> int | None:
     if ctx.invoked_subcommand is not None:
         return None
     call = ctx.find_root().ensure_object(Invocation)
+    if not call.as_json and not has_terminal():
+        click.echo(ctx.get_help())
     if call.as_json or not has_terminal():
-        click.echo(ctx.get_help(), err=call.as_json)
-        return BAD_INPUT
+        raise InvalidInputError(
+            "the app needs a terminal",
+            kept="nothing was opened",
+            todo="open it in one, or give a command, such as nuggets list (nuggets --help has all)",
+        )
     if call.as_name is not None:
         raise click.UsageError("--as works with commands only. In the app, all changes are yours.", ctx)
     return open_app(call.folder)

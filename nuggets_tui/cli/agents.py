@@ -75,7 +75,7 @@ def sessions() -> Iterator[str]:
 def author_as(name: str) -> Author:
     """The author that `--as` names: "me" is a person, anything else an agent.
 
-    Raises InvalidInputError for an empty name, a long one, and for what is no agent.
+    Raises InvalidInputError for an empty or long name, one that cannot be shown, and for what is no agent.
     """
     from core.model.change import Author
 
@@ -86,6 +86,7 @@ def author_as(name: str) -> Author:
         return Author("agent", "agent")
     wrong = (
         "the name is empty" if not said
+        else "contains characters that cannot be shown" if not said.isprintable()
         else f"is longer than {_LONGEST} characters" if len(said) > _LONGEST
         else f'"{said}" is not an agent' if said.casefold() in _TAKEN
         else ""

@@ -15,7 +15,7 @@ from core.text.normalise import squeeze
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
-from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
 from nuggets_tui.words import how_sure, plural, skipped_lines, why_candidate
@@ -35,13 +35,19 @@ NOT_FOUND = 1
 _SHOWN = 10
 
 
-@command("remember", epilog=example('nuggets remember project "test cmd" "pytest -q"'))
+@command(
+    "remember",
+    epilog=example(
+        'nuggets remember project "test cmd" "pytest -q"',
+        "nuggets remember project changelog - < CHANGELOG.md",
+    ),
+)
 @click.argument("nugget", type=TEXT)
 @click.argument("key", type=TEXT)
 @click.argument("value", type=TEXT)
 @pass_call
 def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
-    """Store a fact in a nugget. An existing key gets the new value."""
+    """Store a fact in a nugget. An existing key gets the new value. VALUE - reads standard input."""
     from core.facts import edits
 
     if not nugget.strip():
@@ -52,6 +58,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             kept="nothing was written",
             todo="give a name",
         )
+    value = read_text(value)
     known_names = call.memory.snapshot.nugget_names
     former: list[str] = []
 
@@ -120,10 +127,6 @@ def recall(
     from nuggets_tui.cli.session import session_id
 
     query, explain = query_and_note(query, explain)
-    if not query.strip():
-        raise InvalidInputError(
-            "the question is empty", where="QUERY", kept="nothing was counted", todo="give a question"
-        )
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.snapshot.resolve(explain).id if explain else ""
     found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # More than anybody types or hands in; a device or a pipe may never end.
 LONGEST_INPUT: Final = 100 * 1024 * 1024
+_STANDARD_INPUT: Final = "standard input"
 
 
 @dataclass
@@ -230,15 +231,31 @@ def author() -> Author:
     return author_of_call(at_terminal=is_terminal(sys.stdin) or is_terminal(sys.stdout))
 
 
-def read_text(value: str) -> str:
-    """The value, or standard input as UTF-8 when it is "-". Raises InvalidInputError for other encodings."""
+def read_text(value: str, where: str = _STANDARD_INPUT) -> str:
+    """The value, or standard input as UTF-8 when it is "-". where: what errors name.
+
+    Raises InvalidInputError for standard input that is closed or holds no text, and for other encodings.
+    """
     if value != "-":
         return value
     if sys.stdin is None:
-        raise InvalidInputError("is closed", where="standard input", kept="nothing was changed")
+        raise _no_input(where, "is closed")
     if can_ask():
         write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
-    return text_of(sys.stdin.buffer, where="standard input", kept="nothing was changed")
+    text = text_of(sys.stdin.buffer, where=_STANDARD_INPUT, kept="nothing was changed")
+    if not text.strip():
+        raise _no_input(where, "is empty")
+    return text
+
+
+def _no_input(where: str, what: str) -> InvalidInputError:
+    return InvalidInputError(
+        what if where == _STANDARD_INPUT else f"{_STANDARD_INPUT} {what}",
+        code=ErrorCode.EMPTY_TEXT,
+        where=where,
+        kept="nothing was changed",
+        todo="pipe a text into the command, or give it in place of -",
+    )
 
 
 def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:

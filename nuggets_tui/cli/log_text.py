@@ -283,7 +283,7 @@ def pending_conflict_lines(conflicts: Sequence[Entry], *, whole: bool = False) -
         if whole and entry.conflict is not None:
             yield from _indented(_indented(conflict_lines(entry.conflict)))
     name = conflicts[0].id if len(conflicts) == 1 else "ID"
-    yield f"To see and decide it: nuggets resolve {name}"
+    yield f"To see and resolve it: nuggets resolve {name}"
 
 
 def preview_lines(change_set: ChangeSet) -> list[Line]:

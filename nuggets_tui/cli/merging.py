@@ -107,7 +107,7 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
 @click.option(
     "--text", type=TEXT, metavar="TEXT", help="Write this text instead of both; - reads standard input."
 )
-@click.option("--all", "every", is_flag=True, help="Decide all conflicts, with --ours or --theirs.")
+@click.option("--all", "every", is_flag=True, help="Resolve all conflicts; needs --ours or --theirs.")
 @dry_run_option
 @pass_call
 def resolve(
@@ -277,7 +277,7 @@ def _resolve_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry
             _document(memory, waiting=memory.conflicts())
             | {"changeSets": [applied_document(memory, change_set) for change_set in done]}
         ),
-        lambda: [f"Decided {plural(len(done), 'conflict')}."],
+        lambda: [f"Resolved {plural(len(done), 'conflict')}."],
     )
     return 0
 
@@ -291,7 +291,7 @@ def _check_text(entry: Entry, text: str | None) -> None:
 
 
 def _words(text: str) -> str:
-    words = read_text(text)
+    words = read_text(text, where="--text")
     if not words.strip():
         raise InvalidInputError(
             "the text is empty",
@@ -333,11 +333,11 @@ def _ask_side(call: Invocation, entry: Entry) -> Side | None:
 def _resolution_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
     if done.empty:
         yield (
-            "Decided: the files stay as they are."
+            "Resolved: the files stay as they are."
             if side == "theirs"
-            else "Decided: nothing had to be written."
+            else "Resolved: nothing had to be written."
         )
         return
     told = deed(done)
-    yield (f"Decided: {told.verb} ", Span(told.what, "bold"))
+    yield (f"Resolved: {told.verb} ", Span(told.what, "bold"))
     yield Span(f"To undo it: nuggets undo {done.id}", "dim")

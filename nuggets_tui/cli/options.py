@@ -51,12 +51,20 @@ explain_option = click.option(
 def query_and_note(query: str | None, explain: str | None) -> tuple[str, str | None]:
     """The query and the note that `--explain` names, "" for none: without another text, what follows it is the query.
 
-    Raises click.MissingParameter for no query.
+    Raises click.MissingParameter for no query, InvalidInputError for an empty one.
     """
     if query is None and explain:
-        return explain, ""
+        query, explain = explain, ""
     if query is None:
         raise click.MissingParameter(param_hint="'QUERY'", param_type="argument")
+    if not query.strip():
+        raise InvalidInputError(
+            "the question is empty",
+            code=ErrorCode.EMPTY_TEXT,
+            where="QUERY",
+            kept="nothing was counted",
+            todo="give a question",
+        )
     return query, explain
 
 

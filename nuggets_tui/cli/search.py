@@ -14,7 +14,13 @@ from core.search.query_syntax import Clause, Question, parse_question, plain_que
 from core.search.snippet import WIDTH
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
-from nuggets_tui.cli.options import LIMIT, explain_option, filters, listing_options, query_and_note
+from nuggets_tui.cli.options import (
+    LIMIT,
+    explain_option,
+    filters,
+    listing_options,
+    query_and_note,
+)
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, terminal_width, write_error, write_lines
 from nuggets_tui.why import LINES, MEANINGS, SearchRequest, Why, neighbours, number, why
 

@@ -126,6 +126,8 @@ def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -
     assert result.exit_code == 2
     assert "Usage: nuggets" in result.stdout
     assert "remember" in result.stdout
+    assert "the app needs a terminal" in result.stderr
+    assert "give a command" in result.stderr
     assert nuggets("--json").stdout == ""
 
 
@@ -170,3 +172,16 @@ def test_a_setting_that_cannot_be_used_is_told_and_stops_no_command(
             assert "settings.toml" in told or args[0] == "schedule"
     assert any("settings.toml" in told for told in nuggets.json("status")["warnings"])
     assert (home / "settings.toml").read_text() == text
+
+
+@pytest.mark.parametrize("query", ["", "  "])
+@pytest.mark.parametrize("command", ["search", "recall"])
+def test_an_empty_question_is_bad_input(nuggets: Any, command: str, query: str) -> None:
+    assert "the question is empty" in nuggets.fails(command, query)
+    assert nuggets(command, query, "--json").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["a\x1bb", "a\x07", "a\u202eb", "a\u200bb"])
+def test_an_author_that_cannot_be_shown_is_bad_input(nuggets: Any, name: str) -> None:
+    assert "--as" in nuggets.fails("remember", "project", "key", "value", "--as", name)
+    assert not nuggets.home.exists()

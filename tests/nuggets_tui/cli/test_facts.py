@@ -220,3 +220,27 @@ def test_a_recall_of_nothing_is_bad_input(nuggets: Any, asked: str) -> None:
     assert "the question is empty" in nuggets.fails("recall", asked)
     assert nuggets("recall", asked, "--json").exit_code == 2
     assert nuggets.bytes() == before
+
+
+def test_a_dash_as_value_reads_standard_input(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "steps", "-", input="build\ntest\n")
+    assert nuggets.json("facts", "project")[0]["value"] == "build\ntest"
+    nuggets.ok("remember", "project", "separator", "-", input="-")
+    assert nuggets.json("recall", "separator")["answer"] == "-"
+
+
+@pytest.mark.parametrize("command", [("remember", "project", "key", "-"), ("note", "add", "Title", "-")])
+def test_a_dash_without_a_text_to_read_is_bad_input(nuggets: Any, command: tuple[str, ...]) -> None:
+    for text in ("", " \n"):
+        said = nuggets.fails(*command, input=text)
+        assert "standard input: is empty" in said
+        assert "give it in place of -" in said
+    assert not nuggets.home.exists()
+
+
+def test_a_key_that_only_completes_a_word_of_a_question_is_offered_not_claimed(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "stdinkey", "x")
+    asked = nuggets.json("recall", "from stdin", code=1)
+    assert (asked["found"], asked["judgement"]) == (False, "not sure")
+    assert [one["title"] for one in asked["candidates"]] == ["stdinkey"]
+    assert nuggets.json("recall", "stdin")["key"] == "stdinkey"

@@ -84,7 +84,7 @@ def test_a_frozen_pipeline_keeps_and_holds(nuggets: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["-"], " \n", "it is empty"),
+        (["-"], " \n", "standard input: is empty"),
         (["-"], b"\xff\xfe", "not UTF-8"),
         (["--nugget", " "], SAID, "--nugget"),
         (["--nugget", "a/b"], SAID, "not a valid nugget name"),

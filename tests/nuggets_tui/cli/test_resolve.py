@@ -104,9 +104,9 @@ def test_a_conflict_is_settled_by_either_side_or_a_text(
 def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None:
     nuggets, id = waiting
     said = nuggets.ok("resolve", id, "--text", "-", input="From\na file\n")
-    assert said.startswith("Decided: edited Deploy day")
+    assert said.startswith("Resolved: edited Deploy day")
     assert content(nuggets) == "From\na file"
-    assert "Decided" not in nuggets.ok("resolve")
+    assert "Resolved" not in nuggets.ok("resolve")
 
 
 def test_an_empty_text_settles_nothing(waiting: tuple[Any, str]) -> None:
