@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, Repair
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.names import did_you_mean
 from core.text.normalise import squeeze
+from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
@@ -22,11 +23,9 @@ from nuggets_tui.words import how_sure, plural, skipped_lines, why_candidate
 
 if TYPE_CHECKING:
     from core.facts.recall import AlsoHeld, Recall, Skipped
-    from core.model.draft import Draft
     from core.model.fact import Fact, Nugget
     from core.model.judgement import Candidate
     from core.model.note import Note
-    from core.model.snapshot import Snapshot
     from core.pipeline.records import Conversation
     from nuggets_tui.cli.search import Explained
 
@@ -48,7 +47,6 @@ _SHOWN = 10
 @pass_call
 def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
     """Store a fact in a nugget. An existing key gets the new value. VALUE - reads standard input."""
-    from core.facts import edits
 
     if not nugget.strip():
         raise InvalidInputError(
@@ -60,15 +58,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         )
     value = read_text(value)
     known_names = call.memory.snapshot.nugget_names
-    former: list[str] = []
-
-    def store(draft: Draft) -> Note:
-        there = draft.nugget(nugget)
-        known = there.find(key.strip()) if there else None
-        former[:] = [known[1].value] if known else []
-        return edits.remember(draft, nugget, key, value)
-
-    made = call.change(f"remembered {key!r}", store)
+    made, former, _ = deeds.remember(call.memory, nugget, key, value)
     holder = call.memory.snapshot.by_name[made.nugget_name]
     found = holder.find(made.key)
     hits = found[1].hits if found else 0
@@ -83,7 +73,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         lambda: [
             ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
             *filter(None, [new_nugget(made.nugget_name, known_names)]),
-            *(f"Old value: {value}" for value in former if value != made.content),
+            *([f"Old value: {former}"] if former not in (None, made.content) else ()),
             *_warning(holder),
         ],
         of_note(call.memory.snapshot.by_id.get(made.id, made)),
@@ -133,7 +123,7 @@ def recall(
     explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer is not affected")
-    related = _related(call, found.note_id) if expand else []
+    related = deeds.related(call.memory.snapshot, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
     if not call.as_json:
         for line in skipped_lines(found):
@@ -244,21 +234,6 @@ def _skipped_document(one: Skipped) -> dict[str, str]:
     return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
 
 
-def _related(call: Invocation, note_id: str | None) -> list[tuple[Note, str]]:
-    """Visible notes linked with the one that answered, each once, with the reasons."""
-    snapshot = call.memory.snapshot
-    if note_id is None or note_id not in snapshot.by_id:
-        return []
-    from core.graph.neighbours import neighbours
-
-    around = neighbours(snapshot, note_id)
-    reasons: dict[str, list[str]] = {}
-    for other, link in (*around.outgoing, *around.incoming):
-        if not other.hidden:
-            reasons.setdefault(other.id, []).append(link.reason)
-    return [(snapshot.by_id[id], "; ".join(dict.fromkeys(said))) for id, said in reasons.items()]
-
-
 def _talks(
     call: Invocation, note_id: str | None, related: list[tuple[Note, str]]
 ) -> tuple[Conversation, ...]:
@@ -297,14 +272,12 @@ def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Li
 @pass_call
 def forget(call: Invocation, /, nugget: str, key: str) -> int:
     """Take a fact out of recall. Its note is kept, hidden; `note unhide` brings the fact back."""
-    from core.facts import edits
-
     snapshot = call.memory.snapshot
     if nugget not in snapshot.nugget_names and not call.as_json:
         near = did_you_mean(nugget, snapshot.nugget_names)
         write_error(f"{nugget}: no such nugget" + (f"; {near}" if near else ""))
         return NOT_FOUND
-    gone = call.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
+    gone, _ = deeds.forget(call.memory, nugget, key)
     if gone is None and not call.as_json:
         keys = (fact.key for holder in filter(None, [snapshot.by_name.get(nugget)]) for fact in holder.facts)
         near = did_you_mean(key, keys)
@@ -333,25 +306,12 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
 def facts(call: Invocation, /, nugget: str) -> None:
     """List the facts of a nugget."""
     snapshot = call.memory_as_it_is.snapshot
-    _check_fact_file(snapshot, nugget)
+    deeds.check_fact_file(snapshot, nugget)
     holder = snapshot.nugget(nugget)
     call.answer(
         lambda: [{"key": fact.key, "value": fact.value, "hits": fact.hits} for fact in holder.facts],
         lambda: [*_fact_lines(holder.facts, nugget), *_warning(holder)],
     )
-
-
-def _check_fact_file(snapshot: Snapshot, nugget: str) -> None:
-    """Raises NotFoundError for a nugget of which only notes are there."""
-    notes = [note for note in snapshot.notes if note.nugget_name == nugget]
-    if nugget in snapshot.by_name or not notes:
-        return
-    if any(note.is_fact and not note.hidden for note in notes):
-        raise NotFoundError(
-            "its fact file is missing, but the notes of its facts are there", remedy=Repair("facts"), where=nugget,
-            kept="nothing was changed",
-        )  # fmt: skip
-    raise NotFoundError("this nugget has notes, but no facts", where=nugget)
 
 
 def _fact_lines(facts: tuple[Fact, ...], nugget: str) -> list[Line]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 import click
 
-from core.errors import BrokenFileError, ErrorCode, InvalidInputError, Repair, Verify
-from core.folder import GRAPH_FILE, home_as_named
+from core.errors import ErrorCode, InvalidInputError
+from core.folder import home_as_named
 from nuggets_tui.cli.agents import author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
@@ -74,17 +73,9 @@ class Invocation:
 
         Raises BrokenFileError when its note graph cannot be read.
         """
-        memory = self._opened()
-        if memory.snapshot.graph_problem:
-            graph = memory.home / GRAPH_FILE
-            mends = graph.is_file() and os.access(graph, os.R_OK)
-            raise BrokenFileError(
-                memory.snapshot.graph_problem,
-                where=str(graph),
-                kept="it is unchanged",
-                remedy=Repair() if mends else Verify(),
-                todo="facts and recall still work",
-            )
+        from nuggets_tui.deeds import with_graph
+
+        with_graph(self._opened())
         return self.memory_as_it_is
 
     @property

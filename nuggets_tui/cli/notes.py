@@ -11,6 +11,7 @@ import click
 from core.errors import ErrorCode, InvalidInputError
 from core.model.note import SCOPES, Link, Note, custom_tags
 from core.model.snapshot import Snapshot
+from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example, vectors_option
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
@@ -25,7 +26,6 @@ from nuggets_tui.cli.options import (
 )
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table
 from nuggets_tui.listing import ORDERS, Order, listing
-from nuggets_tui.typed_tags import typed_tag
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -102,17 +102,10 @@ def add(
     call: Invocation, /, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any
 ) -> None:
     """Write a new note. CONTENT - reads standard input. Metadata that you leave out is inferred."""
-    from core.graph import edits
-
     meta = meta_input(values)
     text = read_text(content)
     known = call.memory.snapshot.nugget_names
-    made = call.change(
-        f"added {title!r}",
-        lambda draft: edits.create_note(
-            draft, nugget, title, text, tags=list(map(typed_tag, tags)), meta=meta
-        ),
-    )
+    (made,), _ = deeds.add_note(call.memory, nugget, title, text, tags, meta)
     also = new_nugget(made.nugget_name, known) if nugget else ""
     _answer_note(call, made, "Added", also, written=True)
 
@@ -150,25 +143,17 @@ def edit(
     **values: Any,
 ) -> None:
     """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
-    from core.graph import edits
-
     meta = meta_input(values)
-    if content is None and title is None and not tags and not untags and not meta.given:
-        raise InvalidInputError(
-            "no change was given",
-            code=ErrorCode.NOTHING_TO_CHANGE,
-            where=id,
-            kept="the note is unchanged",
-            todo="see --help",
-        )
+    deeds.check_edit(id, content, title, tags, untags, meta)
     note = call.memory.snapshot.resolve(id)
-    text = None if content is None else read_text(content)
-    added, off = _tags(note, tags), _tags(note, untags)
-    made, done = call.memory.change(
-        f"edited {note.title!r}",
-        lambda draft: edits.edit_note(
-            draft, note.id, content=text, title=title, add_tags=added, remove_tags=off, meta=meta
-        ),
+    (made,), done = deeds.edit_note(
+        call.memory,
+        note.id,
+        content=None if content is None else read_text(content),
+        title=title,
+        add_tags=tags,
+        remove_tags=untags,
+        meta=meta,
     )
     written = content is not None or title is not None
     _answer_note(call, made, "Changed" if not done.empty else NOTHING, written=written)
@@ -222,14 +207,9 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
 
     def edit(draft: Draft, id: str) -> Note:
         note = draft.note(id)
-        return retag(draft, id, add=_tags(note, added), remove=_tags(note, untags))
+        return retag(draft, id, add=deeds.tags_of(note, added), remove=deeds.tags_of(note, untags))
 
     _each(call, ids, "tagged", edit)
-
-
-def _tags(note: Note | None, typed: Sequence[str]) -> list[str]:
-    """Tags as typed, those that the note bears with their # or +."""
-    return [typed_tag(tag, note.tags if note is not None else ()) for tag in typed]
 
 
 @command("move", epilog=example('nuggets note move project "JWT format" "Session store"'))
@@ -246,16 +226,12 @@ def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
 
 def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> None:
     """Edits several notes as one change: all of them or, when one is not there, none."""
-    snapshot = call.memory.snapshot
-    meant = list(dict.fromkeys(snapshot.resolve(id).id for id in ids))
-    title = snapshot.note(meant[0]).title
-    reason = f"{done} {title!r}" if len(meant) == 1 else f"{done} {len(meant)} notes"
-    edited, change_set = call.memory.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
-    changed = {change.id for change in change_set.notes}
+    edited = deeds.edit_each(call.memory, ids, done, edit_one)
     call.answer(
-        lambda: [_document(call, _current(call, note)) for note in edited],
+        lambda: [_document(call, note) for note in edited.notes],
         lambda: [
-            (f"{done.capitalize() if note.id in changed else NOTHING} ", *_named(note)) for note in edited
+            (f"{done.capitalize() if edited.changed(note) else NOTHING} ", *_named(note))
+            for note in edited.notes
         ],
     )
 
@@ -293,11 +269,8 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
     """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
     from core.graph import edits
 
-    first, second = _pair(call, a, b)
-    pair, done = call.memory.change(
-        f"linked {first.title!r} and {second.title!r}: {reason}",
-        lambda draft: edits.link_notes(draft, first.id, second.id, reason),
-    )
+    (first, second), done = deeds.link(call.memory, a, b, reason)
+    pair = first, second
     if done.empty:
         why = shorten("; ".join(edits.link_reasons(*pair)), LONGEST)
         _answer_pair(call, pair, NOTHING, f" are already linked ({why}).")

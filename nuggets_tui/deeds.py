@@ -1,0 +1,196 @@
+"""What people and agents do to facts and notes, by command or by tool: each is one change of the history."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Repair, Verify
+from core.folder import GRAPH_FILE
+from nuggets_tui.typed_tags import typed_tag
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.model.draft import Draft
+    from core.model.infer import MetaInput
+    from core.model.note import Note
+    from core.model.snapshot import Snapshot
+
+
+class Remembered(NamedTuple):
+    """A fact that was stored. former: its value before, None for a new key."""
+
+    note: Note
+    former: str | None
+    change_set: ChangeSet
+
+
+class Done(NamedTuple):
+    """Notes as they were written, and what changed of them; an empty change set where all was so already."""
+
+    notes: tuple[Note, ...]
+    change_set: ChangeSet
+
+    def changed(self, note: Note) -> bool:
+        """Whether the note is another one than before."""
+        return any(change.id == note.id for change in self.change_set.notes)
+
+
+def with_graph(memory: Memory) -> Memory:
+    """The memory, whose notes can be read. Raises BrokenFileError where they cannot."""
+    if memory.snapshot.graph_problem:
+        graph = memory.home / GRAPH_FILE
+        mends = graph.is_file() and os.access(graph, os.R_OK)
+        raise BrokenFileError(
+            memory.snapshot.graph_problem,
+            where=str(graph),
+            kept="it is unchanged",
+            remedy=Repair() if mends else Verify(),
+            todo="facts and recall still work",
+        )
+    return memory
+
+
+def remember(memory: Memory, nugget: str, key: str, value: str) -> Remembered:
+    """Stores a fact; an existing key gets the new value. Errors as `core.facts.edits.remember` and `Memory.change`."""
+    from core.facts import edits
+
+    former: list[str] = []
+
+    def store(draft: Draft) -> Note:
+        there = draft.nugget(nugget)
+        known = there.find(key.strip()) if there else None
+        former[:] = [known[1].value] if known else []
+        return edits.remember(draft, nugget, key, value)
+
+    made, change_set = memory.change(f"remembered {key!r}", store)
+    return Remembered(made, former[0] if former else None, change_set)
+
+
+def forget(memory: Memory, nugget: str, key: str) -> tuple[Note | None, ChangeSet]:
+    """Takes a fact out of recall; its note, hidden now, or None for no such key. Errors as `Memory.change`."""
+    from core.facts import edits
+
+    return memory.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
+
+
+def add_note(
+    memory: Memory, nugget: str, title: str, content: str, tags: Sequence[str], meta: MetaInput
+) -> Done:
+    """Writes a new note; tags as typed. Errors as `core.graph.edits.create_note` and `Memory.change`."""
+    from core.graph import edits
+
+    made, change_set = memory.change(
+        f"added {title!r}",
+        lambda draft: edits.create_note(
+            draft, nugget, title, content, tags=list(map(typed_tag, tags)), meta=meta
+        ),
+    )
+    return Done((_current(memory, made),), change_set)
+
+
+def edit_note(
+    memory: Memory,
+    id: str,
+    *,
+    content: str | None,
+    title: str | None,
+    add_tags: Sequence[str],
+    remove_tags: Sequence[str],
+    meta: MetaInput,
+) -> Done:
+    """Changes what was given of a note, named as `Snapshot.resolve` reads it; tags as typed. Errors as `check_edit`,
+    `core.graph.edits.edit_note` and `Memory.change`.
+    """
+    from core.graph import edits
+
+    check_edit(id, content, title, add_tags, remove_tags, meta)
+    note = memory.snapshot.resolve(id)
+    added, off = tags_of(note, add_tags), tags_of(note, remove_tags)
+    made, change_set = memory.change(
+        f"edited {note.title!r}",
+        lambda draft: edits.edit_note(
+            draft, note.id, content=content, title=title, add_tags=added, remove_tags=off, meta=meta
+        ),
+    )
+    return Done((_current(memory, made),), change_set)
+
+
+def check_edit(
+    id: str,
+    content: str | None,
+    title: str | None,
+    add_tags: Sequence[str],
+    remove_tags: Sequence[str],
+    meta: MetaInput,
+) -> None:
+    """Raises InvalidInputError where nothing of a note was given to change."""
+    if content is None and title is None and not add_tags and not remove_tags and not meta.given:
+        raise InvalidInputError(
+            "no change was given",
+            code=ErrorCode.NOTHING_TO_CHANGE,
+            where=id,
+            kept="the note is unchanged",
+            todo="see --help",
+        )
+
+
+def edit_each(memory: Memory, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> Done:
+    """Edits several notes as one change: all of them or, when one is not there, none. done: how the log calls it."""
+    snapshot = memory.snapshot
+    meant = list(dict.fromkeys(snapshot.resolve(id).id for id in ids))
+    title = snapshot.note(meant[0]).title
+    reason = f"{done} {title!r}" if len(meant) == 1 else f"{done} {len(meant)} notes"
+    edited, change_set = memory.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
+    return Done(tuple(_current(memory, note) for note in edited), change_set)
+
+
+def link(memory: Memory, a: str, b: str, reason: str) -> Done:
+    """Links two notes, both ways. Errors as `core.graph.edits.link_notes` and `Memory.change`."""
+    from core.graph import edits
+
+    first, second = memory.snapshot.resolve(a), memory.snapshot.resolve(b)
+    pair, change_set = memory.change(
+        f"linked {first.title!r} and {second.title!r}: {reason}",
+        lambda draft: edits.link_notes(draft, first.id, second.id, reason),
+    )
+    return Done(tuple(_current(memory, note) for note in pair), change_set)
+
+
+def tags_of(note: Note | None, typed: Sequence[str]) -> list[str]:
+    """Tags as typed, those that the note bears with their # or +."""
+    return [typed_tag(tag, note.tags if note is not None else ()) for tag in typed]
+
+
+def check_fact_file(snapshot: Snapshot, nugget: str) -> None:
+    """Raises NotFoundError for a nugget of which only notes are there."""
+    notes = [note for note in snapshot.notes if note.nugget_name == nugget]
+    if nugget in snapshot.by_name or not notes:
+        return
+    if any(note.is_fact and not note.hidden for note in notes):
+        raise NotFoundError(
+            "its fact file is missing, but the notes of its facts are there", remedy=Repair("facts"), where=nugget,
+            kept="nothing was changed",
+        )  # fmt: skip
+    raise NotFoundError("this nugget has notes, but no facts", where=nugget)
+
+
+def related(snapshot: Snapshot, note_id: str | None) -> list[tuple[Note, str]]:
+    """Visible notes linked with one, each once, with the reasons."""
+    if note_id is None or note_id not in snapshot.by_id:
+        return []
+    from core.graph.neighbours import neighbours
+
+    around = neighbours(snapshot, note_id)
+    reasons: dict[str, list[str]] = {}
+    for other, link in (*around.outgoing, *around.incoming):
+        if not other.hidden:
+            reasons.setdefault(other.id, []).append(link.reason)
+    return [(snapshot.by_id[id], "; ".join(dict.fromkeys(said))) for id, said in reasons.items()]
+
+
+def _current(memory: Memory, note: Note) -> Note:
+    """The note as it was written; another program's change of the moment before may be in it."""
+    return memory.snapshot.by_id.get(note.id, note)
