@@ -99,6 +99,39 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptCheckpoint:
+    """A checkpoint as it is kept. count: how many its session has now. dropped: older ones that went for it. new:
+    whether it says anything that the session's last one did not.
+    """
+
+    id: int
+    session: str
+    project: str
+    redactions: int
+    count: int
+    dropped: int
+    new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a session left. text: its newest checkpoint, and of earlier ones what the budget had room for, as Markdown.
+
+    at: of the newest, epoch ms. count: how many there are; shown: how many stand in the text. cut: the newest one
+    itself had to be cut.
+    """
+
+    session: str
+    project: str
+    author: str
+    at: int
+    count: int
+    shown: int
+    cut: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A piece of work. target: what it is about, the id of a raw memory or of an entity. run_after: epoch ms."""
 

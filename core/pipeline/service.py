@@ -44,10 +44,12 @@ if TYPE_CHECKING:
         Ingested,
         Job,
         JobStatus,
+        KeptCheckpoint,
         Origin,
         PipelineStatus,
         ProviderHealth,
         RawMemory,
+        Recovery,
         StoredProposal,
     )
     from core.pipeline.workers.model_calls import ModelCaller
@@ -294,6 +296,34 @@ class Pipeline:
 
         with self.database.checked_reading() as reader:
             return kinds_in(reader, raw.content)
+
+    # Sessions
+
+    def checkpoint(
+        self, digest: str, *, session: str, project: str = "", cause: str = "agent", author: str = ""
+    ) -> KeptCheckpoint:
+        """Keeps what an agent says of its session, without credentials, so that it can be picked up again.
+
+        A session keeps `continuity.maxCheckpointsPerSession`, the oldest go first. cause: what called for it, such as
+        "agent" or "pre_compaction". author: who says it, else who opened the pipeline. Raises InvalidInputError for a
+        blank or too long digest and for no session.
+        """
+        from core.pipeline.writes.checkpoints import CheckpointSubmission, store_checkpoint
+
+        submission = CheckpointSubmission(digest, session, project, cause, author or self.author.signature)
+        most = self.configuration.continuity.max_checkpoints_per_session
+        return store_checkpoint(self.database, submission, most=most, now=self._now())
+
+    def recover(self, session: str = "", *, project: str = "", tokens: int | None = None) -> Recovery | None:
+        """What a session left at its checkpoints, newest first, in at most so many tokens (None: as
+        `continuity.recoveryBudgetChars` says). Without a session, the one with the newest checkpoint of the project,
+        or of all. None where there is no checkpoint.
+        """
+        from core.pipeline.writes.checkpoints import recovered
+
+        budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
+        with self.database.checked_reading() as reader:
+            return recovered(reader, session, project, budget)
 
     # The queue
 

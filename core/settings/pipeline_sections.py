@@ -168,11 +168,11 @@ class GuardrailsPart(msgspec.Struct, frozen=True):
 class ContinuityPart(msgspec.Struct, frozen=True):
     """Checkpoints of sessions: how often, how many, how long, and how much of them is given back."""
 
-    enabled: bool = True
-    prompt_interval: Annotated[int, Meta(ge=1, le=1_000)] = 10
-    time_interval_ms: Annotated[int, Meta(ge=60_000, le=3_600_000)] = 900_000
+    enabled: Annotated[bool, NOT_YET] = True
+    prompt_interval: Annotated[int, Meta(ge=1, le=1_000), NOT_YET] = 10
+    time_interval_ms: Annotated[int, Meta(ge=60_000, le=3_600_000), NOT_YET] = 900_000
     max_checkpoints_per_session: Annotated[int, Meta(ge=1, le=500)] = 50
-    retention_days: Annotated[int, Meta(ge=1, le=90)] = 7
+    retention_days: Annotated[int, Meta(ge=1, le=90), NOT_YET] = 7
     recovery_budget_chars: Annotated[int, Meta(ge=200, le=10_000)] = 2_000
 
 
@@ -263,7 +263,7 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     repair: Annotated[RepairPart, NOT_YET] = RepairPart()
     documents: Annotated[DocumentsPart, NOT_YET] = DocumentsPart()
     guardrails: GuardrailsPart = GuardrailsPart()
-    continuity: Annotated[ContinuityPart, NOT_YET] = ContinuityPart()
+    continuity: ContinuityPart = ContinuityPart()
     telemetry: Annotated[TelemetryPart, NOT_YET] = TelemetryPart()
     embedding_tracker: Annotated[EmbeddingTrackerPart, NOT_YET] = EmbeddingTrackerPart()
     structural: StructuralPart = StructuralPart()

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from core.model.masks import Masks
 from core.model.secrets import mark_of
 from core.pipeline.database import meta
+from core.pipeline.database.checkpoints import has_checkpoints
 from core.pipeline.database.connection import Database
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import normalise
@@ -21,7 +22,7 @@ from core.pipeline.intake.normalisation import normalise
 _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
-HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts")
+HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoints")
 _SHADOWS: Final = "facts_fts"
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
@@ -66,6 +67,10 @@ def texts(reader: sqlite3.Connection) -> Iterator[StoredText]:
     found = reader.execute("SELECT session_key, content FROM transcripts ORDER BY session_key, revision")
     for session, content in found:
         yield StoredText(f"session {session}", "", _unpacked(content))
+    if has_checkpoints(reader):
+        yield from _stored_texts(
+            reader, "SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id"
+        )
 
 
 def _stored_texts(reader: sqlite3.Connection, query: str) -> Iterator[StoredText]:

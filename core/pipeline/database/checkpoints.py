@@ -1,0 +1,82 @@
+"""Rows of checkpoints: what an agent said of its session, so that it can be picked up after a crash or a compaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+from core.pipeline.database.schema import CHECKPOINTS
+
+
+class Checkpoint(NamedTuple):
+    """A checkpoint as it is stored. cause: what called for it. created_at: epoch ms."""
+
+    id: int
+    session: str
+    project: str
+    author: str
+    cause: str
+    digest: str
+    redactions: int
+    created_at: int
+
+
+_COLUMNS = "id, session_key, project, author, cause, digest, redactions, created_at"
+
+
+def has_checkpoints(reader: sqlite3.Connection) -> bool:
+    """Whether the table is there: it is made with the first checkpoint."""
+    found = reader.execute(
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoints'"
+    ).fetchone()
+    return found is not None
+
+
+def insert(writer: sqlite3.Connection, checkpoint: Checkpoint) -> int:
+    """Adds a checkpoint, whose own id counts for nothing; the id that it gets."""
+    for statement in CHECKPOINTS:
+        writer.execute(statement)
+    row = writer.execute(
+        f"INSERT INTO checkpoints ({_COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        checkpoint[1:],
+    )
+    assert row.lastrowid is not None
+    return row.lastrowid
+
+
+def count_of(reader: sqlite3.Connection, session: str) -> int:
+    """How many checkpoints a session has."""
+    if not has_checkpoints(reader):
+        return 0
+    found = reader.execute("SELECT count(*) FROM checkpoints WHERE session_key = ?", (session,)).fetchone()
+    return int(found[0])
+
+
+def drop_oldest(writer: sqlite3.Connection, session: str, most: int) -> int:
+    """Deletes the oldest checkpoints of a session beyond so many; how many."""
+    return writer.execute(
+        "DELETE FROM checkpoints WHERE session_key = ? AND id NOT IN "
+        "(SELECT id FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?)",
+        (session, session, most),
+    ).rowcount
+
+
+def newest_session(reader: sqlite3.Connection, project: str) -> str | None:
+    """The session with the newest checkpoint, of a project or ("") of all; None for none."""
+    if not has_checkpoints(reader):
+        return None
+    where, values = ("WHERE project = ?", (project,)) if project else ("", ())
+    row = reader.execute(
+        f"SELECT session_key FROM checkpoints {where} ORDER BY id DESC LIMIT 1", values
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def newest(reader: sqlite3.Connection, session: str, most: int) -> tuple[Checkpoint, ...]:
+    """The newest checkpoints of a session, at most so many, the newest first."""
+    if not has_checkpoints(reader):
+        return ()
+    rows = reader.execute(
+        f"SELECT {_COLUMNS} FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?", (session, most)
+    )
+    return tuple(Checkpoint(*row) for row in rows)
