@@ -10,6 +10,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+import msgspec
+
 from core.errors import (
     BrokenFileError,
     ConflictError,
@@ -29,7 +31,17 @@ from core.settings import Settings, load_settings
 from core.storage.files.presence import DaemonOn
 from core.storage.files.presence import Presence as Presence
 from core.storage.files.presence import daemon_on as daemon_on
-from core.storage.journal.runs import Lease, Run, acquire_lease, finish, lease_of, release_lease, runs
+from core.storage.journal import runs as kept
+from core.storage.journal.runs import (
+    Lease,
+    ReviewRequest,
+    Run,
+    acquire_lease,
+    finish,
+    lease_of,
+    release_lease,
+    runs,
+)
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -62,7 +74,7 @@ class DailyState:
 
     `last`: the run that counts, None for none. `running`: the lease of who runs it just now. `daemon`: which runs on
     the folder; `daemon_applies` and `app_applies` as the settings are now. `unsure`: what of the settings that bear on
-    it cannot be used; it is not run unattended then.
+    it cannot be used; it is not run unattended then. `asked`: the review that an agent asked for since the last pass.
     """
 
     last: Run | None
@@ -73,11 +85,13 @@ class DailyState:
     daemon_applies: bool
     app_applies: bool
     unsure: tuple[str, ...] = ()
+    asked: ReviewRequest | None = None
 
     @property
     def waits_for_a_person(self) -> bool:
-        """Whether the pass is due and nobody else runs it."""
-        return self.due and self.running is None and not (self.daemon is not None and self.daemon_applies)
+        """Whether a review was asked for, or the pass is due and nobody else runs it."""
+        by_daemon = self.daemon is not None and self.daemon_applies
+        return self.running is None and (self.asked is not None or (self.due and not by_daemon))
 
     def to_dict(self) -> dict[str, Any]:
         """The state as JSON of the command line."""
@@ -86,6 +100,7 @@ class DailyState:
             "nextDue": iso(self.next_due),
             "lastRun": _run_dict(self.last),
             "running": self.running is not None,
+            **({} if self.asked is None else {"reviewAsked": msgspec.to_builtins(self.asked)}),
             "daemon": None
             if self.daemon is None
             else {
@@ -157,7 +172,17 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
         daemon_applies=settings.schedule.daemon_applies,
         app_applies=settings.schedule.app_applies,
         unsure=_unsure(settings),
+        asked=kept.review_request(home),
     )
+
+
+def request_review(memory: Memory, now: datetime, changes: int) -> bool:
+    """Leaves word that a person should look through a cleanup, which would make so many changes: the app and `status`
+    show it until a pass ran or was looked through. Whether it could be kept: without a log it cannot. Raises
+    StorageError, ReadOnlyError.
+    """
+    request = ReviewRequest(at=iso(now), by=str(memory.author), changes=changes)
+    return kept.request_review(memory.home, request)
 
 
 def _unsure(settings: Settings) -> tuple[str, ...]:

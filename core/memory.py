@@ -209,6 +209,12 @@ class Memory:
         """
         return self._repository.refresh(patient=patient)
 
+    def refresh_read_only(self) -> bool:
+        """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
+        when it is a new one. Errors as in `refresh`.
+        """
+        return self._repository.refresh_read_only()
+
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: what was restored, set aside or begun anew, and what
         cannot be used of settings and saved searches.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.output import Line, Span
-from nuggets_tui.words import describe_waiting_lines, describe_waiting_promotion, local_time
+from nuggets_tui.words import describe_waiting_lines, describe_waiting_promotion, local_time, plural
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -104,6 +104,11 @@ def daily_lines(document: Mapping[str, Any] | None) -> Iterator[Line]:
     if daemon is not None:
         who = f"daemon {daemon['pid']}" if daemon["pid"] is not None else "a daemon runs"
     yield Span(f"daily  {running}{ran}, {due}; {who}", "dim")
+    asked = document.get("reviewAsked")
+    if asked is not None:
+        said = f"{asked['by']} asked for a cleanup on {local_time(asked['at'])[:16]}"
+        would = plural(asked["changes"], "change")
+        yield Span(f"daily  {said}: {would} to review with nuggets reflect", "warn")
     waits = document["promotionWaits"]
     if waits is not None:
         yield Span(f"daily  {describe_waiting_lines(waits['lines'], waits['path'])}", "warn")

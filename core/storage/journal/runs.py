@@ -22,6 +22,7 @@ from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, unread
 
 _RUNS: Final = "daily runs"
 _LEASE_NAME: Final = "daily claim"
+_REVIEW: Final = "review asked for"
 _KEPT_RUNS: Final = 60
 # For so long a lease holds where nobody can tell whether who made it still runs.
 _LEASE: Final = timedelta(minutes=30)
@@ -50,6 +51,16 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             return LastRun(at, date.fromisoformat(self.day)) if at is not None else None
         except ValueError:
             return None
+
+
+class ReviewRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Says that somebody wants a person to look through a cleanup: when (ISO 8601, UTC), who, and how many changes a
+    pass would have made then.
+    """
+
+    at: str
+    by: str
+    changes: int
 
 
 class Lease(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +96,26 @@ def lease_of(home: Path, now: datetime) -> Lease | None:
     return None
 
 
+def review_request(home: Path) -> ReviewRequest | None:
+    """The review that was asked for since the last pass, None for none. Errors as in `runs`."""
+    with contextlib.suppress(BrokenJournalError), _journal(home, read_only=True) as journal:
+        return _request(journal) if journal is not None else None
+    return None
+
+
+def request_review(home: Path, request: ReviewRequest) -> bool:
+    """Keeps that a review is asked for, until a pass ran or a person looked through one; whether it could be kept.
+
+    Without a journal nothing is kept. Errors as in `runs`.
+    """
+    with _opened(home) as journal:
+        if journal is None:
+            return False
+        with journal.transaction(durable=True):
+            _put(journal, _REVIEW, request)
+    return True
+
+
 # Tokens of leases that this process gave up, for those that the journal could not be told of.
 _given_up: Final[set[str]] = set()
 
@@ -115,7 +146,8 @@ def acquire_lease(
 
 
 def finish(home: Path, lease: Lease | None, run: Run) -> None:
-    """Keeps that a pass ran, and gives up the lease to it, if there was one. Errors as in `runs`.
+    """Keeps that a pass ran, and gives up the lease to it, if there was one; a review that was asked for is done then.
+    Errors as in `runs`.
 
     Without a journal nothing is kept.
     """
@@ -124,6 +156,8 @@ def finish(home: Path, lease: Lease | None, run: Run) -> None:
             with journal.transaction(durable=True):
                 _add(journal, run)
                 _give_up(journal, lease)
+                if _request(journal) is not None:
+                    _put(journal, _REVIEW, None)
 
 
 def release_lease(home: Path, lease: Lease) -> None:
@@ -176,6 +210,13 @@ def _add(journal: Journal, run: Run) -> None:
 def _lease(journal: Journal) -> Lease | None:
     try:
         return msgspec.json.decode(journal.meta(_LEASE_NAME) or "null", type=Lease | None)
+    except (msgspec.MsgspecError, TypeError, UnicodeError):
+        return None
+
+
+def _request(journal: Journal) -> ReviewRequest | None:
+    try:
+        return msgspec.json.decode(journal.meta(_REVIEW) or "null", type=ReviewRequest | None)
     except (msgspec.MsgspecError, TypeError, UnicodeError):
         return None
 
