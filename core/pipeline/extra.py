@@ -1,4 +1,4 @@
-"""How the libraries that only the pipeline needs are added to this installation."""
+"""How the libraries that only the pipeline, or only the MCP server, needs are added to this installation."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import importlib.util
 import shlex
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-_LIBRARIES: Final = "httpx2 pyyaml"
+Extra = Literal["pipeline", "mcp"]
+_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2 pyyaml", "mcp": "mcp"}
 
 
-def install_command() -> str:
+def install_command(extra: Extra = "pipeline") -> str:
     """The command that works here: pipx and uv keep environments of their own, some of them without pip."""
     prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
     if (prefix / "pipx_metadata.json").exists():
-        return f"pipx inject nuggets-tui {_LIBRARIES}"
+        return f"pipx inject nuggets-tui {_LIBRARIES[extra]}"
     if (prefix / "uv-receipt.toml").exists() or importlib.util.find_spec("pip") is None:
-        return f"uv pip install --python {python} {_LIBRARIES}"
-    return f"{python} -m pip install 'nuggets-tui[pipeline]'"
+        return f"uv pip install --python {python} {_LIBRARIES[extra]}"
+    return f"{python} -m pip install 'nuggets-tui[{extra}]'"

@@ -98,6 +98,20 @@ def author_as(name: str) -> Author:
     return Author("agent", _known(said))
 
 
+def author_of_client(name: str) -> Author:
+    """Who writes through a connection whose program calls itself so, "" for one that says nothing: always an agent.
+
+    NUGGETS_AUTHOR goes before, and what the environment tells behind. No program passes for a person, nor for what
+    writes by itself.
+    """
+    from core.model.change import Author
+
+    said = " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())[:_LONGEST]
+    if said.casefold() in _PERSON | _TAKEN:
+        said = ""
+    return Author("agent", _own_name() or _known_client(said) or agent_name() or "agent")
+
+
 def author_of_call(*, at_terminal: bool) -> Author:
     """Who makes this call's changes: an agent that says so in the environment, else a person at a terminal, else an
     agent that does not. NUGGETS_AUTHOR names any of them.
@@ -108,6 +122,13 @@ def author_of_call(*, at_terminal: bool) -> Author:
     if at_terminal and not agent:
         return Author("person", _own_name())
     return Author("agent", _own_name() or agent or UNNAMED)
+
+
+def _known_client(name: str) -> str:
+    """The agent of a client: as the table knows it, or by the word that it begins with, as in "codex-mcp-client"."""
+    known = _known(name)
+    first = known.casefold().replace("-", " ").replace("_", " ").partition(" ")[0]
+    return next((agent.name for agent in AGENTS if agent.name == first), known)
 
 
 def _own_name() -> str:

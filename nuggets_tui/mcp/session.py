@@ -1,0 +1,195 @@
+"""The memory as one agent has it open: as whom it writes, for which session its recalls count, what it did so far."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BrokenFileError, NuggetsError
+from nuggets_tui.cli.agents import author_of_client
+from nuggets_tui.cli.session import named_session
+
+if TYPE_CHECKING:
+    from core.briefing import Briefing
+    from core.memory import Memory
+    from core.model.change import Author
+    from core.model.snapshot import Snapshot
+    from core.pipeline.service import Pipeline
+
+# Of what an agent asked and stored so much stands in a checkpoint, and so many characters of each.
+_MOST_ASKED: Final = 20
+_MOST_STORED: Final = 10
+_LONGEST: Final = 120
+
+
+class AgentSession:
+    """One agent's view of one memory folder. Safe to use from several threads.
+
+    author: who changes are put down to; None: whoever the client says it is. home need not exist: it is made by the
+    first change.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        author: Author | None = None,
+        folder: str = "",
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self.home = home
+        self.clock = clock or (lambda: datetime.now(UTC))
+        self._folder = folder or _working_folder()
+        self._given_author = author
+        self._client = ""
+        self._mark = secrets.token_hex(4)
+        self._guard = threading.RLock()
+        self._memory: Memory | None = None
+        self._asked: deque[str] = deque(maxlen=_MOST_ASKED)
+        self._stored: deque[str] = deque(maxlen=_MOST_STORED)
+
+    # Who
+
+    def identify(self, client: str) -> None:
+        """Takes over which program is at the other end, as it says itself; "" changes nothing."""
+        if not client or client == self._client:
+            return
+        with self._guard:
+            before = self.author
+            self._client = client
+            if self._memory is not None and self.author != before:
+                # What is written from now on is somebody else's.
+                self._memory.close()
+                self._memory = None
+
+    @property
+    def author(self) -> Author:
+        """As whom changes are logged."""
+        return self._given_author or author_of_client(self._client)
+
+    @property
+    def id(self) -> str:
+        """The session for which recalls count, unless a call names another: as the environment says, else one for each
+        day of this connection.
+        """
+        named = named_session(None)
+        return named or f"{self.author.name or 'agent'}-mcp-{self.clock().date().isoformat()}-{self._mark}"
+
+    @property
+    def project(self) -> str:
+        """The folder that the server was started in, "" for one that tells nothing."""
+        return self._folder
+
+    # What
+
+    def reading(self) -> Memory:
+        """The memory as its files are now; looking at it writes nothing. Where the notes cannot be read, the facts are
+        there alone. Errors as `Memory.refresh`.
+        """
+        memory = self._opened()
+        try:
+            memory.refresh_read_only()
+        except BrokenFileError:
+            # An open memory keeps the last good state; who opens it anew has what can be read now.
+            with self._guard:
+                if self._memory is memory:
+                    self._memory = None
+                    memory.close()
+            memory = self._opened()
+        return memory
+
+    @contextmanager
+    def pipeline(self, *, memory: bool = False) -> Iterator[Pipeline]:
+        """The pipeline of the folder, whose database is made if there is none. memory: the memory's names count."""
+        from core.pipeline.service import Pipeline
+
+        with Pipeline.open(
+            self.home, memory=self._opened() if memory else None, author=self.author, clock=self.clock
+        ) as pipeline:
+            yield pipeline
+
+    def has_pipeline(self) -> bool:
+        """Whether the folder has one."""
+        from core.pipeline.service import Pipeline
+
+        return Pipeline.exists(self.home)
+
+    def nugget_here(self, snapshot: Snapshot) -> str:
+        """The nugget of the project that the server runs in, "" where the memory has none of its name."""
+        from core.model.names import DEFAULT_NUGGET
+        from core.pipeline.writes.submit import nugget_of
+
+        name = nugget_of(self._folder, snapshot.nugget_names) if self._folder else ""
+        return name if name in snapshot.nugget_names and name != DEFAULT_NUGGET else ""
+
+    def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
+        """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
+        from core.briefing import DEFAULT_TOKENS, briefing
+
+        memory = self.reading()
+        snapshot = memory.snapshot
+        return briefing(
+            snapshot,
+            now=self.clock(),
+            settings=memory.settings.promotion,
+            tokens=DEFAULT_TOKENS if tokens is None else tokens,
+            nugget=self.nugget_here(snapshot) if nugget is None else nugget,
+        )
+
+    def prepare(self) -> None:
+        """Loads the memory and what a first recall needs, ahead of it; what is wrong with it, that recall says."""
+        with suppress(NuggetsError, OSError):
+            self.reading().index()
+
+    def close(self) -> None:
+        """Closes the files, and keeps the search index for who comes next."""
+        with self._guard:
+            memory, self._memory = self._memory, None
+        if memory is not None:
+            with suppress(NuggetsError, OSError):
+                memory.keep_index()
+            memory.close()
+
+    def _opened(self) -> Memory:
+        with self._guard:
+            if self._memory is None:
+                from core.memory import Memory
+
+                self._memory = Memory.open(
+                    self.home, author=self.author, clock=self.clock, reconcile=False, tolerant=True
+                )
+            return self._memory
+
+    # What it did
+
+    def asked(self, question: str) -> None:
+        """Remembers a question for the next checkpoint."""
+        self._asked.append(_short(question))
+
+    def stored(self, what: str) -> None:
+        """Remembers what was stored for the next checkpoint."""
+        self._stored.append(_short(what))
+
+    def activity(self) -> str:
+        """What was asked and stored in this connection so far, as lines of Markdown; "" for nothing."""
+        parts = (("Asked the memory", tuple(self._asked)), ("Stored in the memory", tuple(self._stored)))
+        return "\n".join(f"{head}: {'; '.join(dict.fromkeys(said))}" for head, said in parts if said)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
