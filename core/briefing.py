@@ -10,9 +10,8 @@ from typing import Final
 
 import msgspec
 
-from core.model.basis import normalise_tag
 from core.model.names import parse_iso
-from core.model.note import SCOPES, Note
+from core.model.note import SCOPES, Note, normalise_tag
 from core.model.snapshot import Snapshot
 from core.promotion.bullet import one_line
 from core.promotion.choose import often_recalled, secret_in, unfit

@@ -62,6 +62,7 @@ class ErrorCode(StrEnum):
     HIDDEN_NOTE = "hidden-note"
     NOTHING_TO_CHANGE = "nothing-to-change"
     CANNOT_ASK = "cannot-ask"
+    UNREADABLE_SOURCE = "unreadable-source"
     BAD_OPTIONS = "bad-options"
     # What does not exist
     NO_SUCH_NOTE = "no-such-note"

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from core.daily import DailyResult
+    from core.exchange.records import Format as Format
+    from core.exchange.records import LeftOut as LeftOut
+    from core.exchange.result import ImportResult as ImportResult
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
@@ -44,6 +47,10 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.search_checks import SearchCheckResult
+    from core.services.exchange import Exchange
+    from core.services.exchange import ExportFormat as ExportFormat
+    from core.services.exchange import ExportResult as ExportResult
+    from core.services.exchange import ReadSource as ReadSource
     from core.services.history import History
     from core.services.maintenance import Maintenance, Resolved
     from core.services.secrets import Masking as Masking
@@ -121,6 +128,12 @@ class Memory:
         )
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
+
+    @cached_property
+    def _exchange(self) -> Exchange:
+        from core.services.exchange import Exchange
+
+        return Exchange(self._repository, lambda: self.settings)
 
     @property
     def _store(self) -> Store:
@@ -640,6 +653,68 @@ class Memory:
         from core.storage.safety.quarantine import records
 
         return tuple(records(self.home))
+
+    # Import and export
+
+    def read_import(
+        self, source: str | Path | bytes, format: Format | None = None, progress: Progress | None = None
+    ) -> ReadSource:
+        """What another program keeps, read: a file, a folder, or the bytes of a file. Changes nothing.
+
+        format: None has it told by what the source holds. progress: told now and then; what it raises ends the reading.
+        Raises NotFoundError, InvalidInputError for what is no such format, with the line, and for what is too large,
+        BrokenFileError, StorageError.
+        """
+        found = source if isinstance(source, bytes) else Path(source).expanduser()
+        return self._exchange.read(found, format, progress)
+
+    @_of_the_log
+    def bring_import(
+        self,
+        read: ReadSource,
+        *,
+        dry_run: bool = False,
+        nugget: str = "",
+        accept: Collection[str] | None = None,
+        progress: Progress | None = None,
+    ) -> ImportResult:
+        """Brings in what was read, as one entry of the log; what the memory holds already is not added again, and
+        nothing in it is replaced. A whole memory comes into an empty one as it was, with its history.
+
+        dry_run proposes and writes nothing. nugget: for notes that name none. accept: ids of the items that are
+        wanted, None for all that are new. progress: told how many of the notes are laid in. Errors as in `apply`.
+        """
+        return self._exchange.bring(read, dry_run=dry_run, nugget=nugget, accept=accept, progress=progress)
+
+    @_of_the_log
+    def export(
+        self,
+        format: ExportFormat = "json",
+        path: str | Path | None = None,
+        *,
+        force: bool = False,
+        history: bool = True,
+        secrets: bool = False,
+        progress: Progress | None = None,
+    ) -> ExportResult:
+        """Writes the memory to a file, or as Markdown to a folder; None: into `data` of the result. The memory stays.
+
+        force: whether files that are not of an earlier export may be replaced. history: whether JSON has the log in
+        it. secrets: whether Markdown and CSV have in them what looks as if it held a credential; JSON has it in any
+        case. Raises BrokenFileError for a note graph that cannot be read, ConflictError for a file in the way,
+        InvalidInputError, StorageError.
+        """
+        found = Path(path).expanduser() if path is not None else None
+        return self._exchange.export(
+            format, found, force=force, history=history, secrets=secrets, progress=progress
+        )
+
+    @_of_the_log
+    def differences_from(self, read: ReadSource) -> list[LeftOut]:
+        """Where this memory differs from one that was exported, its history included; none for identical ones. What was
+        logged here since is no difference of the history. Raises InvalidInputError for what is no whole memory.
+        """
+        return self._exchange.differences(read)
 
     # Secrets
 

@@ -135,6 +135,8 @@ def deed(change_set: ChangeSet, *, quoted: bool = False) -> Deed:
         return Deed("masked", told.what, told.note_id, told.noun)
     if change_set.kind in _PREFIXES and deeds:
         return Deed(_PREFIXES[change_set.kind], f"{told.verb} {told.what}", told.note_id, told.noun)
+    if change_set.kind == "import" and change_set.author == OURSELVES:
+        return Deed("carried over", "the history of another folder", told.note_id)
     if change_set.kind == "import" and deeds:
         what = told.what if len(deeds) > 1 and told.verb == "added" else f"{told.what} ({told.verb})"
         return Deed("imported", what, told.note_id)

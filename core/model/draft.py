@@ -204,13 +204,16 @@ class Draft:
         """Place and fact of a key, as `Nugget.find`; None also when there is no such nugget."""
         return self._looked_at(nugget).find(key) if self.has_nugget(nugget) else None
 
-    def ensure_nugget(self, name: str) -> Nugget:
-        """The nugget of this name, made with default settings when there is none. Raises InvalidInputError."""
+    def ensure_nugget(self, name: str, meta: NuggetMeta | None = None) -> Nugget:
+        """The nugget of this name, made with these settings (None: the usual ones) when there is none.
+
+        Raises InvalidInputError.
+        """
         found = self.nugget(name)
         if found is not None:
             return found
         check_nugget_name(name, self.nugget_names())
-        self._metas[name] = NuggetMeta(name=name)
+        self._metas[name] = meta or NuggetMeta(name=name)
         self._facts[name] = DraftFacts()
         return Nugget(meta=self._metas[name])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -25,7 +25,7 @@ from core.storage.format.documents import read_folder
 
 if TYPE_CHECKING:
     from core.model.masks import Masks
-    from core.storage.format.documents import Loaded
+    from core.storage.format.documents import Document, Loaded
     from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
@@ -265,10 +265,16 @@ class Repository:
             raise
 
     def apply_deciding(
-        self, change_set: ChangeSet, decide: Decide | None, made_by: str = "", *, fresh: bool = False
+        self,
+        change_set: ChangeSet,
+        decide: Decide | None,
+        made_by: str = "",
+        *,
+        fresh: bool = False,
+        spelling: Collection[Document] = (),
     ) -> ChangeSet:
-        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh: as of `Store.apply`, made_by "" for the
-        author.
+        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling: as of `Store.apply`; made_by
+        "" for the author.
         """
         if change_set.empty:
             return change_set
@@ -281,7 +287,9 @@ class Repository:
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             try:
                 signature = made_by or self.author.signature
-                done = self.store.apply(change_set, signature, decide, seconds, fresh=fresh)
+                done = self.store.apply(
+                    change_set, signature, decide, seconds, fresh=fresh, spelling=spelling
+                )
             except UnfinishedError as error:
                 if asked:
                     self.window.made.append(error.entry)

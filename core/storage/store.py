@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -44,7 +44,8 @@ from core.storage.files.atomic import (
     remove_file,
     remove_leftovers,
 )
-from core.storage.format.documents import Loaded, read_folder
+from core.storage.format.documents import Document, Loaded, read_folder
+from core.storage.journal.carried import CarriedEntry, carry
 from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, by, concerned
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
@@ -158,9 +159,14 @@ class Store:
         return self._committer.current
 
     @property
+    def read(self) -> Loaded:
+        """The files behind `present`: what a read found, with what is to be restored."""
+        return self._viewed or self.loaded
+
+    @property
     def present(self) -> Snapshot:
         """The snapshot as it was last loaded."""
-        return (self._viewed or self.loaded).snapshot
+        return self.read.snapshot
 
     def load(self) -> Snapshot:
         """The snapshot of the files as they are now; the same object as before when no file changed.
@@ -286,10 +292,11 @@ class Store:
         seconds: float | None = None,
         *,
         fresh: bool = False,
+        spelling: Collection[Document] = (),
     ) -> Applied:
         """Brings a change set onto the newest files and writes it; `made_by` says who sat at the keyboard, `decide`
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
-        are waited for (None: as long as is usual). fresh: see `fresh`, which this must be.
+        are waited for (None: as long as is usual). fresh: see `fresh`, which this must be. spelling: see `prepare`.
 
         Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then,
         but for UnfinishedError: then it is in the log, and finished by whoever opens the memory next.
@@ -308,8 +315,9 @@ class Store:
                     self._session.file.bind()
                     without_backup = self._backup_before_write(change_set)
                     done = self._committer.commit(
-                        change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True
-                    )
+                        change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True,
+                        spelling=spelling,
+                    )  # fmt: skip
                 if without_backup and not done.change_set.empty:
                     self._session.notices.add(without_backup)
                 return done
@@ -381,6 +389,22 @@ class Store:
                 return self._session.keep_conflict(change_set, by(made_by), error)
         except (NuggetsError, BrokenJournalError):
             return ""
+
+    def carry(
+        self, before: Snapshot, entries: Sequence[CarriedEntry], after: Snapshot, *, id: str, at: str
+    ) -> int:
+        """Puts the history of another folder into the log of this memory, which is empty; how many entries; see
+        `carried.carry`. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        self._close_view()
+        make_folder(self.home)
+        with locked(self.home):
+            self._committer.reconcile()
+            self._session.file.open(self.loaded)
+            present = self.loaded.snapshot
+            if self.journal is None or present.notes or present.nuggets or present.problems:
+                return 0
+            return carry(self.journal, before, entries, after, id=id, at=at)
 
     def note_down(self, change_set: ChangeSet, made_by: str) -> None:
         """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
@@ -585,13 +609,14 @@ class Committer:
         preceding: Sequence[ChangeSet] = (),
         insist: bool = False,
         fresh: bool = False,
+        spelling: Collection[Document] = (),
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
         preceding: what goes into the log right before it, when it is written. urgent: what comes between is reconciled
         first, these things above all; None: that was done, or is being done. insist: a program that saves more often
         than one can write does not keep this from being written; what it saves is taken in afterwards. fresh: the
-        files were read just now.
+        files were read just now. spelling: as of `prepare`.
         """
         for turn in range(_TRIES):
             known = self.current
@@ -611,7 +636,8 @@ class Committer:
                     self._session.finish(seq, change_set, made_by, self.current)
                 return Applied(before, before, effective)
             entry = effective if seq is None else whole_of(change_set, effective, before)
-            done = self._write(effective, entry, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
+            insisting = insist and turn >= _PATIENT_TRIES
+            done = self._write(effective, entry, made_by, seq, preceding, insisting, spelling)
             if done is not None:
                 entry, written = done
                 self._loaded = written.loaded
@@ -633,6 +659,7 @@ class Committer:
         seq: int | None,
         preceding: Sequence[ChangeSet],
         insisting: bool,
+        spelling: Collection[Document],
     ) -> tuple[ChangeSet, Written] | None:
         """One try. None when a file moved on under us before anything was written. entry: what the log tells of it,
         which is more than `effective` where a part was written before.
@@ -640,7 +667,7 @@ class Committer:
         loaded = self.current
         if loaded.snapshot.problems:
             keep_before_rewriting(self.home, loaded, effective, self._clock())
-        write = prepare(self.home, loaded, effective)
+        write = prepare(self.home, loaded, effective, spelling)
         with self._staged(write):
             number, entry = self._session.begin(entry, made_by, write.stages(), seq, preceding)
             written = None

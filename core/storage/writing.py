@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -219,8 +219,9 @@ def _repairable(path: Path, repair: Repair) -> Remedy:
     return repair if may_be_read(path) else Verify()
 
 
-def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
-    """Stages the new versions of the files that a rebased change set touches.
+def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collection[Document] = ()) -> Write:
+    """Stages the new versions of the files that a rebased change set touches. spelling: what is written anew takes the
+    bytes of the file here that says the same.
 
     Raises ConflictError for a whole file that changed meanwhile, ReadOnlyError, StorageError,
     InvalidInputError; nothing is left behind then.
@@ -232,6 +233,7 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     if graph is not None:
         leaving = any(change.after is None for change in effective.facts)
         steps.insert(0 if leaving else len(steps), graph)
+    steps = [_spelled(home, step, spelling) for step in steps] if spelling else steps
     # Taking back what made a nugget leaves nothing in its file.
     unmade = {change.name for change in effective.nuggets if change.after is None}
     going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
@@ -240,6 +242,29 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     write = Write(home, loaded, effective, steps, going)
     write.stage()
     return write
+
+
+def _spelled(home: Path, step: Document, spelling: Collection[Document]) -> Document:
+    """A new file as it is spelt elsewhere, where that says the same: its unknown fields, and the bytes of its items."""
+    if step.fingerprint is not None:
+        return step
+    for known in spelling:
+        if isinstance(step, GraphDocument) and isinstance(known, GraphDocument) and known.notes == step.notes:
+            return replace(step, fields=known.fields, raws=known.raws, bom=known.bom)
+        if not (isinstance(step, NuggetDocument) and isinstance(known, NuggetDocument)):
+            continue
+        if known.meta == step.meta and known.facts == step.facts:
+            taken = {held.name.lower() for held in nugget_files(home)}
+            free = known.path.name.lower() not in taken
+            return replace(
+                step,
+                path=home / known.path.name if free else step.path,
+                fields=known.fields,
+                raws=known.raws,
+                bom=known.bom,
+                tail=known.tail,
+            )
+    return step
 
 
 def carried_out(home: Path, loaded: Loaded, effective: ChangeSet) -> Loaded:

@@ -71,6 +71,13 @@ ENTRIES: Final = {
     "resolve": CommandEntry(
         f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; resolve conflicts."
     ),
+    "import": CommandEntry(
+        f"{_PACKAGE}.exchange:import_",
+        "Import a memory: Claude Code, AGENTS.md, MCP, Obsidian, CSV and others.",
+    ),
+    "export": CommandEntry(
+        f"{_PACKAGE}.exchange:export", "Export the memory: JSON with its history, Markdown, or CSV."
+    ),
     "merge-file": CommandEntry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }
 BAD_INPUT: Final = 2

@@ -338,7 +338,7 @@ def _search_notes(session: AgentSession, given: shapes.SearchNotesArguments) -> 
 
 def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
     from core.graph.neighbours import neighbours
-    from core.model.basis import custom_tags
+    from core.model.note import custom_tags
 
     snapshot = deeds.with_graph(session.reading()).snapshot
     note = snapshot.resolve(given.id)

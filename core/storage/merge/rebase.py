@@ -63,6 +63,9 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot, decide: Decide = refuse) -
     gives way as a whole drops out, a fact together with its note. Raises ConflictError when `decide` does;
     nothing is merged then.
     """
+    if change_set.kind == "import" and not (snapshot.notes or snapshot.nuggets or snapshot.set_aside):
+        # Nothing is there that it could meet: a whole memory is laid down just as it was.
+        return change_set
     deciding = _Deciding(decide)
     while True:
         rebased = _rebase_once(change_set, snapshot, deciding)

@@ -1,0 +1,39 @@
+"""CLAUDE.md, AGENTS.md and their like: instructions for agents, of which each bullet is a memory."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.exchange.bullets import bullets_of
+from core.exchange.records import FormatError, LeftOut, Parsed, Record, Source, place, text_of
+from core.model.infer import MetaInput
+
+FILES: Final = frozenset(
+    (
+        "claude.md",
+        "claude.local.md",
+        "agents.md",
+        "agents.override.md",
+        "gemini.md",
+        "copilot-instructions.md",
+    )
+)
+_PERSONAL: Final = ("/.claude", "/.codex", "/.gemini")
+
+
+def read(source: Source) -> Parsed:
+    """A note for each bullet; what stands between them is named."""
+    records: list[Record] = []
+    left_out: list[LeftOut] = []
+    folder = source.path.rstrip("/") if source.folder else source.path.rpartition("/")[0]
+    meta = MetaInput(scope="user" if folder.endswith(_PERSONAL) else "project", source="explicit_user")
+    for file in source.files:
+        try:
+            found, lines = bullets_of(file.name, text_of(file))
+        except FormatError as error:
+            left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
+            continue
+        records += (bullet.record(meta) for bullet in found)
+        if lines:
+            left_out.append(LeftOut(place(file.name, lines[0]), f"{len(lines):,} lines are no bullets"))
+    return Parsed(tuple(records), None, tuple(left_out))

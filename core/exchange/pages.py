@@ -1,0 +1,69 @@
+"""Pages of Markdown as several programs keep them: their links, tags and names, with code left alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final
+from urllib.parse import unquote
+
+from core.exchange.records import SourceFile, as_texts
+from core.text.normalise import code_lines
+
+PAGE_SUFFIXES: Final = (".md", ".markdown")
+_WIKI: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|[^\[\]\n]{0,400})?\]\]")
+_INLINE: Final = re.compile(r"\]\(<?([^()<>\s]{1,400}?\.(?:md|markdown))(?:#[^()<>\s]*)?>?\)", re.IGNORECASE)
+_TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
+_CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+def is_page(name: str) -> bool:
+    """Whether a file's name is one of a page."""
+    return name.lower().endswith(PAGE_SUFFIXES)
+
+
+def stem_of(name: str) -> str:
+    """A page's name without folders and suffix."""
+    return PurePosixPath(name).stem
+
+
+def names_of(file: SourceFile, fields: Mapping[str, Any], title: str) -> tuple[str, ...]:
+    """By what other pages refer to a page: title, name of the file, path, aliases, permalink."""
+    path = str(PurePosixPath(file.name).with_suffix(""))
+    permalink = fields.get("permalink")
+    others = [permalink] if isinstance(permalink, str) else []
+    return tuple(dict.fromkeys((title, stem_of(file.name), path, *others, *as_texts(fields.get("aliases")))))
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text that are no code, each with its number from 0, code within them taken out."""
+    lines = text.split("\n")
+    for number, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
+        if not code:
+            yield number, _CODE.sub(" ", line)
+
+
+def links_of(line: str) -> Iterator[str]:
+    """The names that a line of prose links to: [[Name]], [[folder/Name#Part|shown]], [shown](name.md)."""
+    for match in _WIKI.finditer(line):
+        name = match[1].split("#")[0].split("^")[0].strip()
+        if name:
+            yield name.removesuffix(".md")
+    for match in _INLINE.finditer(line):
+        name = unquote(match[1])
+        if "://" not in name:
+            yield str(PurePosixPath(name).with_suffix("")).removeprefix("./")
+
+
+def tags_of(text: str) -> Iterator[str]:
+    """Tags that stand in the prose of a page, without "#"."""
+    for _, line in prose(text):
+        if "#" in line:
+            yield from (match[1] for match in _TAG.finditer(line))
+
+
+def without_heading(text: str, title: str) -> str:
+    """A text without the heading at its beginning that only repeats its title."""
+    head, _, rest = text.lstrip("\n").partition("\n")
+    return rest if head.strip() in (f"# {title}", title and f"#  {title}") else text

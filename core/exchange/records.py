@@ -1,0 +1,190 @@
+"""What a format says, before it is laid over a memory: records, what was left out, and where each came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from core.model.infer import MetaInput
+from core.model.snapshot import Snapshot
+from core.text.normalise import normalise_content, normalise_line
+
+Format = Literal[
+    "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna"
+]
+FORMATS: Final[tuple[Format, ...]] = (
+    "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna",
+)  # fmt: skip
+# What each is called in a sentence.
+NAMES: Final[Mapping[str, str]] = {
+    "json": "an export of this program",
+    "markdown": "a folder of Markdown notes",
+    "claude": "a memory of Claude Code",
+    "agents": "instructions for agents",
+    "mcp-memory": "a memory of the MCP reference server",
+    "mem0": "an export of mem0",
+    "engram": "an export of engram",
+    "basic-memory": "notes of basic-memory",
+    "csv": "a table of facts",
+    "donna": "a folder of facts and notes",
+}
+# More than a memory holds; a larger source is split, so that no slip fills a memory with a million notes.
+MOST_RECORDS: Final = 100_000
+_TITLE: Final = 80
+_SENTENCE: Final = re.compile(r"(?<=[.!?。])\s")
+_ISO: Final = re.compile(
+    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
+)
+
+
+class SourceFile(NamedTuple):
+    """One file of a source. name: its path in the folder, with "/"; the file's name for a single one."""
+
+    name: str
+    data: bytes
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """Something that a source holds and that is not imported, or that an export does not carry, and why."""
+
+    where: str
+    what: str
+
+
+class Source(NamedTuple):
+    """What is read: a file, or those of a folder that a format may be in. name: of the file or folder.
+
+    folder: whether it is one. names: of all that stands at its top.
+    """
+
+    name: str
+    files: tuple[SourceFile, ...]
+    folder: bool = False
+    names: frozenset[str] = frozenset()
+    path: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """A link of a record to another one, or to a note of the memory, by one of its names."""
+
+    name: str
+    reason: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """One note or fact that a source proposes.
+
+    where: the file, and the line where there are several in one. key: what names it within its source, so that it is
+    known again after its note was edited. kind: "note" or "fact", whose key is the title then. nugget: "" for the one
+    that the caller names. derived: whether the title is made of the content. names: by which others refer to it.
+    fields: what else the source says of it, kept in the note.
+    """
+
+    where: str
+    key: str
+    title: str
+    content: str
+    kind: Literal["note", "fact"] = "note"
+    nugget: str = ""
+    derived: bool = False
+    tags: tuple[str, ...] = ()
+    meta: MetaInput = MetaInput()
+    created_at: str = ""
+    updated_at: str = ""
+    hits: int = 0
+    last_hit_session: str = ""
+    names: tuple[str, ...] = ()
+    references: tuple[Reference, ...] = ()
+    fields: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Parsed(NamedTuple):
+    """All that a source says. whole: notes and facts that bear ids of this program, as they are to stand."""
+
+    records: tuple[Record, ...] = ()
+    whole: Snapshot | None = None
+    left_out: tuple[LeftOut, ...] = ()
+
+
+class FormatError(ValueError):
+    """A source that cannot be read as its format. line: where, from 1, or 0."""
+
+    def __init__(self, what: str, *, file: str = "", line: int = 0) -> None:
+        super().__init__(what)
+        self.what = what
+        self.file = file
+        self.line = line
+
+
+def place(file: str, line: int = 0) -> str:
+    """A file and a line of it, in a message."""
+    return f"{file}: line {line:,}" if line else file
+
+
+def text_of(file: SourceFile) -> str:
+    """A file as text with plain line ends. Raises FormatError for what is no text in UTF-8, with the line."""
+    data = file.data.removeprefix(b"\xef\xbb\xbf")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FormatError("is UTF-16, not UTF-8", file=file.name)
+    nul = data.find(b"\0")
+    if nul >= 0:
+        raise FormatError("is not a text file", file=file.name, line=data.count(b"\n", 0, nul) + 1)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError("is not UTF-8", file=file.name, line=line) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def title_of(content: str) -> str:
+    """A title for a text that has none: its first sentence, cut at a word."""
+    first = next((line for line in content.split("\n") if line.strip()), "")
+    plain = normalise_line(re.sub(r"\*\*|__|`", "", first)).lstrip("#>-*• ").strip()
+    sentence = _SENTENCE.split(plain, maxsplit=1)[0]
+    if len(sentence) <= _TITLE:
+        return sentence.rstrip(".:") or sentence
+    cut = sentence[:_TITLE].rsplit(" ", 1)[0]
+    return f"{cut.rstrip(' ,;:')}…"
+
+
+def time_of(value: object) -> str:
+    """A time as the files hold it, of one that another program wrote; "" for what is no time."""
+    from datetime import datetime
+
+    from core.model.names import iso, parse_iso
+
+    if not isinstance(value, str):
+        return ""
+    found = _ISO.fullmatch(value.strip())
+    if found is None:
+        return ""
+    date, clock, fraction, zone = found.groups()
+    moment = parse_iso(f"{date}T{clock or '00:00'}{(fraction or '')[:7]}{zone or ''}")
+    try:
+        return iso(moment) if isinstance(moment, datetime) else ""
+    except (OverflowError, ValueError):
+        return ""
+
+
+def tidy_record(record: Record) -> Record | None:
+    """The record with its texts as they are stored; None for one that says nothing."""
+    content = normalise_content(record.content)
+    title = normalise_line(record.title) or title_of(content)
+    if not title or (record.kind == "fact" and not content):
+        return None
+    return msgspec.structs.replace(record, title=title, content=content)
+
+
+def as_texts(value: object) -> tuple[str, ...]:
+    """A list of texts, or texts with commas between them; what is none is left out."""
+    if isinstance(value, str):
+        return tuple(part for one in value.split(",") if (part := one.strip().lstrip("#")))
+    if isinstance(value, list | tuple):
+        found = (str(one).strip().lstrip("#") for one in value if isinstance(one, str | int | float))
+        return tuple(filter(None, found))
+    return ()

@@ -1,0 +1,118 @@
+"""The history as it leaves a folder and comes into another: entries with all that the log says of them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from core.exchange.exact import laid_down
+from core.model.change import OURSELVES
+from core.model.entry import EntryState
+from core.model.snapshot import Snapshot
+from core.storage.format.json_text import JsonError, dump, load, split_object
+from core.storage.journal.archive import archive_lines, archives
+from core.storage.journal.codec import by, insert_entry, read_change_set, read_conflict, read_maker, unpressed
+from core.storage.journal.journal import Journal
+
+# What is not in the files for sure, and may not come to be in them elsewhere.
+_PENDING: Final = "pending"
+_STATES: Final = ("done", "conflict", "settled")
+# No keyboard's: pressing undo passes over what only joins two histories.
+_JOINT: Final = by("carried history")
+_BEGINS: Final = "the memory as its history begins"
+_ENDS: Final = "the history up to here was made in another folder, and this one was empty"
+
+
+class CarriedEntry(NamedTuple):
+    """One entry. made_by: as the journal spells it. body: its change set as JSON; conflict: what it met, so as well."""
+
+    state: EntryState
+    made_by: str
+    body: bytes
+    conflict: bytes | None = None
+
+
+def carried_entries(journal: Journal, home: Path) -> list[CarriedEntry]:
+    """Every entry of a journal and of its archives, oldest first. One whose bytes are damaged is passed over."""
+    known: dict[int, CarriedEntry] = {}
+    for path in reversed(archives(home)):
+        for line in archive_lines(path) or []:
+            known.update(_archived(line))
+    for seq, state, made_by, body, conflict in journal.rows(
+        "SELECT seq, state, made_by, body, conflict FROM entry ORDER BY seq"
+    ):
+        try:
+            text = unpressed(body)
+        except zlib.error:
+            continue
+        if state != _PENDING:
+            known[seq] = CarriedEntry(state, made_by, text, conflict)
+    return [known[seq] for seq in sorted(known)]
+
+
+def _archived(line: bytes) -> Iterator[tuple[int, CarriedEntry]]:
+    try:
+        shaped = split_object(line)
+        seq, state, made_by = (load(shaped[name]) for name in ("seq", "state", "made_by"))
+        if isinstance(seq, int) and state in _STATES:
+            yield seq, CarriedEntry(state, made_by, shaped["change_set"], shaped.get("conflict"))
+    except (JsonError, KeyError):
+        return
+
+
+def write_entry(entry: CarriedEntry) -> bytes:
+    """An entry as JSON."""
+    told = b',"conflict":' + entry.conflict if entry.conflict is not None else b""
+    head = dump({"state": entry.state, "madeBy": entry.made_by})
+    return head[:-1] + b',"changeSet":' + entry.body + told + b"}"
+
+
+def read_entry(raw: bytes) -> CarriedEntry:
+    """What `write_entry` wrote. Raises ValueError for what is no entry."""
+    shaped = split_object(raw)
+    state, made_by = load(shaped.get("state", b'"done"')), load(shaped.get("madeBy", b'""'))
+    if state not in _STATES or not isinstance(made_by, str):
+        raise ValueError("is no entry of a history")
+    conflict = shaped.get("conflict")
+    if conflict is not None:
+        read_conflict(conflict)
+    body = shaped.get("changeSet", b"null")
+    read_change_set(body)
+    return CarriedEntry(state, made_by, body, conflict)
+
+
+def carry(
+    journal: Journal, before: Snapshot, entries: Sequence[CarriedEntry], after: Snapshot, *, id: str, at: str
+) -> int:
+    """Puts entries of another folder into the log of an empty memory; how many. None where one of them is there.
+
+    before, after: the memory as it was before the first of them, and after the last. Beside them stand an entry that
+    brings the one and an entry that takes the other away again, so that the log tells how the memory came to be empty,
+    as it is here, and every earlier state can be looked at. id, at: of those. Raises StorageError, BrokenJournalError.
+    """
+    found = [(entry, read_change_set(entry.body)) for entry in entries]
+    if not found:
+        return 0
+    with journal.transaction(durable=True) as connection:
+        ids = {row[0] for row in connection.execute("SELECT id FROM entry")}
+        if any(change_set.id in ids for _, change_set in found):
+            return 0
+        first = found[0][1].at
+        if before.notes or before.nuggets:
+            begin = laid_down(before, id=f"{id}-begin", at=first, author=OURSELVES, reason=_BEGINS)
+            insert_entry(connection, begin, _JOINT, "done")
+        for entry, change_set in found:
+            conflict = read_conflict(entry.conflict) if entry.conflict is not None else None
+            insert_entry(connection, change_set, read_maker(entry.made_by), entry.state, conflict=conflict)
+        if after.notes or after.nuggets:
+            whole = laid_down(after, id=f"{id}-end", at=at, author=OURSELVES, reason="")
+            end = whole.inverse(
+                id=f"{id}-end", at=at, author=OURSELVES, kind="import",
+                reason=_ENDS,
+            )  # fmt: skip
+            insert_entry(connection, msgspec.structs.replace(end, about=""), _JOINT, "done")
+    return len(found)
