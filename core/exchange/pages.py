@@ -15,6 +15,7 @@ PAGE_SUFFIXES: Final = (".md", ".markdown")
 _WIKI: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|[^\[\]\n]{0,400})?\]\]")
 _INLINE: Final = re.compile(r"\]\(<?([^()<>\s]{1,400}?\.(?:md|markdown))(?:#[^()<>\s]*)?>?\)", re.IGNORECASE)
 _TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
+_SIGNS_OF_CODE: Final = ("`", "~~~", "    ", "\t")
 _CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
@@ -39,13 +40,18 @@ def names_of(file: SourceFile, fields: Mapping[str, Any], title: str) -> tuple[s
 def prose(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a text that are no code, each with its number from 0, code within them taken out."""
     lines = text.split("\n")
+    if not any(sign in text for sign in _SIGNS_OF_CODE):
+        yield from enumerate(lines)
+        return
     for number, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         if not code:
-            yield number, _CODE.sub(" ", line)
+            yield number, _CODE.sub(" ", line) if "`" in line else line
 
 
 def links_of(line: str) -> Iterator[str]:
     """The names that a line of prose links to: [[Name]], [[folder/Name#Part|shown]], [shown](name.md)."""
+    if "](" not in line and "[[" not in line:
+        return
     for match in _WIKI.finditer(line):
         name = match[1].split("#")[0].split("^")[0].strip()
         if name:

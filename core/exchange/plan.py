@@ -20,9 +20,9 @@ from core.model.fact import Fact
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import Link, Note, replace, unique_links
 from core.model.progress import Progress, counted
-from core.model.secrets import secrets_of
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
+from core.text.secrets import find_secrets
 
 # The field of a note that says which record of which source it was made of.
 ORIGIN: Final = "importedFrom"
@@ -179,7 +179,8 @@ class Importer:
         if known is not None:
             # The note of a fact that had left its file.
             return draft.put(replace(known, content=record.content, updated_at=draft.at))
-        note = new_note(
+        created = record.created_at or record.updated_at or draft.at
+        return new_note(
             draft,
             record.kind,
             nugget,
@@ -188,27 +189,23 @@ class Importer:
             tags=record.tags,
             meta=record.meta,
             by_agent=draft.author.is_known_agent,
-        )
-        extra: dict[str, Any] = {KEPT_FIELDS: record.fields} if record.fields else {}
-        if not fact:
-            origin = {"format": self._format, "key": record.key}
-            if not secrets_of(note):
-                # Of a text that holds a credential nothing is kept from which it could be guessed.
-                origin["text"] = _digest(record.content)
-            extra[ORIGIN] = origin
-        created = record.created_at or record.updated_at or note.created_at
-        changed = replace(
-            note,
-            extra=extra,
+            extra=self._extra(record),
             hits=record.hits,
             last_hit_session=record.last_hit_session,
             created_at=created,
-            updated_at=max(created, record.updated_at)
-            if record.updated_at or record.created_at
-            else note.updated_at,
+            updated_at=max(created, record.updated_at),
         )
-        # Tags, links and vector are right already: none of them depends on these fields.
-        return draft.put(changed)
+
+    def _extra(self, record: Record) -> dict[str, Any]:
+        """What a note keeps of its source, unknown to others."""
+        kept: dict[str, Any] = {KEPT_FIELDS: record.fields} if record.fields else {}
+        if record.kind == "fact":
+            return kept
+        origin = {"format": self._format, "key": record.key}
+        if not find_secrets(f"{record.title}: {record.content}"):
+            # Of a text that holds a credential nothing is kept from which it could be guessed.
+            origin["text"] = _digest(record.content)
+        return kept | {ORIGIN: origin}
 
     def _name(self, record: Record, id: str) -> None:
         for name in (record.title, *record.names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Any
 
 from core.model.draft import Draft
 from core.model.fact import Fact
@@ -21,11 +22,13 @@ def new_note(
     tags: Iterable[str] = (),
     meta: MetaInput | None = None,
     by_agent: bool = False,
+    **fields: Any,
 ) -> Note:
     """Lays a new note over the draft: "fact" (it mirrors the fact whose key is the title) or "note".
 
     Metadata that is not given is inferred. by_agent: as in `infer_meta`. Title, content and tags are taken as they
-    are. Raises InvalidInputError for metadata that the format does not know.
+    are. fields: others of the note that are not as usual. Raises InvalidInputError for metadata that the format does
+    not know.
     """
     given = tuple(tags)
     checked = (meta or MetaInput()).checked()
@@ -46,10 +49,13 @@ def new_note(
             ),
             kind=kind,
             source_key=title if kind == "fact" else None,
-            created_at=draft.at,
-            updated_at=draft.at,
-            last_accessed_at=draft.at,
-            **dataclasses.asdict(inferred),
+            **{
+                "created_at": draft.at,
+                "updated_at": draft.at,
+                "last_accessed_at": draft.at,
+                **dataclasses.asdict(inferred),
+                **fields,
+            },
         )
     )
 

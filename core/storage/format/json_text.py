@@ -40,15 +40,13 @@ def dump(value: Any, *, indent: bool = False, level: int = 0) -> bytes:
 
     level: how deep the value stands, so that its inner lines are indented in step.
     """
-    text = json.dumps(
-        _javascript_numbers(value),
-        ensure_ascii=False,
-        indent=2 if indent else None,
-        separators=None if indent else (",", ":"),
-    )
-    if indent and level:
-        text = text.replace("\n", "\n" + "  " * level)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+    text = json.dumps(_javascript_numbers(value), ensure_ascii=False, separators=(",", ":"))
+    data = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+    if not indent:
+        return data
+    # The library's own indentation is made in Python, and takes three times as long for the same bytes.
+    data = msgspec.json.format(data, indent=2)
+    return data.replace(b"\n", b"\n" + b"  " * level) if level else data
 
 
 def _javascript_numbers(value: Any) -> Any:
