@@ -20,6 +20,7 @@ _DEEPEST: Final = 6
 _KEY: Final = re.compile(
     r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#&*!|>%@`\[\]{},?:-][^:#]*?|-[^\s:#][^:#]*?)\s*:(?=\s|$)"""
 )
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _BLOCK: Final = re.compile(r"([|>])([+-]?)(\d?)([+-]?)\s*(?:#.*)?")
 _COMMENT: Final = re.compile(r"\s+#.*$")
 _NUMBER: Final = re.compile(r"[-+]?(?:0|[1-9]\d{0,15})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
@@ -235,7 +236,7 @@ def write(fields: Mapping[str, Any]) -> str:
     """Fields as front matter, its fences around it. Texts stand in quotation marks, lists of texts on lines."""
     lines = [_FENCE]
     for name, value in fields.items():
-        key = name if _KEY.fullmatch(f"{name}:") and "#" not in name else _quoted(name)
+        key = name if _PLAIN_KEY.fullmatch(name) else _quoted(name)
         if isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
             lines += [f"{key}:", *(f"  - {_quoted(item)}" for item in value)]
         else:

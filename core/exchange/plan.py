@@ -234,6 +234,7 @@ class Importer:
 
     def add_whole(self, source: Snapshot) -> None:
         """Lays the notes and facts of another memory over the draft, with their ids, times and recalls."""
+        # Two notes of the source that say the same are two by their ids: it is compared with what was there before.
         ids: dict[str, str] = {}
         new: list[Note] = []
         for note in counted(source.notes, self._progress):
@@ -245,6 +246,7 @@ class Importer:
         if self._progress is not None:
             self._progress(len(source.notes), len(source.notes))
         for note in new:
+            self._known.add(self._draft.note(ids[note.id]) or note)
             for link in note.links:
                 end = ids.get(link.to) or (link.to if self._draft.note(link.to) is not None else None)
                 if end is not None and end != ids[note.id]:
@@ -294,7 +296,6 @@ class Importer:
         if fact is not None and there is None:
             self._draft.put_fact(note.nugget_name, fact)
         made = self._draft.put(replace(_with_free_place(self._draft, note), links=()))
-        self._known.add(made)
         self._item(base, "new", made.id)
         return made.id
 

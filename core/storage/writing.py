@@ -233,7 +233,9 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collecti
     if graph is not None:
         leaving = any(change.after is None for change in effective.facts)
         steps.insert(0 if leaving else len(steps), graph)
-    steps = [_spelled(home, step, spelling) for step in steps] if spelling else steps
+    if spelling:
+        steps = [_spelled(home, step, spelling) for step in steps]
+        steps += _graph_without_notes(loaded.graph, steps, spelling)
     # Taking back what made a nugget leaves nothing in its file.
     unmade = {change.name for change in effective.nuggets if change.after is None}
     going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
@@ -242,6 +244,16 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collecti
     write = Write(home, loaded, effective, steps, going)
     write.stage()
     return write
+
+
+def _graph_without_notes(
+    graph: GraphDocument, steps: Collection[Document], spelling: Collection[Document]
+) -> list[Document]:
+    """A note graph that holds no note, but fields that only others know."""
+    if graph.fingerprint is not None or any(isinstance(step, GraphDocument) for step in steps):
+        return []
+    known = (one for one in spelling if isinstance(one, GraphDocument) and not one.raws)
+    return [replace(graph, fields=one.fields) for one in known if one.fields.keys() > graph.fields.keys()]
 
 
 def _spelled(home: Path, step: Document, spelling: Collection[Document]) -> Document:
