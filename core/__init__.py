@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
+# Whoever recalls one fact waits for no more than this: `typing` takes longer to load than the answer to find.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from core.memory import Memory
 
 # Before numpy is first imported anywhere: a second thread costs more than it brings on the small products here,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-HOME_VARIABLE: Final = "NUGGETS_HOME"
-USUAL_HOME: Final = "~/.nuggets"
+from core.home import FACT_SUFFIXES as FACT_SUFFIXES
+from core.home import HOME_VARIABLE as HOME_VARIABLE
+from core.home import USUAL_HOME as USUAL_HOME
+from core.home import home_as_named as home_as_named
+
 # Where the newest build of the original keeps a memory when it is told no folder.
 DONNA_HOME: Final = "~/.donna"
 GRAPH_FILE: Final = Path("graph") / "graph.json"
-# In this order: where a nugget has a file of each name, the first is the nugget.
-FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
 
 
 def suffix_in_use(folder: Path, names: Iterable[str]) -> str:
@@ -27,11 +27,6 @@ def suffix_in_use(folder: Path, names: Iterable[str]) -> str:
     if any(name.endswith(newest) for name in known) or (not known and folder.name == Path(DONNA_HOME).name):
         return newest
     return usual
-
-
-def home_as_named() -> str:
-    """The folder that is meant when none is named, as it was written: NUGGETS_HOME, else ~/.nuggets."""
-    return os.environ.get(HOME_VARIABLE) or USUAL_HOME
 
 
 def default_home() -> Path:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.search_checks import SearchCheckResult
+    from core.services.answers import AnswersMadeAhead, Present
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
     from core.services.exchange import ExportResult as ExportResult
@@ -125,6 +126,7 @@ class Memory:
             apply=self._repository.apply,
             guard=self._guard,
             clock=self._clock,
+            following=lambda: self._answers.following(),
         )
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
@@ -145,6 +147,12 @@ class Memory:
 
         repository = self._repository
         return History(self._store, self.author, repository.apply_deciding, repository.stamp, self.window)
+
+    @cached_property
+    def _answers(self) -> AnswersMadeAhead:
+        from core.services.answers import AnswersMadeAhead
+
+        return AnswersMadeAhead(self._repository, lambda: self.settings, self._recall.answer)
 
     @cached_property
     def _maintenance(self) -> Maintenance:
@@ -190,6 +198,8 @@ class Memory:
             memory.refresh()
         elif reconcile is not None:
             memory._repository.refresh_read_only()
+        if reconcile is not None:
+            memory.count_waiting()
         return memory
 
     def close(self) -> None:
@@ -450,6 +460,26 @@ class Memory:
         is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
         """
         return self._recall.recall(self.snapshot, query, nugget, session, record=record, syntax=syntax)
+
+    def count_waiting(self) -> bool:
+        """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` does so as well,
+        but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
+        """
+        from core.storage.waiting import paths
+
+        if not paths(str(self.home)):
+            return True
+        from core.services.waiting_recalls import count_waiting
+
+        return count_waiting(self._repository, self._answers.following)
+
+    def keep_answers(self, present: Present, asked: Iterable[tuple[str, str | None]] = ()) -> bool:
+        """Makes the answers to all keys, and to whole questions that were asked, and keeps them in the cache, for
+        recalls that do not open the memory. Whether they are kept, for the files as they are.
+
+        present: the exit code and the texts of a recall. asked: each with the nugget in which it is asked, or None.
+        """
+        return self._answers.keep(present, asked)
 
     @property
     def uncounted_recalls(self) -> int:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
-from core.folder import home_as_named
+from core.home import home_as_named
+from nuggets_tui import quick
 from nuggets_tui.streams import prepare_streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 
 def main() -> None:
-    """Entry point of `nuggets` and `nuggets-tui`. Somebody who opens the app waits for its first frame."""
+    """Entry point of `nuggets` and `nuggets-tui`. Somebody who opens the app waits for its first frame, and an agent
+    that recalls a fact for the answer.
+    """
+    asked = quick.question_of(sys.argv[1:])
+    if asked is not None:
+        sys.exit(_recall(asked))
     home = home_of_app(sys.argv[1:])
     if home is not None and sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty():
         sys.exit(_open(home))
     from nuggets_tui.cli import main as command_line
 
     command_line()
+
+
+def _recall(asked: quick.Question) -> int | str | None:
+    code = quick.recall(asked)
+    if code is not None:
+        return code
+    from nuggets_tui.cli import BAD_INPUT
+    from nuggets_tui.cli import main as command_line
+
+    try:
+        command_line()
+    except SystemExit as end:
+        if end.code != BAD_INPUT:
+            quick.make_ahead(asked.home, asked=asked)
+        return end.code
+    return None
 
 
 def home_of_app(arguments: Sequence[str]) -> Path | None:
@@ -31,6 +56,8 @@ def home_of_app(arguments: Sequence[str]) -> Path | None:
         given = arguments[0].removeprefix("--home=")
     if given is None or not given.strip() or given.startswith("-"):
         return None
+    from pathlib import Path
+
     try:
         return Path(given).expanduser()
     except RuntimeError:

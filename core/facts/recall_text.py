@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from core.model.note import SCOPES
+from core.text.exact import exact_form as exact_form
 from core.text.tokens import STOP_WORDS, fold, stem, unspaced_runs, words
 
 LONGEST_READ: Final = 2000
@@ -191,11 +191,6 @@ def is_inflected(left: str, right: str) -> bool:
     pairs = enumerate(zip(left, right, strict=False))
     shared = next((place for place, (one, other) in pairs if one != other), min(len(left), len(right)))
     return bool(_ENDING.fullmatch(left[shared:]) and _ENDING.fullmatch(right[shared:]))
-
-
-def exact_form(text: str) -> str:
-    """What two texts that count as the same key have in common: case folded, trimmed, one form of accents."""
-    return unicodedata.normalize("NFC", text.strip().casefold())
 
 
 def is_filler(token: str) -> bool:

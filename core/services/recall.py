@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -20,6 +20,7 @@ from core.text.mask import all_masked
 if TYPE_CHECKING:
     from core.facts.recall import Recall, Recaller
     from core.model.draft import Draft
+    from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.search import Hit
     from core.services.search import SearchService
@@ -39,7 +40,7 @@ _CLOSE: Final = 0.05
 class RecallService:
     """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
-    draft and apply count a recall, as those of `Memory` do; guard is held meanwhile.
+    draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class RecallService:
         apply: Callable[[ChangeSet], ChangeSet],
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
+        following: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         # How many recalls of this run were answered and could not be counted.
         self.uncounted = 0
@@ -58,6 +60,7 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
+        self._following = following
         # Facts are decoded for seconds the first time, and nothing else waits for that.
         self._decoding = threading.RLock()
 
@@ -77,6 +80,10 @@ class RecallService:
             with self._guard:
                 self._record(found, session or self._default_session())
         return found
+
+    def answer(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
+        """What a recall of these words alone is answered. Counts nothing; errors as in `recall`."""
+        return self._recalled(snapshot, query, nugget, syntax=False)
 
     def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool) -> Recall:
         from core.facts.recall import Recall
@@ -150,19 +157,24 @@ class RecallService:
         from core.facts.edits import record_hit
 
         draft = self._draft()
-        note = draft.note(found.note_id) if found.note_id else None
-        key = found.key if found.via == "facts" or (note is not None and note.is_fact) else None
+        key = counted_key(found, draft.note(found.note_id) if found.note_id else None)
         if not record_hit(draft, found.nugget_name, key, found.note_id, session):
             return
         reason = f"recalled {found.key}"
         try:
-            self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
+            with self._following():
+                self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
         except NuggetsError:
             self.uncounted += 1
 
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def counted_key(found: Recall, note: Note | None) -> str | None:
+    """The key of the fact that a recall counts for, None for a note alone. note: the one that answered, if any."""
+    return found.key if found.via == "facts" or (note is not None and note.is_fact) else None
 
 
 def _distinguishes(word: str) -> bool:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from core.errors import InvalidInputError
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from core.model.change import Author
 
+Parts = tuple[Literal["person", "agent"], str]
 _LONGEST: Final = 64
 # What a person types for themselves, and kinds of authors that no agent may be taken for.
 _PERSON: Final = frozenset(("me", "person", "you"))
@@ -79,11 +78,16 @@ def author_as(name: str) -> Author:
     """
     from core.model.change import Author
 
+    return Author(*parts_as(name))
+
+
+def parts_as(name: str) -> Parts:
+    """Kind and name of `author_as`; loads nothing. Raises as it does."""
     said = " ".join(name.split())
     if said.casefold() in _PERSON:
-        return Author("person", _own_name())
+        return "person", _own_name()
     if said.casefold() == "agent":
-        return Author("agent", "agent")
+        return "agent", "agent"
     wrong = (
         "the name is empty" if not said
         else "contains characters that cannot be shown" if not said.isprintable()
@@ -92,10 +96,12 @@ def author_as(name: str) -> Author:
         else ""
     )  # fmt: skip
     if wrong:
+        from core.errors import InvalidInputError
+
         raise InvalidInputError(
             wrong, where="--as", kept="nothing was changed", todo="name an agent, such as codex, or me"
         )
-    return Author("agent", _known(said))
+    return "agent", _known(said)
 
 
 def author_of_client(name: str) -> Author:
@@ -118,10 +124,16 @@ def author_of_call(*, at_terminal: bool) -> Author:
     """
     from core.model.change import UNNAMED, Author
 
+    kind, name = parts_of_call(at_terminal=at_terminal)
+    return Author(kind, name or (UNNAMED if kind == "agent" else ""))
+
+
+def parts_of_call(*, at_terminal: bool) -> Parts:
+    """Kind and name of `author_of_call`, "" for an agent that does not say its name; loads nothing."""
     agent = agent_name()
     if at_terminal and not agent:
-        return Author("person", _own_name())
-    return Author("agent", _own_name() or agent or UNNAMED)
+        return "person", _own_name()
+    return "agent", _own_name() or agent
 
 
 def _known_client(name: str) -> str:

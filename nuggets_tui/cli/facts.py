@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.names import did_you_mean
-from core.text.normalise import squeeze
 from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -19,17 +17,23 @@ from nuggets_tui.cli.ingest import conversation_document, conversation_lines, co
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
-from nuggets_tui.words import how_sure, plural, skipped_lines, why_candidate
+from nuggets_tui.cli.recalled import (
+    NOT_FOUND,
+    candidate_lines,
+    recall_document,
+    recall_lines,
+    said_beside,
+)
+from nuggets_tui.quick import UNCOUNTED
+from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.facts.recall import AlsoHeld, Recall, Skipped
+    from core.facts.recall import Recall
     from core.model.fact import Fact, Nugget
-    from core.model.judgement import Candidate
     from core.model.note import Note
     from core.pipeline.records import Conversation
     from nuggets_tui.cli.search import Explained
 
-NOT_FOUND = 1
 # As many hits as a search shows.
 _SHOWN = 10
 
@@ -122,23 +126,17 @@ def recall(
     found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
     explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
-        write_error("warning: the recall could not be counted; the answer is not affected")
+        write_error(UNCOUNTED)
     related = deeds.related(call.memory.snapshot, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
     if not call.as_json:
-        for line in skipped_lines(found):
-            write_error(f"warning: {line}")
-    short = shorten(query, LONGEST)
-    if found.judgement == "not sure" and not call.as_json:
-        write_error(f"not sure what answers {short!r}; these notes may")
-    elif not found.found and not call.as_json:
-        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
-        write_error(f"nothing found for {short!r}{further}")
-        if not explained:
+        for line in said_beside(query, found):
+            write_error(line)
+        if not found.found and found.judgement != "not sure" and not explained:
             return NOT_FOUND
     call.answer(
         lambda: (
-            _recall_document(found)
+            recall_document(found)
             | ({} if explain is None else {"explained": [one.document() for one in explained]})
             | (
                 {
@@ -150,7 +148,7 @@ def recall(
             )
         ),
         lambda: (
-            *(_recall_lines(found, related) if found.found else _candidate_lines(found)),
+            *(recall_lines(found, related) if found.found else candidate_lines(found)),
             *chain.from_iterable(("", *one.lines()) for one in explained),
             *chain.from_iterable(map(conversation_lines, talks)),
         ),
@@ -179,61 +177,6 @@ def _explained(
     return [Explained(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
 
 
-def _candidate_lines(found: Recall) -> Iterator[Line]:
-    for one in found.candidates:
-        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"))
-        yield f"  {shorten(one.first_line, LONGEST)}"
-        yield Span(f"  {why_candidate(one)}", "dim")
-
-
-def _recall_document(found: Recall) -> dict[str, object]:
-    match = found.match
-    return {
-        "answer": found.answer,
-        "confidence": found.confidence,
-        "certainty": found.certainty,
-        "margin": found.margin,
-        "found": found.found,
-        "key": found.key,
-        "match": {"kind": match.kind, "strength": match.strength} if match else None,
-        "nuggetName": found.nugget_name,
-        "via": found.via,
-        "noteId": found.note_id,
-        **({} if found.found else _offered_document(found)),
-        **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
-        **({"undecoded": found.undecoded} if found.undecoded else {}),
-        **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
-    }
-
-
-def _offered_document(found: Recall) -> dict[str, object]:
-    return {
-        "judgement": found.judgement,
-        "candidates": [_candidate_document(one) for one in found.candidates],
-    }
-
-
-def _candidate_document(one: Candidate) -> dict[str, object]:
-    return {
-        "id": one.note_id,
-        "title": one.title,
-        "firstLine": one.first_line,
-        "nuggetName": one.nugget_name,
-        "why": why_candidate(one),
-        "holds": list(one.holds),
-        "lacks": list(one.lacks),
-        "likelihood": one.likelihood,
-    }
-
-
-def _also_document(one: AlsoHeld) -> dict[str, str]:
-    return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
-
-
-def _skipped_document(one: Skipped) -> dict[str, str]:
-    return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
-
-
 def _talks(
     call: Invocation, note_id: str | None, related: list[tuple[Note, str]]
 ) -> tuple[Conversation, ...]:
@@ -249,21 +192,6 @@ def _related_document(note: Note, reason: str) -> dict[str, object]:
         "nuggetName": note.nugget_name,
         "reason": reason,
     }
-
-
-def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Line]:
-    yield from (found.answer or "").split("\n")
-    parts = [found.nugget_name, found.key]
-    if found.match:
-        parts.append(f"{found.match.kind} match")
-    parts.append("from the notes" if found.via == "graph" else how_sure(found))
-    yield Span(" · ".join(part for part in parts if part), "dim")
-    for one in found.also:
-        yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
-    for note, reason in related:
-        yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
-        for line in note.content.split("\n"):
-            yield "  " + line
 
 
 @command("forget")

@@ -105,8 +105,13 @@ def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
 
 def write_error(message: str) -> None:
     """Writes one line to standard error."""
+    _write(error_line(message), sys.stderr)
+
+
+def error_line(message: str) -> str:
+    """What is written to standard error, as one line that holds no raw control text."""
     line = shorten(" ".join(message.split()) or "something went wrong", _ERROR)
-    _write(render(("nuggets: ", Span(line, "")), colour=False), sys.stderr)
+    return render(("nuggets: ", Span(line, "")), colour=False)
 
 
 def _write(text: str, stream: IO[str] | None) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from datetime import date
-from pathlib import Path
+import time
 from typing import Final, NamedTuple
 
 from nuggets_tui.cli.agents import sessions
 
-_PROCESSES: Final = Path("/proc")
+_PROCESSES: Final = "/proc"
 _SHELLS: Final = frozenset(
     (
         "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh", "xonsh",
@@ -61,7 +60,7 @@ def session_id(given: str | None) -> str:
 
     number, start = _origin(os.getppid())
     mark = blake2b(f"{number} {start}".encode(), digest_size=6).hexdigest()
-    return f"cli-{date.today().isoformat()}-{mark}"
+    return f"cli-{time.strftime('%Y-%m-%d')}-{mark}"
 
 
 def _origin(number: int) -> tuple[int, str]:
@@ -94,7 +93,8 @@ def _passes_on(process: _Process) -> bool:
 def _is_typed_into(number: int) -> bool:
     """Whether a shell was given neither a command nor a script."""
     try:
-        words = (_PROCESSES / str(number) / "cmdline").read_bytes().split(b"\0")[1:-1]
+        with open(os.path.join(_PROCESSES, str(number), "cmdline"), "rb") as file:
+            words = file.read().split(b"\0")[1:-1]
     except OSError:
         return True
     pairs = zip((b"", *words), words, strict=False)
@@ -107,7 +107,8 @@ def _is_typed_into(number: int) -> bool:
 def _process(number: int) -> _Process | None:
     """A process as the system tells it; None where it does not."""
     try:
-        status = (_PROCESSES / str(number) / "stat").read_text(encoding="utf-8", errors="replace")
+        with open(os.path.join(_PROCESSES, str(number), "stat"), encoding="utf-8", errors="replace") as file:
+            status = file.read()
     except OSError:
         return None
     # The name of the program stands in brackets and may hold anything, so fields count from the last bracket.

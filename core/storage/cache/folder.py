@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from core.storage.cache import answers
 from core.storage.cache.container import (
     TROUBLE,
     is_ours,
@@ -26,9 +27,10 @@ CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 INDEX_NAME: Final = "index.cache"
 VECTORS_NAME: Final = "vectors.table"
 MEMORY_NAME: Final = "memory.txt"
+_ANSWERS: Final = (answers.ANSWERS_NAME, answers.STATE_NAME, answers.LOCK_NAME)
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _OURS: Final = re.compile(
-    "|".join(re.escape(name) for name in (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, LOCK_NAME))
+    "|".join(re.escape(name) for name in (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, LOCK_NAME, *_ANSWERS))
     + r"|vectors-[0-9a-f]{16}\.rows|\..+\.\d+-[0-9a-f]{8}\.tmp"
 )
 _LONGEST_PATH: Final = 1 << 16

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from core.model.basis import custom_tags
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.laws import examples
@@ -19,7 +20,6 @@ from kits.steps import KEYS, STEPS, make_folder, take_step
 from core import Memory
 from core.errors import NuggetsError
 from core.facts.edits import remember
-from core.model.basis import custom_tags
 from core.model.entry import Entry
 from core.model.note import Note
 from core.model.snapshot import Snapshot

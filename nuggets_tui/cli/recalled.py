@@ -1,0 +1,122 @@
+"""How a recall is answered: as lines, with what is said beside them, and as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from core.text.normalise import squeeze
+from nuggets_tui.cli.output import LONGEST, Line, Span, error_line, json_text, render, shorten
+from nuggets_tui.words import how_sure, skipped_lines, why_candidate
+
+if TYPE_CHECKING:
+    from core.facts.recall import AlsoHeld, Recall, Skipped
+    from core.model.judgement import Candidate
+    from core.model.note import Note
+
+NOT_FOUND: Final = 1
+
+
+def present(query: str, found: Recall) -> tuple[int, tuple[bytes, ...]]:
+    """The exit code of a plain recall, and all that it may print, in the order that `nuggets_tui.quick` names."""
+    document = recall_document(found)
+    lines = list(recall_lines(found, []) if found.found else candidate_lines(found))
+    errors = [error_line(line) for line in said_beside(query, found)]
+    plain, coloured = ([render(line, colour=colour) for line in lines] for colour in (False, True))
+    texts = (
+        "\n".join(errors),
+        "",
+        "\n".join(plain),
+        "\n".join(coloured),
+        json_text(document),
+        json_text(document, indent=True),
+    )
+    return (0 if found.found else NOT_FOUND), tuple(
+        f"{text}\n".encode("utf-8", "backslashreplace") if text else b"" for text in texts
+    )
+
+
+def said_beside(query: str, found: Recall) -> Iterator[str]:
+    """What is said on standard error beside the lines of an answer."""
+    for line in skipped_lines(found):
+        yield f"warning: {line}"
+    short = shorten(query, LONGEST)
+    if found.judgement == "not sure":
+        yield f"not sure what answers {short!r}; these notes may"
+    elif not found.found:
+        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
+        yield f"nothing found for {short!r}{further}"
+
+
+def candidate_lines(found: Recall) -> Iterator[Line]:
+    """The notes that may answer, each with why."""
+    for one in found.candidates:
+        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"))
+        yield f"  {shorten(one.first_line, LONGEST)}"
+        yield Span(f"  {why_candidate(one)}", "dim")
+
+
+def recall_document(found: Recall) -> dict[str, object]:
+    """The answer for programs."""
+    match = found.match
+    return {
+        "answer": found.answer,
+        "confidence": found.confidence,
+        "certainty": found.certainty,
+        "margin": found.margin,
+        "found": found.found,
+        "key": found.key,
+        "match": {"kind": match.kind, "strength": match.strength} if match else None,
+        "nuggetName": found.nugget_name,
+        "via": found.via,
+        "noteId": found.note_id,
+        **({} if found.found else _offered_document(found)),
+        **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
+        **({"undecoded": found.undecoded} if found.undecoded else {}),
+        **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
+    }
+
+
+def _offered_document(found: Recall) -> dict[str, object]:
+    return {
+        "judgement": found.judgement,
+        "candidates": [_candidate_document(one) for one in found.candidates],
+    }
+
+
+def _candidate_document(one: Candidate) -> dict[str, object]:
+    return {
+        "id": one.note_id,
+        "title": one.title,
+        "firstLine": one.first_line,
+        "nuggetName": one.nugget_name,
+        "why": why_candidate(one),
+        "holds": list(one.holds),
+        "lacks": list(one.lacks),
+        "likelihood": one.likelihood,
+    }
+
+
+def _also_document(one: AlsoHeld) -> dict[str, str]:
+    return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
+
+
+def _skipped_document(one: Skipped) -> dict[str, str]:
+    return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
+
+
+def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Line]:
+    """The answer, where it comes from, and the notes linked with it, each with the reason."""
+    yield from (found.answer or "").split("\n")
+    parts = [found.nugget_name, found.key]
+    if found.match:
+        parts.append(f"{found.match.kind} match")
+    parts.append("from the notes" if found.via == "graph" else how_sure(found))
+    yield Span(" · ".join(part for part in parts if part), "dim")
+    for one in found.also:
+        yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
+    for note, reason in related:
+        yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
+        for line in note.content.split("\n"):
+            yield "  " + line

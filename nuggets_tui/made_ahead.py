@@ -1,0 +1,67 @@
+"""The process that nobody waits for: it counts the recalls that wait, and makes answers for the next ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from core.memory import Memory
+from core.quick_recall import something_waits, try_again
+
+# So often it begins anew, while recalls go on.
+_ROUNDS: Final = 1000
+# So often it waits for whoever keeps the memory from being written, and how long.
+_TRIES: Final = 20
+_PAUSE: Final = 0.25
+# After this a file that was written last bears another time than one written now.
+_TICK: Final = 0.03
+
+
+def main(words: Sequence[str]) -> None:
+    """words: the number of the handle that holds the lock, the memory's folder, and maybe a question and its nugget."""
+    lock, home, *question = int(words[0]), *words[1:]
+    # Somebody may wait for the end of what a handle leads to that was inherited.
+    os.closerange(3, lock)
+    os.closerange(lock + 1, 1 << 20)
+    sys.path[:] = [os.path.abspath(path) for path in sys.path]
+    with contextlib.suppress(OSError):
+        os.chdir("/")
+    with contextlib.suppress(Exception):
+        _work(lock, home, question)
+
+
+def _work(lock: int, home: str, question: Sequence[str]) -> None:
+    asked = [(question[0], question[1] if len(question) > 1 else None)] if question else []
+    memory = Memory.open(home, reconcile=False, tolerant=True)
+    try:
+        for _ in range(_ROUNDS):
+            counted = any(_counted(memory, turn) for turn in range(_TRIES))
+            _make(memory, asked)
+            # Who recalls while this process holds the lock leaves the counting to it.
+            if not counted or not try_again(lock, lambda: something_waits(home)):
+                return
+    finally:
+        memory.close()
+
+
+def _counted(memory: Memory, turn: int) -> bool:
+    if turn:
+        time.sleep(_PAUSE)
+    return memory.count_waiting()
+
+
+def _make(memory: Memory, asked: Sequence[tuple[str, str | None]]) -> None:
+    from nuggets_tui.cli.recalled import present
+
+    for _ in range(3):
+        if memory.keep_answers(present, asked):
+            break
+    if something_waits(str(memory.home)):
+        return
+    # Once more, so that no file bears the very time at which it was looked at.
+    time.sleep(_TICK)
+    memory.keep_answers(present)
