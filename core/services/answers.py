@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from core.errors import NuggetsError
 from core.model.fact import Nugget
+from core.model.note import Note, VectorSpec
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
 from core.settings import Settings
@@ -39,6 +40,7 @@ Entries = dict[bytes, tuple[bytes, int, bytes]]
 
 # Of more facts, those of the first nuggets are answered ahead.
 _MOST_FACTS: Final = 20_000
+_NO_VECTOR: Final = VectorSpec()
 _MOST_ASKED: Final = 256
 # Longer questions are not kept.
 _LONGEST_ASKED: Final = 2000
@@ -307,10 +309,15 @@ def _content(snapshot: Snapshot, settings: Settings) -> bytes:
     parts = [repr(replace(settings, problems=(), defaulted=(), unknown=()))]
     for nugget in snapshot.nuggets:
         parts.append(repr((nugget.meta, nugget.problem, [(fact.key, fact.value) for fact in nugget.facts])))
-    parts += (
-        repr(replace(note, hits=0, last_hit_session="", last_accessed_at="")) for note in snapshot.notes
-    )
+    parts += (repr(_uncounted(note)) for note in snapshot.notes)
     return digest(*parts)
+
+
+def _uncounted(note: Note) -> Note:
+    """A note without what a counted recall changes: what it counts, and the recipe that nobody here answers from, which
+    is set right beside it.
+    """
+    return replace(note, hits=0, last_hit_session="", last_accessed_at="", vector=_NO_VECTOR)
 
 
 def _same_answers(before: Snapshot, after: Snapshot) -> bool:
@@ -318,9 +325,7 @@ def _same_answers(before: Snapshot, after: Snapshot) -> bool:
     if len(before.notes) != len(after.notes) or len(before.nuggets) != len(after.nuggets):
         return False
     for one, other in zip(before.notes, after.notes, strict=True):
-        if one is not other and one != replace(
-            other, hits=one.hits, last_hit_session=one.last_hit_session, last_accessed_at=one.last_accessed_at
-        ):
+        if one is not other and _uncounted(one) != _uncounted(other):
             return False
     for nugget, newer in zip(before.nuggets, after.nuggets, strict=True):
         if nugget is newer:

@@ -56,7 +56,7 @@ def session_id(given: str | None) -> str:
     named = named_session(given)
     if named:
         return named
-    from hashlib import blake2b
+    from core.text.digests import blake2b
 
     number, start = _origin(os.getppid())
     mark = blake2b(f"{number} {start}".encode(), digest_size=6).hexdigest()

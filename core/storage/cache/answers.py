@@ -17,13 +17,8 @@ import struct
 import sys
 import zlib
 
-try:
-    # The same one; `hashlib` loads a library of ciphers beside it.
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 from core.home import FACT_SUFFIXES
+from core.text.digests import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -413,7 +408,7 @@ def folder(home: str) -> str | None:
         root = os.path.join(os.getcwd(), os.path.expanduser(named))
     elif sys.platform == "linux":
         given = os.environ.get("XDG_CACHE_HOME", "")
-        root = os.path.join(given if given.strip() else os.path.expanduser("~/.cache"), "nuggets")
+        root = os.path.join(given if os.path.isabs(given) else os.path.expanduser("~/.cache"), "nuggets")
         if not os.path.isabs(root):
             return None
     else:
