@@ -33,14 +33,15 @@ def _recall(asked: quick.Question) -> int | str | None:
     code = quick.recall(asked)
     if code is not None:
         return code
-    from nuggets_tui.cli import BAD_INPUT
-    from nuggets_tui.cli import main as command_line
+    from nuggets_tui.cli import BAD_INPUT, program
+    from nuggets_tui.cli.invocation import Invocation
 
+    call = Invocation()
     try:
-        command_line()
+        program.main(obj=call)
     except SystemExit as end:
         if end.code != BAD_INPUT:
-            quick.make_ahead(asked.home, asked=asked)
+            quick.make_ahead(asked.home, asked=asked, memory=call.opened)
         return end.code
     return None
 

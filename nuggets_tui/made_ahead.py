@@ -23,20 +23,32 @@ _TICK: Final = 0.03
 
 def main(words: Sequence[str]) -> None:
     """words: the number of the handle that holds the lock, the memory's folder, and maybe a question and its nugget."""
-    lock, home, *question = int(words[0]), *words[1:]
+    work_alone(int(words[0]), words[1], words[2:], None)
+
+
+def work_alone(lock: int, home: str, question: Sequence[str], memory: Memory | None) -> None:
+    """In a process of its own: leaves all that belongs to the one that began it, and works. memory: opened there, and
+    closed.
+    """
+    with contextlib.suppress(OSError):
+        os.setsid()
+        sys.path[:] = [os.path.abspath(path) for path in sys.path]
+        # No folder is kept from being removed or unmounted.
+        os.chdir("/")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
     # Somebody may wait for the end of what a handle leads to that was inherited.
     os.closerange(3, lock)
     os.closerange(lock + 1, 1 << 20)
-    sys.path[:] = [os.path.abspath(path) for path in sys.path]
-    with contextlib.suppress(OSError):
-        os.chdir("/")
     with contextlib.suppress(Exception):
-        _work(lock, home, question)
+        _work(lock, home, question, memory)
 
 
-def _work(lock: int, home: str, question: Sequence[str]) -> None:
+def _work(lock: int, home: str, question: Sequence[str], memory: Memory | None) -> None:
     asked = [(question[0], question[1] if len(question) > 1 else None)] if question else []
-    memory = Memory.open(home, reconcile=False, tolerant=True)
+    if memory is None:
+        memory = Memory.open(home, reconcile=False, tolerant=True)
     try:
         for _ in range(_ROUNDS):
             counted = any(_counted(memory, turn) for turn in range(_TRIES))

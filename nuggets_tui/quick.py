@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Final
 
+    from core.memory import Memory
+
 SWITCH: Final = "NUGGETS_QUICK"
 UNCOUNTED: Final = "warning: the recall could not be counted; the answer is not affected"
 # The texts of an answer, in this order.
@@ -171,30 +173,58 @@ def _write(errors: bytes, text: bytes, code: int) -> int:
     return code
 
 
-def make_ahead(home: str, folder: str | None = None, asked: Question | None = None) -> None:
+def make_ahead(
+    home: str, folder: str | None = None, asked: Question | None = None, memory: Memory | None = None
+) -> None:
     """Starts the process that counts what waits and makes answers, unless one is at it: that one looks again before it
-    ends. asked: a question to keep the answer of. Nobody waits for it, and it holds nothing of this one.
+    ends. Nobody waits for it, and it holds nothing of this one. asked: a question to keep the answer of. memory: the
+    same one, if it was opened, which is of no other use any more: what was worked out for it need not be again.
     """
     from core.quick_recall import cache_of, take_lock
 
     folder = folder or cache_of(home)
-    if folder is None or not sys.executable or not os.path.isdir(home):
+    if folder is None or not os.path.isdir(home):
         return
     lock = take_lock(folder)
     if lock < 0:
         return
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     question = [] if asked is None else [asked.query, *([] if asked.nugget is None else [asked.nugget])]
-    words = [sys.executable, "-P", "-c", _START, root, str(lock), home, *question]
-    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     try:
-        # Handed on, the lock is held from the first moment to the last.
-        os.set_inheritable(lock, True)
-        try:
-            os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setsid=True)
-        except NotImplementedError:
-            os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setpgroup=0)
+        if memory is None or not _forked(lock, home, question, memory):
+            _spawned(lock, home, question)
     except (OSError, ValueError):
         return
     finally:
         os.close(lock)
+
+
+def _forked(lock: int, home: str, question: list[str], memory: Memory) -> bool:
+    """Whether a copy of this process is at work."""
+    from threading import active_count
+
+    # Elsewhere the libraries of the system do not survive it.
+    if sys.platform != "linux" or active_count() > 1:
+        return False
+    from nuggets_tui.made_ahead import work_alone
+
+    memory.close()
+    if os.fork() == 0:
+        try:
+            work_alone(lock, home, question, memory)
+        finally:
+            os._exit(0)
+    return True
+
+
+def _spawned(lock: int, home: str, question: list[str]) -> None:
+    if not sys.executable:
+        return
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    words = [sys.executable, "-P", "-c", _START, root, str(lock), home, *question]
+    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+    # Handed on, the lock is held from the first moment to the last.
+    os.set_inheritable(lock, True)
+    try:
+        os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setsid=True)
+    except NotImplementedError:
+        os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setpgroup=0)

@@ -68,6 +68,11 @@ class Invocation:
         return author() if self.as_name is None else author_as(self.as_name)
 
     @property
+    def opened(self) -> Memory | None:
+        """The memory, if this call opened it."""
+        return self._memory
+
+    @property
     def memory(self) -> Memory:
         """The memory, opened once. Opening a folder that is not there creates nothing.
 
