@@ -20,6 +20,8 @@ from core.model.note import Note
 
 # Bytes of a note graph from which a quick scan is worth it.
 AT_LEAST: Final = 2_000_000
+# Of files that are not quite as they should be.
+_TROUBLE: Final = (OSError, ValueError, msgspec.MsgspecError, RecursionError)
 
 
 class _Line(msgspec.Struct, rename="camel", gc=False):
@@ -52,6 +54,32 @@ class QuickScan(msgspec.Struct, frozen=True):
     nugget_count: int = 0
 
 
+class Names(msgspec.Struct, frozen=True):
+    """What things of a memory are called. keys: of the facts, by nugget. notes: those of facts and hidden ones too,
+    newest first, with id, title, kind and dates alone.
+    """
+
+    nuggets: tuple[str, ...] = ()
+    keys: dict[str, tuple[str, ...]] = {}
+    notes: tuple[Note, ...] = ()
+
+
+def names_in(home: Path) -> Names:
+    """The names of a memory, for who types one; none of what cannot be read. Reads, changes nothing."""
+    lines: list[_Line] = []
+    nuggets: tuple[Nugget, ...] = ()
+    with contextlib.suppress(*_TROUBLE):
+        nuggets = _nuggets(home)
+    with contextlib.suppress(*_TROUBLE):
+        lines = _lines(home / GRAPH_FILE, mapped=False)
+    lines.sort(key=lambda line: (max(line.updated_at, line.created_at), line.id), reverse=True)
+    return Names(
+        nuggets=tuple(sorted({line.nugget_name for line in lines} | {nugget.name for nugget in nuggets})),
+        keys={nugget.name: tuple(fact.key for fact in nugget.facts) for nugget in nuggets},
+        notes=tuple(map(_note, lines)),
+    )
+
+
 def quick_scan(
     home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: bool = False
 ) -> QuickScan | None:
@@ -67,7 +95,7 @@ def quick_scan(
             return None
         lines = _lines(path, mapped)
         nuggets = _nuggets(home)
-    except (OSError, ValueError, msgspec.MsgspecError, RecursionError):
+    except _TROUBLE:
         return None
     visible = [line for line in lines if not line.hidden]
     # The notes of facts stand in Facts.

@@ -77,6 +77,11 @@ ENTRIES: Final = {
     ),
     "export": CommandEntry(
         f"{_PACKAGE}.exchange:export", "Export the memory: JSON with its history, Markdown, or CSV."
+    "watch": CommandEntry(
+        f"{_PACKAGE}.watch:watch", "Print a line for each change as it happens, by whomever."
+    ),
+    "completion": CommandEntry(
+        f"{_PACKAGE}.completion:completion", "Print the completion script of a shell."
     ),
     "merge-file": CommandEntry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }

@@ -6,11 +6,14 @@ import importlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from nuggets_tui.cli.invocation import Invocation
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -19,6 +22,14 @@ class Text(click.ParamType[str]):
     """Text as it was typed. Refuses bytes that are no text, which no file of a memory could hold."""
 
     name = "text"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """The names of the memory's things that it may be."""
+        from nuggets_tui.cli.completion import completed
+
+        return completed(ctx, param, incomplete)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The value; bytes that the system's own encoding had no characters for are read as UTF-8."""
@@ -36,6 +47,14 @@ class Folder(Text):
     """A folder in the spelling that the system gave and takes back; of text that is valid."""
 
     name = "folder"
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Left to the shell."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The value itself."""
@@ -186,6 +205,14 @@ class LazyGroup(click.Group):
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             ctx.fail(f"No such command '{name}'.{hint}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Completes commands without importing one, and options."""
+        from click.shell_completion import CompletionItem
+
+        named = [(name, entry.help) for name, entry in self.entries.items() if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=told) for name, told in named]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without importing one."""

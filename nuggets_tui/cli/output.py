@@ -96,6 +96,11 @@ def write_document(document: object) -> None:
     _write(json_text(document, indent=is_terminal(sys.stdout)), sys.stdout)
 
 
+def write_json_line(document: object) -> None:
+    """Writes one JSON document as one line of many to standard output."""
+    _write(json_text(document), sys.stdout)
+
+
 def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
     """Writes lines to standard output, or to standard error."""
     stream = sys.stderr if to_error else sys.stdout
