@@ -77,6 +77,7 @@ ENTRIES: Final = {
     ),
     "export": CommandEntry(
         f"{_PACKAGE}.exchange:export", "Export the memory: JSON with its history, Markdown, or CSV."
+    ),
     "watch": CommandEntry(
         f"{_PACKAGE}.watch:watch", "Print a line for each change as it happens, by whomever."
     ),

@@ -1,0 +1,73 @@
+"""Lines of ours in a text of somebody else's, between two marks: put at its end, replaced where they are, taken out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_UNREADABLE: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+class BlockError(ValueError):
+    """A text in which our marks do not stand in pairs, or that marks cannot be put into."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The lines before and behind ours; ASCII. A line that begins as they do is taken for one."""
+
+    first: str
+    last: str
+
+
+def block_of(data: bytes, marks: Marks) -> tuple[int, int] | None:
+    """Where our lines stand, marks and their line ends included; None for nowhere. Raises BlockError."""
+    if data.startswith(_UNREADABLE) or b"\0" in data:
+        raise BlockError("it is not UTF-8 text")
+    firsts = list(_lines(data, marks.first))
+    lasts = list(_lines(data, marks.last))
+    if not firsts and not lasts:
+        return None
+    if len(firsts) != 1 or len(lasts) != 1 or lasts[0].start() < firsts[0].end():
+        raise BlockError(
+            f'the marks "{marks.first}" and "{marks.last}" are not there once each, in this order'
+        )
+    return firsts[0].start(), lasts[0].end()
+
+
+def _lines(data: bytes, mark: str) -> list[re.Match[bytes]]:
+    return list(re.finditer(rb"^" + re.escape(mark.encode()) + rb"[^\r\n]*(?:\r?\n|\Z)", data, re.MULTILINE))
+
+
+def with_block(data: bytes, marks: Marks, lines: str) -> tuple[bytes, str]:
+    """The text with our lines, and what was put before them to set them apart. Raises BlockError.
+
+    lines: with "\\n" as line ends, the last one included.
+    """
+    place = block_of(data, marks)
+    newline = "\r\n" if b"\r\n" in data else "\n"
+    made = f"{marks.first}\n{lines}{marks.last}\n".replace("\n", newline)
+    if place is not None:
+        start, end = place
+        if not data[start:end].endswith(b"\n"):
+            made = made.removesuffix(newline)
+        return data[:start] + made.encode() + data[end:], ""
+    joint = "" if not data else newline if data.endswith(b"\n") else newline * 2
+    return data + (joint + made).encode(), joint
+
+
+def without_block(data: bytes, marks: Marks, joint: str | None) -> bytes:
+    """The text without our lines. joint: what was put before them, None where that is not known. Raises BlockError."""
+    place = block_of(data, marks)
+    if place is None:
+        return data
+    start, end = place
+    before = data[:start]
+    if joint is None:
+        blank = (b"\r\n\r\n", b"\n\n")
+        joint = "\r\n" if before.endswith(blank[0]) else "\n" if before.endswith(blank[1]) else ""
+    if end < len(data) and joint in ("\n\n", "\r\n\r\n"):
+        # Somebody went on behind our lines: the line end of the text before them is needed now.
+        joint = joint[: len(joint) // 2]
+    return before.removesuffix(joint.encode()) + data[end:]

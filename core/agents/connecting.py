@@ -1,0 +1,470 @@
+"""Our entries written into the files of agents and taken out again: previewed, checked, backed up, all or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from core.agents.blocks import BlockError
+from core.agents.pieces import FilePiece, Part, PieceError, State, Trace
+from core.agents.targets import Target
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    ErrorCode,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+)
+from core.storage.files.atomic import (
+    Lock,
+    discard,
+    make_folder,
+    put_in_place,
+    read_file,
+    refused,
+    remove_file,
+    replace_file,
+    stage_file,
+)
+from core.storage.files.side_folders import names_in, stamp
+from core.storage.files.user_folder import OFF
+from core.storage.personal.unsaved_files import STATE_VARIABLE
+
+Kind = Literal["created", "changed", "unchanged", "deleted", "kept"]
+_KEPT: Final = "no file was changed"
+_FOLDER: Final = "agents"
+_RECORDS: Final = "files.json"
+_BACKUPS: Final = "backups"
+_MOST_BACKUPS: Final = 3
+_LOCK_SECONDS: Final = 5.0
+_TRIES: Final = 5
+_Plan: TypeAlias = Callable[[str, Path, list[Target], bytes | None, "FileRecord | None"], "FileChange"]
+
+
+class FileRecord(msgspec.Struct):
+    """What is known of a file since ours was put into it.
+
+    owners: agents that it was done for. existed: whether the file was there. before: the backup that holds its first
+    state, "" where that is no longer what taking ours out leads to. after: digest of the file as it was written.
+    folders: those made for it, outermost first.
+    """
+
+    owners: list[str]
+    existed: bool
+    before: str = ""
+    after: str = ""
+    trace: Trace = msgspec.field(default_factory=Trace)
+    folders: list[str] = []
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """What becomes of one file. path: as the agent names it; real: behind links. before and after: its bytes, None for
+    no file. parts: what of ours is meant. kept: another agent still needs what is there. record: what is to be known
+    of it afterwards, None for nothing; known: what is known now.
+    """
+
+    path: Path
+    real: Path
+    before: bytes | None
+    after: bytes | None
+    parts: tuple[Part, ...]
+    record: FileRecord | None = field(repr=False, compare=False, default=None)
+    known: FileRecord | None = field(repr=False, compare=False, default=None)
+    kept: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        """What is done to the file."""
+        if self.kept:
+            return "kept"
+        if self.before == self.after:
+            return "unchanged"
+        return "created" if self.before is None else "deleted" if self.after is None else "changed"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a piece of ours stands in a file. problem: why it cannot be told, "" for no reason."""
+
+    target: Target
+    state: State | Literal["broken"]
+    problem: str = ""
+
+
+def agents_folder(environ: Mapping[str, str]) -> Path | None:
+    """Where it is kept what was done to the files of agents; nothing is made. None for nowhere."""
+    named = environ.get(STATE_VARIABLE, "").strip()
+    if named.casefold() == OFF:
+        return None
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        if named:
+            return Path(os.getcwd(), Path(named).expanduser()) / _FOLDER
+        from platformdirs import user_state_dir
+
+        return Path(user_state_dir("nuggets", appauthor=False)) / _FOLDER
+    return None
+
+
+def standings(targets: Sequence[Target]) -> tuple[Standing, ...]:
+    """How each piece stands in its file. Never raises; nothing is written."""
+    return tuple(map(_standing, targets))
+
+
+def _standing(target: Target) -> Standing:
+    try:
+        found = read_file(target.path)
+        return Standing(target, target.piece.state(found[0] if found else b""))
+    except (PieceError, BlockError) as error:
+        return Standing(target, "broken", str(error))
+    except (NuggetsError, OSError) as error:
+        return Standing(target, "broken", error.what if isinstance(error, NuggetsError) else str(error))
+
+
+class Connections:
+    """Connects agents and takes that back. folder: as `agents_folder` gives it.
+
+    private: whether what is made is for its owner alone, as in a home folder; else as the system makes it.
+    """
+
+    def __init__(self, folder: Path | None, *, private: bool = True) -> None:
+        self._folder = folder
+        self._private = private
+
+    def install(
+        self, agent: str, targets: Sequence[Target], *, dry_run: bool = False
+    ) -> tuple[FileChange, ...]:
+        """Puts our pieces into the files of an agent; what became of each file.
+
+        Raises BrokenFileError for a file that cannot be read, ConflictError where something else has our name,
+        ReadOnlyError, StorageError, LockTimeoutError; no file is changed then.
+        """
+        return self._run(agent, targets, dry_run, self._installed)
+
+    def remove(
+        self, agent: str, targets: Sequence[Target], *, dry_run: bool = False
+    ) -> tuple[FileChange, ...]:
+        """Takes our pieces out again; a file and a folder that were made for them go, too. Errors as in `install`."""
+        return self._run(agent, targets, dry_run, self._removed)
+
+    def _run(
+        self, agent: str, targets: Sequence[Target], dry_run: bool, plan: _Plan
+    ) -> tuple[FileChange, ...]:
+        if dry_run:
+            return self._planned(agent, targets, self._records(), plan)
+        with self._locked():
+            for _ in range(_TRIES):
+                records = self._records()
+                changes = self._planned(agent, targets, records, plan)
+                with contextlib.suppress(_MovedOnError):
+                    self._carry_out(agent, changes, records)
+                    return changes
+            # Planned anew on what stands there now.
+        raise StorageError(
+            "another program keeps changing these files", code=ErrorCode.BUSY, kept=_KEPT,
+            todo="close the agent and try again",
+        )  # fmt: skip
+
+    @staticmethod
+    def _planned(
+        agent: str, targets: Sequence[Target], records: Mapping[str, FileRecord], plan: _Plan
+    ) -> tuple[FileChange, ...]:
+        files: dict[Path, list[Target]] = {}
+        for target in targets:
+            files.setdefault(_real(target.path), []).append(target)
+        changes = []
+        for real, pieces in files.items():
+            found = read_file(real)
+            try:
+                change = plan(agent, real, pieces, found[0] if found else None, records.get(str(real)))
+            except (PieceError, BlockError) as error:
+                raise _as_error(pieces[0].path, error) from error
+            if change.kind not in ("unchanged", "kept") and change.before is not None:
+                _check_writable(pieces[0].path, real)
+            changes.append(change)
+        return tuple(changes)
+
+    @staticmethod
+    def _installed(
+        agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
+    ) -> FileChange:
+        text = data or b""
+        if known is None or all(target.piece.state(text) == "absent" for target in pieces):
+            record = FileRecord([agent], data is not None)
+            first = True
+        else:
+            record = msgspec.convert(msgspec.to_builtins(known), FileRecord)
+            first = False
+            record.owners = list(dict.fromkeys((*known.owners, agent)))
+            if data is None or _digest(data) != known.after:
+                record.before = ""
+        after = text
+        for target in pieces:
+            after = target.piece.put(after, record.trace)
+        if data is not None and after == data:
+            # What stands there as it should was put there by a person, or by us before.
+            kept = known if first else record
+            return FileChange(pieces[0].path, real, data, data, _parts(pieces), kept)
+        record.after = _digest(after)
+        if first and data is not None:
+            record.before = _backup_name(real)
+        return FileChange(pieces[0].path, real, data, after, _parts(pieces), record)
+
+    def _removed(
+        self, agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
+    ) -> FileChange:
+        path, parts = pieces[0].path, _parts(pieces)
+        if data is None:
+            return FileChange(path, real, None, None, parts, known=known)
+        others = [owner for owner in known.owners if owner != agent] if known else []
+        if known is not None and others:
+            record = msgspec.convert(msgspec.to_builtins(known), FileRecord)
+            record.owners = others
+            return FileChange(path, real, data, data, parts, record, known, kept=True)
+        if known is not None and _digest(data) == known.after:
+            # As we wrote it: what was there before is there again.
+            first = self._backup(known.before) if known.existed else None
+            if first is not None or not known.existed:
+                return FileChange(path, real, data, first, parts, known=known)
+        after: bytes | None = data
+        for target in reversed(pieces):
+            after = target.piece.take(after or b"", known.trace if known else None)
+        whole = all(isinstance(target.piece, FilePiece) for target in pieces)
+        if after == b"" and data and (whole or (known is not None and not known.existed)):
+            after = None
+        return FileChange(path, real, data, after, parts, known=known)
+
+    # Writing
+
+    def _carry_out(self, agent: str, changes: Sequence[FileChange], records: dict[str, FileRecord]) -> None:
+        """Writes all files, or none. Raises _MovedOnError where one is another than it was when it was planned."""
+        wanted = [change for change in changes if change.kind not in ("unchanged", "kept")]
+        folders = {
+            change.real: _missing_folders(change.real) for change in wanted if change.after is not None
+        }
+        before = msgspec.convert(msgspec.to_builtins(records), dict[str, FileRecord])
+        for change in changes:
+            if change.record is None:
+                records.pop(str(change.real), None)
+                continue
+            records[str(change.real)] = change.record
+            if change.kind == "created":
+                change.record.folders = list(map(str, folders[change.real])) or change.record.folders
+        done: list[FileChange] = []
+        made: list[Path] = []
+        for change in wanted:
+            self._keep_backup(change)
+        # First what is known, then the files: who is killed in between finds at the next call what was begun.
+        self._save({**before, **records})
+        try:
+            for change in wanted:
+                made += self._make_folders(folders.get(change.real, []))
+                self._write(change)
+                done.append(change)
+        except BaseException:
+            for change in reversed(done):
+                with contextlib.suppress(NuggetsError, OSError):
+                    self._write(replace(change, before=change.after, after=change.before))
+            _remove_empty(made)
+            with contextlib.suppress(NuggetsError):
+                self._save(before)
+            raise
+        self._save(records)
+        for change in changes:
+            if change.after is None and change.known is not None:
+                _remove_empty([Path(folder) for folder in change.known.folders])
+        for change in wanted:
+            self._prune(change.real)
+
+    def _write(self, change: FileChange) -> None:
+        found = read_file(change.real)
+        if (found[0] if found else None) != change.before:
+            raise _MovedOnError
+        if change.after is None:
+            remove_file(change.real)
+            return
+        mode = 0o600 if self._private else 0o666
+        held = change.real.stat() if found else None
+        staged = stage_file(change.real, change.after, mode=stat.S_IMODE(held.st_mode) if held else mode)
+        try:
+            if held is not None:
+                os.chmod(staged.temporary, stat.S_IMODE(held.st_mode))
+                if hasattr(os, "chown"):
+                    with contextlib.suppress(OSError):
+                        os.chown(staged.temporary, held.st_uid, held.st_gid)
+            found = read_file(change.real)
+            if (found[0] if found else None) != change.before:
+                raise _MovedOnError
+        except BaseException:
+            discard([staged])
+            raise
+        put_in_place(staged)
+
+    def _make_folders(self, folders: list[Path]) -> list[Path]:
+        for folder in folders:
+            try:
+                folder.mkdir(mode=0o700 if self._private else 0o777, exist_ok=True)
+            except OSError as error:
+                raise refused(folder, "the folder cannot be created", error) from error
+        return folders
+
+    # What is known of former calls
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._folder is None:
+            yield
+            return
+        make_folder(self._folder)
+        lock = Lock(self._folder / ".lock")
+        try:
+            lock.acquire(_LOCK_SECONDS, kept=_KEPT)
+        except OSError as error:
+            raise refused(self._folder, "cannot be locked", error) from error
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                lock.release()
+
+    def _records(self) -> dict[str, FileRecord]:
+        if self._folder is None:
+            return {}
+        found = read_file(self._folder / _RECORDS)
+        if found is None:
+            return {}
+        try:
+            return msgspec.json.decode(found[0], type=dict[str, FileRecord])
+        except msgspec.MsgspecError:
+            return {}
+
+    def _save(self, records: Mapping[str, FileRecord]) -> None:
+        if self._folder is not None:
+            replace_file(self._folder / _RECORDS, msgspec.json.format(msgspec.json.encode(dict(records))))
+
+    def _keep_backup(self, change: FileChange) -> None:
+        if self._folder is None or change.before is None:
+            return
+        if (
+            change.known is not None
+            and not change.known.existed
+            and _digest(change.before) == change.known.after
+        ):
+            # Nothing but what we wrote.
+            return
+        record = change.record
+        named = record.before if record is not None else ""
+        folder = self._folder / _BACKUPS
+        make_folder(folder)
+        if named and not (folder / named).exists():
+            replace_file(folder / named, change.before)
+        else:
+            replace_file(folder / _backup_name(change.real), change.before)
+
+    def _backup(self, name: str) -> bytes | None:
+        if self._folder is None or not name:
+            return None
+        with contextlib.suppress(StorageError):
+            found = read_file(self._folder / _BACKUPS / name)
+            return found[0] if found else None
+        return None
+
+    def _prune(self, real: Path) -> None:
+        """Keeps the newest few backups of a file, and the one that holds its first state."""
+        if self._folder is None:
+            return
+        record = self._records().get(str(real))
+        begins = _backup_name(real).partition("-")[0]
+        names = [name for name in names_in(self._folder / _BACKUPS) if name.startswith(begins + "-")]
+        for name in names[:-_MOST_BACKUPS]:
+            if record is None or name != record.before:
+                with contextlib.suppress(OSError):
+                    (self._folder / _BACKUPS / name).unlink()
+
+    def backups_of(self, path: Path) -> tuple[Path, ...]:
+        """The backups of a file of an agent, oldest first."""
+        if self._folder is None:
+            return ()
+        begins = _backup_name(_real(path)).partition("-")[0]
+        folder = self._folder / _BACKUPS
+        return tuple(folder / name for name in names_in(folder) if name.startswith(begins + "-"))
+
+
+class _MovedOnError(Exception):
+    """A file is no longer as it was when it was read."""
+
+
+def _as_error(path: Path, error: PieceError | BlockError) -> NuggetsError:
+    if isinstance(error, PieceError) and error.foreign:
+        return ConflictError(
+            str(error),
+            code=ErrorCode.NAME_TAKEN,
+            where=str(path),
+            kept=_KEPT,
+            todo="rename or remove it, and try again",
+        )
+    return BrokenFileError(
+        f"cannot be changed: {error}", where=str(path), kept=_KEPT, todo="fix the file and try again"
+    )
+
+
+def _check_writable(path: Path, real: Path) -> None:
+    """Raises ReadOnlyError for a file that nobody may write, or not we: replacing it would go round that."""
+    try:
+        mode = real.stat().st_mode
+    except OSError as error:
+        raise refused(path, "cannot be accessed", error) from error
+    if not mode & 0o222 or not os.access(real, os.W_OK):
+        raise ReadOnlyError(
+            "is read-only", where=str(path), kept=_KEPT, todo="allow writing to it, or add the entry by hand"
+        )
+
+
+def _real(path: Path) -> Path:
+    """Where a file really is, behind links. Raises StorageError for links that lead in a circle."""
+    try:
+        real = Path(os.path.realpath(path))
+        if real.is_symlink():
+            raise OSError(0, "the link leads in a circle")
+    except OSError as error:
+        raise refused(path, "cannot be accessed", error) from error
+    return real
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    missing: list[Path] = []
+    for folder in path.parents:
+        if folder.exists():
+            break
+        missing.append(folder)
+    return missing[::-1]
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _parts(pieces: Sequence[Target]) -> tuple[Part, ...]:
+    return tuple(dict.fromkeys(target.part for target in pieces))
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _backup_name(real: Path) -> str:
+    path = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
+    return f"{path}-{stamp(datetime.now(UTC))}-{secrets.token_hex(4)}"

@@ -1,0 +1,478 @@
+"""What of ours goes into a file of an agent: entries, lines between marks or a whole file; put in and taken out."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+import msgspec
+
+from core.agents.blocks import BlockError, Marks, block_of, with_block, without_block
+from core.agents.jsonc import JsonError, JsonText, Keys, Node
+
+State = Literal["absent", "current", "outdated", "foreign"]
+Part = Literal["server", "hooks", "instructions"]
+_BOM: Final = b"\xef\xbb\xbf"
+PAGE_MARKS: Final = Marks("<!-- nuggets:begin", "<!-- nuggets:end -->")
+_OUR_MARKS: Final = Marks(
+    f"{PAGE_MARKS.first} (nuggets agent remove takes these lines out) -->", PAGE_MARKS.last
+)
+TOML_MARKS: Final = Marks("# >>> nuggets", "# <<< nuggets")
+# Stands in each file that is ours as a whole.
+WHOLE_MARK: Final = b"made by nuggets-tui"
+
+
+class PieceError(ValueError):
+    """A file that a piece of ours cannot be put into or taken out of, in a few words. foreign: something else stands
+    there under our name.
+    """
+
+    def __init__(self, what: str, *, foreign: bool = False) -> None:
+        super().__init__(what)
+        self.foreign = foreign
+
+
+class Trace(msgspec.Struct):
+    """What putting pieces into a file made there besides them, so that taking them out leaves the first state.
+
+    made: objects and lists that were not there, outermost first. inner: what stood between the brackets of those that
+    were empty. root: the whole text where there was no value in it. joint: what sets our lines apart.
+    """
+
+    made: list[list[str]] = []
+    inner: dict[str, str] = {}
+    root: str | None = None
+    joint: str | None = None
+
+
+class Piece(Protocol):
+    """One thing of ours in a file. All three raise PieceError for a file that is no such file."""
+
+    @property
+    def part(self) -> Part:
+        """What it is for."""
+
+    def state(self, data: bytes) -> State:
+        """How it stands in the file."""
+
+    def put(self, data: bytes, trace: Trace) -> bytes:
+        """The file with it. Every other byte is kept, as the outcome is checked for."""
+
+    def take(self, data: bytes, trace: Trace | None) -> bytes:
+        """The file without it."""
+
+
+def _text(data: bytes) -> tuple[str, bytes]:
+    bom = _BOM if data.startswith(_BOM) else b""
+    try:
+        return data[len(bom) :].decode("utf-8"), bom
+    except UnicodeDecodeError as error:
+        raise PieceError(f"it is not UTF-8 (byte {error.start})") from None
+
+
+@dataclass(frozen=True)
+class JsonPiece:
+    """Entries of a JSON file.
+
+    entries: values by the keys that lead to each; a tuple stands for items of the list there. mine: whether a value
+    found at such a place is ours. seed: what a new file holds besides.
+    """
+
+    part: Part
+    entries: Mapping[Keys, Any]
+    mine: Callable[[Any], bool]
+    seed: Mapping[str, Any] = field(default_factory=dict)
+
+    def state(self, data: bytes) -> State:
+        """See `Piece`."""
+        text, _ = _text(data)
+        if not text.strip():
+            return "absent"
+        document = _parsed(text)
+        states = {self._state_at(document, keys, value) for keys, value in self.entries.items()}
+        if "foreign" in states:
+            return "foreign"
+        if self._strays(document):
+            return "outdated"
+        return states.pop() if len(states) == 1 else "outdated"
+
+    def put(self, data: bytes, trace: Trace) -> bytes:
+        """See `Piece`."""
+        text, bom = _text(data)
+        if not text.strip():
+            trace.root = text if trace.root is None else trace.root
+            text = json.dumps(dict(self.seed), indent=2) + "\n"
+        first = _parsed(text)
+        for keys, value in self._strays(first):
+            text = self._without(text, keys, value, None)
+        for keys, value in self.entries.items():
+            if self._state_at(_parsed(text), keys, value) == "foreign":
+                raise PieceError(
+                    f"{'.'.join(keys)} is there already, and it is not of this program", foreign=True
+                )
+            text = self._with(text, keys, value, trace)
+        if self._stripped(_parsed(text).root.value) != self._stripped(first.root.value):
+            raise PieceError("the entry cannot be added without changing others")
+        return bom + text.encode()
+
+    def take(self, data: bytes, trace: Trace | None) -> bytes:
+        """See `Piece`."""
+        text, bom = _text(data)
+        if not text.strip():
+            return data
+        first = _parsed(text)
+        for keys in reversed(list(self.entries)):
+            text = self._without(text, keys, self.entries[keys], trace)
+        for keys, value in self._strays(_parsed(text)):
+            text = self._without(text, keys, value, trace)
+        if trace is not None:
+            text = self._unmade(text, trace)
+            if trace.root is not None and self._is_seed(text):
+                return bom + trace.root.encode()
+        if text.strip() and self._stripped(_parsed(text).root.value) != self._stripped(first.root.value):
+            raise PieceError("the entry cannot be taken out without changing others")
+        return bom + text.encode()
+
+    def _state_at(self, document: JsonText, keys: Keys, value: Any) -> State:
+        node = _find(document, keys)
+        if isinstance(value, tuple):
+            if node is None:
+                return "absent"
+            if not isinstance(node.value, list):
+                raise PieceError(f"{'.'.join(keys)} is not a list")
+            ours = [item for item in node.value if self.mine(item)]
+            return "absent" if not ours else "current" if ours == list(value) else "outdated"
+        if node is None:
+            return "absent"
+        if not self.mine(node.value):
+            return "foreign"
+        return "current" if node.value == value else "outdated"
+
+    def _strays(self, document: JsonText) -> list[tuple[Keys, Any]]:
+        """Lists beside those of our entries that hold items of ours, as an earlier version put them there."""
+        lists = {keys[:-1] for keys, value in self.entries.items() if isinstance(value, tuple)}
+        found: list[tuple[Keys, Any]] = []
+        for outer in lists:
+            node = _find(document, outer)
+            for child in node.children if node is not None else ():
+                keys = (*outer, child.key)
+                value = child.node.value
+                if keys not in self.entries and isinstance(value, list) and any(map(self.mine, value)):
+                    found.append((keys, ()))
+        return found
+
+    def _with(self, text: str, keys: Keys, value: Any, trace: Trace) -> str:
+        document = _parsed(text)
+        state = self._state_at(document, keys, value)
+        if state == "current":
+            return text
+        if isinstance(value, tuple):
+            if state == "outdated":
+                text = self._without(text, keys, value, None)
+            for item in value:
+                document, node = self._container(_parsed(text), keys, [], trace)
+                text = document.with_child(node, None, item)
+            return text
+        if state == "outdated":
+            found = _find(document, keys)
+            assert found is not None
+            return document.with_value(found, value)
+        document, node = self._container(document, keys[:-1], {}, trace)
+        return document.with_child(node, keys[-1], value)
+
+    def _container(self, document: JsonText, keys: Keys, empty: Any, trace: Trace) -> tuple[JsonText, Node]:
+        """The object or list behind keys, made where there is none, and the text in which it stands."""
+        for depth in range(1, len(keys) + 1):
+            node = _find(document, keys[:depth])
+            if node is None:
+                outer = _find(document, keys[: depth - 1])
+                assert outer is not None
+                made = empty if depth == len(keys) else {}
+                self._remember_inner(document, outer, keys[: depth - 1], trace)
+                document = _parsed(document.with_child(outer, keys[depth - 1], made))
+                if list(keys[:depth]) not in trace.made:
+                    trace.made.append(list(keys[:depth]))
+        found = _find(document, keys)
+        assert found is not None
+        if not isinstance(found.value, type(empty)):
+            kind = "a list" if empty == [] else "an object"
+            raise PieceError(f"{'.'.join(keys) or 'the whole file'} is not {kind}")
+        self._remember_inner(document, found, keys, trace)
+        return document, found
+
+    @staticmethod
+    def _remember_inner(document: JsonText, node: Node, keys: Keys, trace: Trace) -> None:
+        if not node.children and list(keys) not in trace.made:
+            trace.inner.setdefault(json.dumps(keys), document.inner(node))
+
+    def _without(self, text: str, keys: Keys, value: Any, trace: Trace | None) -> str:
+        document = _parsed(text)
+        try:
+            outer = document.find(keys if isinstance(value, tuple) else keys[:-1])
+        except JsonError:
+            return text
+        for child in reversed(outer.children if outer is not None else ()):
+            named = isinstance(value, tuple) or child.key == keys[-1]
+            if named and outer is not None and self.mine(child.node.value):
+                return self._without(document.without_child(outer, child), keys, value, trace)
+        return text
+
+    @staticmethod
+    def _unmade(text: str, trace: Trace) -> str:
+        """The text without the empty objects and lists that were made for our entries."""
+        for made in reversed(trace.made):
+            document = _parsed(text)
+            node, outer = (_find(document, tuple(keys), strict=False) for keys in (made, made[:-1]))
+            if node is not None and outer is not None and _is_bare(document, node):
+                child = next(one for one in outer.children if one.node is node)
+                text = document.without_child(outer, child)
+        for keys, raw in trace.inner.items():
+            document = _parsed(text)
+            node = _find(document, tuple(json.loads(keys)), strict=False)
+            if node is not None and not node.children and document.inner(node).strip() == raw.strip():
+                text = document.with_inner(node, raw)
+        return text
+
+    def _is_seed(self, text: str) -> bool:
+        """Whether nothing is left in a text but what a new file of ours holds."""
+        document = _parsed(text)
+        return bool(document.root.value == self.seed) and not document.has_comments
+
+    def _stripped(self, value: Any) -> Any:
+        """What is left of a file's value without ours, and without empty objects and lists that ours may stand in."""
+        value = copy.deepcopy(value)
+        for keys, entry in self.entries.items():
+            outers = [value]
+            for key in keys[:-1]:
+                inner = outers[-1].get(key) if isinstance(outers[-1], dict) else None
+                outers.append(inner)
+            holder = outers[-1]
+            if isinstance(holder, dict):
+                found = holder.get(keys[-1])
+                if isinstance(entry, tuple) and isinstance(found, list):
+                    found[:] = [item for item in found if not self.mine(item)]
+                    if not found:
+                        del holder[keys[-1]]
+                elif keys[-1] in holder and self.mine(found):
+                    del holder[keys[-1]]
+            for key, outer, inner in reversed(list(zip(keys, outers, outers[1:], strict=False))):
+                if isinstance(outer, dict) and inner == {}:
+                    outer.pop(key, None)
+        lists = {keys[:-1] for keys, entry in self.entries.items() if isinstance(entry, tuple)}
+        for outer_keys in lists:
+            holder = value
+            for key in outer_keys:
+                holder = holder.get(key, {}) if isinstance(holder, dict) else {}
+            if isinstance(holder, dict):
+                for key, found in list(holder.items()):
+                    if isinstance(found, list) and any(map(self.mine, found)):
+                        kept = [item for item in found if not self.mine(item)]
+                        holder[key] = kept
+                        if not kept:
+                            del holder[key]
+                if not holder and outer_keys and isinstance(value, dict) and len(outer_keys) == 1:
+                    value.pop(outer_keys[0], None)
+        return value
+
+
+def _parsed(text: str) -> JsonText:
+    try:
+        document = JsonText(text)
+    except JsonError as error:
+        raise PieceError(f"it is no JSON ({error})") from None
+    if not isinstance(document.root.value, dict):
+        raise PieceError("it is JSON, but not an object")
+    return document
+
+
+def _find(document: JsonText, keys: Keys, *, strict: bool = True) -> Node | None:
+    try:
+        return document.find(keys)
+    except JsonError as error:
+        if strict:
+            raise PieceError(str(error)) from None
+        return None
+
+
+def _is_bare(document: JsonText, node: Node) -> bool:
+    """Whether an object or a list has no entry and no comment in it."""
+    return isinstance(node.value, dict | list) and not node.children and not document.inner(node).strip()
+
+
+@dataclass(frozen=True)
+class TomlPiece:
+    """A table of a TOML file, between marks at its end. values: what it holds. mine: whether a table is ours."""
+
+    part: Part
+    keys: Keys
+    values: Mapping[str, Any]
+    mine: Callable[[Any], bool]
+
+    def state(self, data: bytes) -> State:
+        """See `Piece`."""
+        found = self._found(_toml(data))
+        _block(data, TOML_MARKS)
+        if found is None:
+            return "absent"
+        if not self.mine(found):
+            return "foreign"
+        return "current" if all(found.get(key) == value for key, value in self.values.items()) else "outdated"
+
+    def put(self, data: bytes, trace: Trace) -> bytes:
+        """See `Piece`."""
+        state = self.state(data)
+        if state == "foreign":
+            raise PieceError(
+                f"{'.'.join(self.keys)} is there already, and it is not of this program", foreign=True
+            )
+        if state == "current":
+            return data
+        body = data
+        if state == "outdated":
+            body = self._without(data, None)
+        made, joint = with_block(body, TOML_MARKS, self._lines())
+        if state == "absent" or trace.joint is None:
+            trace.joint = joint
+        self._check(data, made, "added")
+        return made
+
+    def take(self, data: bytes, trace: Trace | None) -> bytes:
+        """See `Piece`."""
+        if self.state(data) in ("absent", "foreign") and _block(data, TOML_MARKS) is None:
+            return data
+        made = self._without(data, trace.joint if trace else None)
+        self._check(data, made, "taken out")
+        return made
+
+    def _without(self, data: bytes, joint: str | None) -> bytes:
+        made = without_block(data, TOML_MARKS, joint)
+        found = self._found(_toml(made))
+        if found is None or not self.mine(found):
+            return made
+        return _without_table(made, self.keys)
+
+    def _lines(self) -> str:
+        rows = "".join(
+            f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.values.items()
+        )
+        rows = rows.replace("\x7f", "\\u007f")
+        return f"[{'.'.join(self.keys)}]\n{rows}"
+
+    def _found(self, table: Any) -> Any:
+        for key in self.keys:
+            table = table.get(key) if isinstance(table, dict) else None
+        return table
+
+    def _check(self, before: bytes, after: bytes, how: str) -> None:
+        try:
+            same = self._stripped(_toml(before)) == self._stripped(_toml(after))
+        except PieceError:
+            same = False
+        if not same:
+            raise PieceError(f"{'.'.join(self.keys)} cannot be {how} without changing others")
+
+    def _stripped(self, table: dict[str, Any]) -> dict[str, Any]:
+        outer: Any = table
+        for key in self.keys[:-1]:
+            outer = outer.get(key, {}) if isinstance(outer, dict) else {}
+        if isinstance(outer, dict) and self.keys[-1] in outer and self.mine(outer[self.keys[-1]]):
+            del outer[self.keys[-1]]
+        if len(self.keys) > 1 and table.get(self.keys[0]) == {}:
+            del table[self.keys[0]]
+        return table
+
+
+def _toml(data: bytes) -> dict[str, Any]:
+    text, _ = _text(data)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PieceError(f"it is no TOML ({str(error) or 'nested too deeply'})") from None
+
+
+def _without_table(data: bytes, keys: Keys) -> bytes:
+    """A TOML file without a table that stands there without our marks."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    text, bom = _text(data)
+    try:
+        document = tomlkit.parse(text)
+        holder: Any = document
+        for key in keys[:-1]:
+            holder = holder[key]
+        del holder[keys[-1]]
+        return bom + document.as_string().encode()
+    except (TOMLKitError, KeyError, TypeError):
+        raise PieceError(f"{'.'.join(keys)} cannot be taken out without changing others") from None
+
+
+def _block(data: bytes, marks: Marks) -> tuple[int, int] | None:
+    try:
+        return block_of(data, marks)
+    except BlockError as error:
+        raise PieceError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class PagePiece:
+    """Lines in a Markdown page, between marks. lines: each with its line end."""
+
+    lines: str
+    part: Part = "instructions"
+
+    def state(self, data: bytes) -> State:
+        """See `Piece`."""
+        place = _block(data, PAGE_MARKS)
+        if place is None:
+            return "absent"
+        held = data[slice(*place)].replace(b"\r\n", b"\n").rstrip(b"\n")
+        wanted = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}".encode()
+        return "current" if held == wanted else "outdated"
+
+    def put(self, data: bytes, trace: Trace) -> bytes:
+        """See `Piece`."""
+        state = self.state(data)
+        if state == "current":
+            return data
+        if state == "outdated":
+            place = _block(data, PAGE_MARKS)
+            assert place is not None
+            newline = b"\r\n" if b"\r\n" in data else b"\n"
+            body = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}\n".encode().replace(b"\n", newline)
+            return data[: place[0]] + body + data[place[1] :]
+        made, trace.joint = with_block(data, _OUR_MARKS, self.lines)
+        return made
+
+    def take(self, data: bytes, trace: Trace | None) -> bytes:
+        """See `Piece`."""
+        _block(data, PAGE_MARKS)
+        return without_block(data, PAGE_MARKS, trace.joint if trace else None)
+
+
+@dataclass(frozen=True)
+class FilePiece:
+    """A file that is ours as a whole. text: what it holds, `WHOLE_MARK` in it."""
+
+    part: Part
+    text: str
+
+    def state(self, data: bytes) -> State:
+        """See `Piece`."""
+        if data == self.text.encode():
+            return "current"
+        return "absent" if not data else "outdated" if WHOLE_MARK in data else "foreign"
+
+    def put(self, data: bytes, trace: Trace) -> bytes:
+        """See `Piece`."""
+        if self.state(data) == "foreign":
+            raise PieceError("the file is there already, and it is not of this program", foreign=True)
+        return self.text.encode()
+
+    def take(self, data: bytes, trace: Trace | None) -> bytes:
+        """See `Piece`."""
+        return data if self.state(data) == "foreign" else b""

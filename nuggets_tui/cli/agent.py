@@ -1,0 +1,272 @@
+"""The `agent` commands: connect a coding agent with the memory, see how it stands, and take that back."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.folder import USUAL_HOME
+from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.options import dry_run_option
+from nuggets_tui.cli.output import Line, Span, SpanStyle, table
+from nuggets_tui.cli.schedule import program
+
+if TYPE_CHECKING:
+    from core.agents.connecting import FileChange, Standing
+    from core.agents.targets import Command, Place, Scope
+
+NAMES: Final = ("claude", "codex", "opencode", "pi", "cursor", "gemini")
+VERSION: Final = 1
+NOT_CONNECTED: Final = 1
+_PACKAGE: Final = "nuggets_tui.cli.agent"
+_SAYS: Final = {"server": "MCP server", "hooks": "hooks", "instructions": "instructions"}
+_STYLES: Final[dict[str, SpanStyle]] = {
+    "current": "good", "outdated": "warn", "foreign": "bad", "broken": "bad", "absent": "dim",
+}  # fmt: skip
+_STATES: Final = {
+    "current": "connected",
+    "outdated": "outdated; install again",
+    "foreign": "taken: something else is called nuggets there",
+    "broken": "cannot be read",
+    "absent": "not connected",
+}
+
+agent_group = LazyGroup(
+    "agent",
+    entries={
+        "install": CommandEntry(f"{_PACKAGE}:install", "Connect an agent: MCP server, hooks, instructions."),
+        "status": CommandEntry(f"{_PACKAGE}:status", "Show which agents are connected, file by file."),
+        "remove": CommandEntry(f"{_PACKAGE}:remove", "Take everything out of the agent's files again."),
+    },
+    help="Connect coding agents with this memory.",
+    no_args_is_help=True,
+    subcommand_metavar="COMMAND ...",
+)
+
+_name = click.argument("name", type=click.Choice(NAMES, case_sensitive=False), metavar="AGENT")
+_project = click.option(
+    "--project", is_flag=True, help="In the files of the project in this folder, not in your own."
+)
+
+
+@command("install", epilog=example("nuggets agent install claude", "nuggets agent install codex --dry-run"))
+@_name
+@_project
+@dry_run_option
+@pass_call
+def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> None:
+    """Connect an agent with this memory: register the MCP server and the hooks, and add lines of instructions.
+
+    AGENT is claude, codex, opencode, pi, cursor or gemini. All else in these files stays byte for byte. Twice is once.
+    """
+    place = place_of(project)
+    changes = _carried_out(call, name, place, dry_run, remove=False)
+    call.answer(
+        lambda: _document(name, project, dry_run, changes),
+        lambda: _change_lines(name, project, dry_run, changes, installed=True),
+    )
+
+
+@command("remove", epilog=example("nuggets agent remove claude"))
+@_name
+@_project
+@dry_run_option
+@pass_call
+def remove(call: Invocation, /, name: str, project: bool, dry_run: bool) -> None:
+    """Take the server, the hooks and the instructions out of an agent's files. They are as they were before."""
+    changes = _carried_out(call, name, place_of(project), dry_run, remove=True)
+    call.answer(
+        lambda: _document(name, project, dry_run, changes),
+        lambda: _change_lines(name, project, dry_run, changes, installed=False),
+    )
+
+
+@command("status", epilog=example("nuggets agent status", "nuggets agent status claude"))
+@click.argument("name", type=click.Choice(NAMES, case_sensitive=False), metavar="[AGENT]", required=False)
+@_project
+@pass_call
+def status(call: Invocation, /, name: str | None, project: bool) -> int:
+    """Show how the memory stands in the files of each agent, or of one. Exit code 1 when the one is not connected."""
+    place = place_of(project)
+    found = {one: standings_of(one, place, command_of(call)) for one in ([name] if name else NAMES)}
+    call.answer(
+        lambda: {
+            "version": VERSION,
+            "scope": "project" if project else "user",
+            "agents": [agent_document(one, place, standings) for one, standings in found.items()],
+        },
+        lambda: _status_lines(place, found),
+    )
+    return 0 if name is None or all(one.state == "current" for one in found[name]) else NOT_CONNECTED
+
+
+def place_of(project: bool) -> Place:
+    """Where agents have their files, for this user or for the project in the working directory."""
+    from core.agents.targets import Place
+
+    try:
+        here = Path.cwd() if project else None
+        return Place(Path.home(), os.environ, here)
+    except (OSError, RuntimeError) as error:
+        raise click.UsageError(f"There is no such folder: {error}") from error
+
+
+def command_of(call: Invocation) -> Command:
+    """How agents are to start this program for the memory of this call."""
+    from core.agents.targets import Command
+
+    return Command(tuple(program()), named_home(call))
+
+
+def named_home(call: Invocation) -> str:
+    """The memory's folder as agents must be told it; "" for the usual one, which needs no name."""
+    home = call.folder.absolute()
+    try:
+        usual = Path(USUAL_HOME).expanduser()
+    except RuntimeError:
+        return str(home)
+    return "" if os.path.realpath(home) == os.path.realpath(usual) else str(home)
+
+
+def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
+    """How each piece of ours stands in the files of an agent."""
+    from core.agents.connecting import standings
+    from core.agents.targets import targets
+
+    return standings(targets(name, place, how))
+
+
+def _carried_out(
+    call: Invocation, name: str, place: Place, dry_run: bool, *, remove: bool
+) -> tuple[FileChange, ...]:
+    from core.agents.connecting import Connections, agents_folder
+    from core.agents.targets import targets
+
+    found = targets(name, place, command_of(call))
+    connections = Connections(agents_folder(os.environ), private=place.project is None)
+    act = connections.remove if remove else connections.install
+    return act(name, found, dry_run=dry_run)
+
+
+# How it is said
+
+
+def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileChange]) -> dict[str, Any]:
+    from core.agents.targets import AGENT_FILES
+
+    files = [
+        {"path": str(one.path), "parts": list(one.parts), "change": one.kind, "diff": _diff(one)}
+        for one in changes
+    ]
+    changed = any(one.kind not in ("unchanged", "kept") for one in changes)
+    step = AGENT_FILES[name].next_step
+    return {
+        "version": VERSION,
+        "agent": name,
+        "scope": "project" if project else "user",
+        "dryRun": dry_run,
+        "changed": changed,
+        "files": files,
+        "next": [step] if step else [],
+    }
+
+
+def _diff(change: FileChange) -> list[str]:
+    """The lines that come and go, without what stands around them: that may be anything."""
+    before, after = (
+        (data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)
+    )
+    lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
+    return [line for line in lines if not line.startswith("@@")]
+
+
+def _change_lines(
+    name: str, project: bool, dry_run: bool, changes: Sequence[FileChange], *, installed: bool
+) -> Iterator[Line]:
+    from core.agents.targets import AGENT_FILES
+
+    agent = AGENT_FILES[name]
+    changed = [one for one in changes if one.kind not in ("unchanged", "kept")]
+    if not changed and installed:
+        yield f"{agent.title} is connected already; nothing was changed."
+    elif not changed:
+        yield f"{agent.title} is not connected; nothing was changed."
+    elif dry_run:
+        yield f"This would {'connect' if installed else 'disconnect'} {agent.title}. Nothing was changed."
+    else:
+        yield Span(f"{agent.title} is {'connected' if installed else 'no longer connected'}.", "good")
+    rows = [(Span(one.kind, "dim"), str(one.path), Span(_parts(one.parts), "dim")) for one in changes]
+    yield from table(rows, flexible=1)
+    if dry_run:
+        for one in changed:
+            yield ""
+            yield Span(str(one.path), "bold")
+            for line in _diff(one):
+                yield Span(line, "good" if line.startswith("+") else "bad")
+    if any(one.kind == "kept" for one in changes):
+        yield "Another agent still reads the lines that are kept."
+    if installed and changed:
+        scope: Scope = "project" if project else "user"
+        yield from filter(None, (agent.without.get(scope, ""), agent.next_step))
+        if not dry_run:
+            yield f"Start {agent.title} anew. To check: nuggets doctor. To undo: nuggets agent remove {name}"
+
+
+def _parts(parts: Sequence[str]) -> str:
+    return ", ".join(_SAYS[part] for part in parts)
+
+
+def agent_document(name: str, place: Place, found: Sequence[Standing]) -> dict[str, Any]:
+    """How an agent stands, as JSON."""
+    return {
+        "agent": name,
+        "installed": is_installed(name, place),
+        "connected": all(one.state == "current" for one in found),
+        "files": [
+            {"path": str(one.target.path), "part": one.target.part, "state": one.state}
+            | ({"problem": one.problem} if one.problem else {})
+            for one in found
+        ],
+    }
+
+
+def is_installed(name: str, place: Place) -> bool:
+    """Whether an agent is found on this machine: by its program, or by its own folder."""
+    import shutil
+    from dataclasses import replace
+
+    from core.agents.targets import AGENT_FILES, root_of
+
+    path = place.environ.get("PATH")
+    programs = AGENT_FILES[name].programs
+    return (
+        any(shutil.which(one, path=path) for one in programs)
+        or root_of(name, replace(place, project=None)).is_dir()
+    )
+
+
+def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Line]:
+    from core.agents.targets import AGENT_FILES
+
+    rows = []
+    for name, standings in found.items():
+        for number, one in enumerate(standings):
+            title = AGENT_FILES[name].title if number == 0 else ""
+            said = _STATES[one.state] + (f": {one.problem}" if one.problem else "")
+            if number == 0 and one.state == "absent" and not is_installed(name, place):
+                said += "; the agent was not found"
+            rows.append(
+                (
+                    Span(title, "bold"),
+                    _SAYS[one.target.part],
+                    Span(said, _STYLES[one.state]),
+                    str(one.target.path),
+                )
+            )
+    yield from table(rows, flexible=3)
