@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from core.storage.cache.container import own_file, read_up_to
-from core.storage.files.atomic import make_folder, replace_file
+from core.storage.cache.container import own_file, read_up_to, replace_unsynced
+from core.storage.cache.folder import cache_folder, claim_cache_folder
+from core.storage.files.atomic import Lock, make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
 
 _LONGEST: Final = 4096
@@ -35,3 +36,27 @@ def write_state(home: Path, name: str, data: bytes, environ: Mapping[str, str] |
     make_folder(folder)
     replace_file(folder / name, data)
     return True
+
+
+def write_cached(home: Path, name: str, data: bytes, environ: Mapping[str, str] | None = None) -> bool:
+    """Keeps what can be made anew in the cache of the memory in `home`; whether there is a place for it."""
+    folder = cache_folder(home, os.environ if environ is None else environ)
+    if folder is None or not claim_cache_folder(folder, home):
+        return False
+    with contextlib.suppress(OSError):
+        replace_unsynced(folder / name, [data])
+        return True
+    return False
+
+
+@contextlib.contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Within this, no other process holds the lock at `path`. Raises LockTimeoutError where one does."""
+    make_folder(path.parent)
+    lock = Lock(path)
+    lock.acquire(0)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            lock.release()

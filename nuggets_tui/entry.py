@@ -18,6 +18,10 @@ def main() -> None:
     """Entry point of `nuggets` and `nuggets-tui`. Somebody who opens the app waits for its first frame, and an agent
     that recalls a fact for the answer.
     """
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+        from nuggets_tui.hooks.fast import main as take_event
+
+        take_event(sys.argv[2:])
     asked = quick.question_of(sys.argv[1:])
     if asked is not None:
         sys.exit(_recall(asked))

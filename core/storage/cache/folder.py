@@ -27,10 +27,13 @@ CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 INDEX_NAME: Final = "index.cache"
 VECTORS_NAME: Final = "vectors.table"
 MEMORY_NAME: Final = "memory.txt"
+# What agents are told at the start of a session.
+BRIEFING_NAME: Final = "briefing.json"
 _ANSWERS: Final = (answers.ANSWERS_NAME, answers.STATE_NAME, answers.LOCK_NAME)
+_NAMES: Final = (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, BRIEFING_NAME, LOCK_NAME, *_ANSWERS)
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _OURS: Final = re.compile(
-    "|".join(re.escape(name) for name in (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, LOCK_NAME, *_ANSWERS))
+    "|".join(map(re.escape, _NAMES))
     + r"|vectors-[0-9a-f]{16}\.rows|\..+\.\d+-[0-9a-f]{8}\.tmp"
 )
 _LONGEST_PATH: Final = 1 << 16

@@ -1,0 +1,294 @@
+"""`nuggets hook`: takes one event of an agent. The agent waits for it, so it loads next to nothing: what is to be kept
+is put down in a small file, and a process of its own brings it into the memory.
+
+It ends with exit code 0 whatever happens, and within its deadline.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from nuggets_tui.hooks.places import (
+    BRIEFING,
+    CAUGHT,
+    cache_folder,
+    memory_folder,
+    nugget_of,
+    project_root,
+    state_folder,
+    version_of,
+    write_log,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Final
+
+# Seconds: after the first the process ends, whatever it is doing; for the second it waits for a briefing being made.
+_DEADLINE: Final = 1.5
+_PATIENCE: Final = 0.8
+_LONGEST: Final = 16 << 20
+_MOST_CAUGHT: Final = 500
+_STARTS: Final = frozenset(("SessionStart", "sessionStart"))
+_PROMPTS: Final = frozenset(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt"))
+_TOOLS: Final = frozenset(("PostToolUse", "AfterTool", "afterFileEdit"))
+_NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
+_PLAIN: Final = frozenset(("opencode", "pi"))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Takes the event on standard input, and ends the process."""
+    agent, home = "", ""
+    if any(map(os.environ.get, _NO_HOOKS)):
+        # A session that only extracts facts for us.
+        _end()
+    try:
+        _set_deadline()
+        agent, home = _asked(arguments)
+        _take(agent, home)
+    except BaseException as error:
+        # Nothing of the event is in the log, and nothing but the log tells of it.
+        write_log(home or memory_folder(), agent, "", f"failed: {type(error).__name__}")
+    _end()
+
+
+def _end() -> None:
+    # Without the interpreter's own last words, such as of a closed pipe; all that was said is out.
+    os._exit(0)
+
+
+def _set_deadline() -> None:
+    try:
+        import signal
+
+        signal.signal(signal.SIGALRM, lambda number, frame: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, _DEADLINE)
+    except (ImportError, AttributeError, ValueError):
+        import threading
+
+        timer = threading.Timer(_DEADLINE, os._exit, (0,))
+        timer.daemon = True
+        timer.start()
+
+
+def _asked(arguments: Sequence[str]) -> tuple[str, str]:
+    """The agent and the memory's folder that a call names; what it does not know is passed over."""
+    agent, named = "", ""
+    words = iter(arguments)
+    for word in words:
+        if word == "--home":
+            named = next(words, "")
+        elif word.startswith("--home="):
+            named = word.partition("=")[2]
+        elif not word.startswith("-") and not agent:
+            agent = word.lower()[:32]
+    return agent, memory_folder(named)
+
+
+def _take(agent: str, home: str) -> None:
+    if sys.stdin is None or sys.stdin.isatty():
+        if sys.stderr is not None:
+            sys.stderr.write("nuggets hook reads an event as JSON from standard input; agents call it.\n")
+        return
+    data = _read()
+    if data is None:
+        write_log(home, agent, "", f"the event is longer than {_LONGEST} bytes")
+        return
+    import json
+
+    try:
+        event = json.loads(data)
+    except (ValueError, RecursionError):
+        write_log(home, agent, "", "standard input is no JSON" if data.strip() else "standard input is empty")
+        return
+    if not isinstance(event, dict):
+        write_log(home, agent, "", "standard input is JSON, but not an object")
+        return
+    name = event.get("hook_event_name")
+    name = name if isinstance(name, str) and name.isalnum() and len(name) < 40 else ""
+    if name in _STARTS:
+        _brief(agent, home, name, _text(event, "cwd", "workspace_roots"))
+    elif name in _PROMPTS:
+        _keep_said(agent, home, event)
+    elif name in _TOOLS:
+        _keep_paths(agent, home, event)
+    elif name:
+        _start_worker(home)
+    else:
+        write_log(home, agent, "", "the event has no hook_event_name")
+
+
+def _read() -> bytes | None:
+    """Standard input as a whole; None for too much of it, read to its end all the same."""
+    parts: list[bytes] = []
+    size = 0
+    while part := os.read(0, 1 << 20):
+        size += len(part)
+        if size <= _LONGEST:
+            parts.append(part)
+    return b"".join(parts) if size <= _LONGEST else None
+
+
+def _text(event: Mapping[str, Any], *keys: str) -> str:
+    for key in keys:
+        value = event.get(key)
+        if isinstance(value, list) and value:
+            value = value[0]
+        if isinstance(value, str) and value and "\0" not in value:
+            return value[:4096]
+    return ""
+
+
+# Catching
+
+
+def _keep_said(agent: str, home: str, event: Mapping[str, Any]) -> None:
+    from nuggets_tui.hooks.capture import statements
+
+    found = list(statements(_prompt(event)))
+    if not found:
+        return
+    from core.text.plain_passwords import plain_password
+    from core.text.secrets import masked
+
+    said = [(kind, masked(text)) for kind, text in found if not plain_password(text)]
+    if said and _spool(agent, home, event, {"said": said}):
+        _start_worker(home)
+
+
+def _prompt(event: Mapping[str, Any]) -> str:
+    prompt = event.get("prompt")
+    if isinstance(prompt, list):
+        prompt = "\n".join(
+            part.get("text", "")
+            for part in prompt
+            if isinstance(part, dict) and isinstance(part.get("text"), str)
+        )
+    return prompt if isinstance(prompt, str) else ""
+
+
+def _keep_paths(agent: str, home: str, event: Mapping[str, Any]) -> None:
+    from nuggets_tui.hooks.capture import edited_paths
+
+    folder = _text(event, "cwd", "workspace_roots")
+    root = project_root(folder) if nugget_of(folder) else ""
+    paths = list(dict.fromkeys(edited_paths(event, root)))[:20]
+    if paths:
+        # They wait for the end of the turn: one change for all of them.
+        _spool(agent, home, event, {"root": root, "paths": paths})
+
+
+def _spool(agent: str, home: str, event: Mapping[str, Any], caught: Mapping[str, object]) -> bool:
+    """Puts down what is to be kept; it is there from the rename on, also for who is killed then. Whether it is."""
+    import json
+    import time
+
+    state = state_folder(home)
+    if not state:
+        return False
+    folder = os.path.join(state, CAUGHT)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if len(os.listdir(folder)) >= _MOST_CAUGHT:
+        write_log(home, agent, "", "too much waits to be brought into the memory; this event was not kept")
+        return False
+    at = time.time_ns()
+    record = {
+        "agent": agent,
+        "at": at // 1_000_000_000,
+        "session": _text(event, "session_id", "conversation_id", "thread_id")[:128],
+        "nugget": nugget_of(_text(event, "cwd", "workspace_roots")),
+        **caught,
+    }
+    path = os.path.join(folder, f"{at:020d}-{os.getpid()}.json")
+    handle = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(handle, json.dumps(record).encode())
+    finally:
+        os.close(handle)
+    os.rename(path + ".tmp", path)
+    return True
+
+
+def _start_worker(home: str, *more: str) -> None:
+    """Has what was caught brought into the memory by a process that nobody waits for, if anything was."""
+    state = state_folder(home)
+    if not more:
+        try:
+            if not state or not os.listdir(os.path.join(state, CAUGHT)):
+                return
+        except OSError:
+            return
+    # -P: nothing is imported from the agent's working directory.
+    words = [sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", home, *more]
+    if hasattr(os, "posix_spawn"):
+        nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+        try:
+            os.posix_spawn(words[0], words, os.environ, file_actions=nothing, setsid=True)
+        except NotImplementedError:
+            os.posix_spawn(words[0], words, os.environ, file_actions=nothing, setpgroup=0)
+        return
+    import subprocess
+
+    nowhere = subprocess.DEVNULL
+    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+    subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, creationflags=flags)
+
+
+# Briefing
+
+
+def _brief(agent: str, home: str, name: str, folder: str) -> None:
+    """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
+    _start_worker(home)
+    nugget = nugget_of(folder)
+    said = _kept_briefing(home, nugget)
+    if said is None:
+        said = _made_briefing(home, nugget)
+    if not said:
+        return
+    import json
+
+    if agent in _PLAIN:
+        made = said
+    elif agent == "cursor" or name == "sessionStart":
+        made = json.dumps({"additional_context": said})
+    else:
+        made = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}})
+    os.write(1, made.encode("utf-8", "replace") + b"\n")
+
+
+def _kept_briefing(home: str, nugget: str) -> str | None:
+    """The briefing that is kept for the memory as it is; None for none."""
+    import json
+    import time
+
+    folder = cache_folder(home)
+    if not folder:
+        return None
+    try:
+        with open(os.path.join(folder, BRIEFING), "rb") as file:
+            kept = json.loads(file.read(1 << 20))
+        if kept["version"] == version_of(home) and kept["day"] == int(time.time()) // 86_400:
+            said = kept["texts"].get(nugget)
+            return said if isinstance(said, str) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return None
+
+
+def _made_briefing(home: str, nugget: str) -> str:
+    """The briefing, made by another process, as long as there is time; "" for none in time."""
+    import time
+
+    if not version_of(home) or not cache_folder(home):
+        return ""
+    _start_worker(home, "--briefing", nugget)
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        time.sleep(0.02)
+        said = _kept_briefing(home, nugget)
+        if said is not None:
+            return said
+    return ""

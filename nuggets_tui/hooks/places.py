@@ -1,0 +1,123 @@
+"""Where hooks keep what they caught and what they say, found without loading the engine: an agent waits for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from _blake2 import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+USUAL_HOME: Final = "~/.nuggets"
+CAUGHT: Final = "hooks"
+LOG: Final = "hooks.log"
+BRIEFING: Final = "briefing.json"
+_LONGEST_LOG: Final = 32_768
+_KEPT_LOG: Final = 8_192
+# No project begins further up than so many folders.
+_DEEPEST: Final = 40
+
+
+def memory_folder(named: str = "") -> str:
+    """The memory's folder: as named, else NUGGETS_HOME, else ~/.nuggets."""
+    return os.path.abspath(os.path.expanduser(named or os.environ.get("NUGGETS_HOME") or USUAL_HOME))
+
+
+def state_folder(home: str) -> str:
+    """The user's folder for the state of a memory, as `core` knows it; "" for none. Nothing is made."""
+    return _folder(home, "NUGGETS_STATE", "XDG_STATE_HOME", ".local/state")
+
+
+def cache_folder(home: str) -> str:
+    """The user's folder for the cache of a memory, as `core` knows it; "" for none. Nothing is made."""
+    return _folder(home, "NUGGETS_CACHE", "XDG_CACHE_HOME", ".cache")
+
+
+def _folder(home: str, variable: str, base: str, usual: str) -> str:
+    named = os.environ.get(variable, "").strip()
+    if named.casefold() == "off":
+        return ""
+    memory = os.path.realpath(home)
+    root = os.path.realpath(os.path.expanduser(named) if named else _users(base, usual))
+    if os.path.commonpath((root, memory)) == memory:
+        return ""
+    return os.path.join(root, blake2b(os.fsencode(memory), digest_size=8).hexdigest())
+
+
+def _users(base: str, usual: str) -> str:
+    if sys.platform == "linux":
+        folder = os.environ.get(base, "").strip() or os.path.expanduser(f"~/{usual}")
+        return os.path.join(folder, "nuggets")
+    from platformdirs import user_cache_dir, user_state_dir
+
+    find = user_cache_dir if usual == ".cache" else user_state_dir
+    return find("nuggets", appauthor=False)
+
+
+def project_root(folder: str) -> str:
+    """The folder of the project that a folder belongs to: the next one up with a .git in it, else the folder."""
+    above = folder
+    for _ in range(_DEEPEST):
+        if os.path.exists(os.path.join(above, ".git")):
+            return above
+        parent = os.path.dirname(above)
+        if parent == above:
+            break
+        above = parent
+    return folder
+
+
+def nugget_of(folder: str) -> str:
+    """The nugget of the project that a folder belongs to; "" where there is none."""
+    root = project_root(folder) if folder else ""
+    if not root or os.path.realpath(root) in ("/", os.path.realpath(os.path.expanduser("~"))):
+        return ""
+    name = "".join(
+        char if char.isascii() and (char.isalnum() or char in "._-") else "-"
+        for char in os.path.basename(root)
+    )
+    return name.strip(".-")[:64].rstrip(".-")
+
+
+def version_of(home: str) -> list[list[object]]:
+    """What tells one state of a memory from another without reading its files."""
+    graph = os.path.join("graph", "graph.json")
+    names = [graph, "settings.toml"]
+    if os.path.isdir(home):
+        names += sorted(name for name in os.listdir(home) if name.endswith((".nugget.json", ".donna.json")))
+    found: list[list[object]] = []
+    for name in names:
+        try:
+            held = os.stat(os.path.join(home, name))
+        except OSError:
+            continue
+        found.append([name, held.st_ino, held.st_size, held.st_mtime_ns])
+    return found
+
+
+def write_log(home: str, agent: str, event: str, what: str) -> None:
+    """Adds a line to the log of hooks, which `nuggets doctor` shows. No text of anybody's is in it. Never raises."""
+    import time
+
+    try:
+        folder = state_folder(home)
+        if not folder:
+            return
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        path = os.path.join(folder, LOG)
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {agent or '-'} {event or '-'}: {what}\n"
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            os.write(handle, line.encode("utf-8", "replace"))
+            size = os.fstat(handle).st_size
+            if size > _LONGEST_LOG:
+                os.lseek(handle, size - _KEPT_LOG, os.SEEK_SET)
+                last = os.read(handle, _KEPT_LOG).partition(b"\n")[2]
+                os.ftruncate(handle, 0)
+                os.write(handle, last)
+        finally:
+            os.close(handle)
+    except (OSError, ValueError):
+        return

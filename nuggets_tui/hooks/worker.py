@@ -1,0 +1,239 @@
+"""Brings into the memory what hooks caught, and makes the briefing: a process of its own, for which no agent waits."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import LockTimeoutError, NuggetsError
+from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.hooks.places import BRIEFING, CAUGHT, cache_folder, state_folder, version_of, write_log
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.draft import Draft
+
+PREFERENCES: Final = "prefs"
+DEFAULT: Final = "learnings"
+# So many paths of files one project remembers: more would drown what else is in its nugget.
+_MOST_PATHS: Final = 200
+_TITLE: Final = 60
+_TOKENS: Final = 1_200
+# A file that was not finished after so long is of a process that was killed.
+_OLD_SECONDS: Final = 3600.0
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Applies what was caught for the memory in the folder that comes first; with --briefing NUGGET, makes that."""
+    home = arguments[0]
+    try:
+        if list(arguments[1:2]) == ["--briefing"]:
+            make_briefing(Path(home), arguments[2])
+        else:
+            apply_caught(Path(home))
+    except NuggetsError as error:
+        write_log(home, "", "", f"failed: {error.code}: {error.what}")
+    except Exception as error:
+        write_log(home, "", "", f"failed: {type(error).__name__}")
+
+
+def apply_caught(home: Path) -> int:
+    """Writes what waits into the memory and removes it; how many changes that made. One process does it at a time.
+
+    Who is killed in between does it again: what is in the memory already is not added twice. Raises NuggetsError; what
+    was not written then goes on waiting.
+    """
+    from core.app_state import claimed
+
+    folder = Path(state_folder(str(home)) or os.devnull) / CAUGHT
+    made = 0
+    while waiting(home):
+        try:
+            with claimed(folder.parent / f"{CAUGHT}.lock"):
+                made += _apply_all(home, folder)
+        except LockTimeoutError:
+            # Whoever holds it looks once more when it is done.
+            return made
+    return made
+
+
+def waiting(home: Path) -> list[Path]:
+    """What was caught and is not in the memory yet, oldest first."""
+    state = state_folder(str(home))
+    with contextlib.suppress(OSError):
+        return sorted((Path(state) / CAUGHT).glob("*.json")) if state else []
+    return []
+
+
+def _apply_all(home: Path, folder: Path) -> int:
+    groups: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
+    for path in waiting(home):
+        record = _record(path)
+        if record is None:
+            write_log(str(home), "", "", "what was caught cannot be read; it is set aside")
+            path.rename(path.with_suffix(".unreadable"))
+            continue
+        groups.setdefault((record["agent"], record["session"]), []).append((path, record))
+    made = 0
+    for (agent, session), records in groups.items():
+        made += _apply(home, agent, session, [record for _, record in records])
+        for path, _ in records:
+            path.unlink(missing_ok=True)
+    for left in folder.glob("*.tmp"):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _OLD_SECONDS:
+                left.unlink()
+    return made
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """What a file says; None for one that says nothing that is known."""
+    try:
+        record = json.loads(path.read_bytes())
+        said, paths = record.get("said", []), record.get("paths", [])
+        texts = [record["agent"], record["session"], record["nugget"], record.get("root", ""), *paths]
+        texts += [text for pair in said for text in pair]
+        sound = all(isinstance(text, str) for text in texts) and all(len(pair) == 2 for pair in said)
+        return record if sound else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, Any]]) -> int:
+    from core.memory import Memory
+    from core.model.change import UNNAMED, Author
+
+    author = Author("agent", agent if agent in {one.name for one in AGENTS} else UNNAMED)
+    memory = Memory.open(home, author=author, reconcile=False)
+    where = f" in session {session[:36]}" if session else ""
+
+    def edit(draft: Draft) -> int:
+        return sum(_capture(draft, record) for record in records)
+
+    try:
+        if not any(_is_new(memory, record) for record in records):
+            return 0
+        made, _ = memory.change(f"caught by the hook{where}", edit)
+        return 1 if made else 0
+    finally:
+        memory.close()
+
+
+def _is_new(memory: Memory, record: Mapping[str, Any]) -> bool:
+    """Whether a record says anything that the memory does not hold."""
+    known = {_plain(note.content) for note in memory.snapshot.notes}
+    said = any(_plain(text) not in known for _, text in record.get("said", ()))
+    return said or bool(record.get("paths"))
+
+
+def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
+    """Lays what a record says over the draft; how many notes and facts that made."""
+    from core.graph.edits import create_note
+    from core.model.infer import MetaInput
+
+    nugget = _nugget(draft, record["nugget"] or DEFAULT)
+    known = {_plain(note.content) for note in draft.notes()}
+    made = 0
+    for kind, text in record.get("said", ()):
+        if not text.strip() or _plain(text) in known:
+            continue
+        known.add(_plain(text))
+        preference = kind == "preference"
+        meta = MetaInput(
+            source="explicit_user",
+            scope="user" if preference else None,
+            type="preference" if preference else None,
+        )
+        into = _nugget(draft, PREFERENCES) if preference else nugget
+        create_note(draft, into, _title(text), text, tags=("captured",), meta=meta)
+        made += 1
+    return made + _capture_paths(draft, nugget, record.get("root", ""), record.get("paths", ()))
+
+
+def _capture_paths(draft: Draft, nugget: str, root: str, paths: Sequence[str]) -> int:
+    from core.facts.edits import remember
+    from core.model.infer import MetaInput
+
+    made = 0
+    meta = MetaInput(source="tool_observation", scope="project")
+    for path in paths:
+        holder = draft.nugget(nugget)
+        held = (
+            {fact.key: fact.value for fact in holder.facts if fact.key.startswith("file:")} if holder else {}
+        )
+        if path in held.values() or len(held) >= _MOST_PATHS or not os.path.isfile(os.path.join(root, path)):
+            continue
+        inner = Path(path)
+        keys = (f"file:{inner.name}", f"file:{'/'.join(inner.parts[-2:])}", f"file:{path}")
+        key = next((key for key in keys if key not in held and not _was_forgotten(draft, nugget, key)), None)
+        if key is not None:
+            remember(draft, nugget, key, path, meta)
+            made += 1
+    return made
+
+
+def _was_forgotten(draft: Draft, nugget: str, key: str) -> bool:
+    """Whether a person or an agent took out a fact of this key: it does not come back by itself."""
+    return draft.fact_note(nugget, key, hidden=True) is not None
+
+
+def _nugget(draft: Draft, name: str) -> str:
+    """A nugget's name as it is spelt in the memory."""
+    return next((known for known in draft.nugget_names() if known.lower() == name.lower()), name)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".!; ")
+
+
+def _title(text: str) -> str:
+    words = text.split()
+    title = ""
+    for word in words:
+        if len(title) + len(word) > _TITLE:
+            return f"{title}…" if title else f"{word[:_TITLE]}…"
+        title = f"{title} {word}".strip()
+    return title.rstrip(".!;,")
+
+
+# The briefing
+
+
+def make_briefing(home: Path, nugget: str) -> str:
+    """Makes the briefing for a project and keeps it for the memory as it is now; the text."""
+    from core.app_state import write_cached
+    from core.memory import Memory
+    from nuggets_tui.hooks.briefing import briefing_text
+
+    version = version_of(str(home))
+    memory = Memory.open(home, reconcile=False, tolerant=True)
+    try:
+        text = briefing_text(memory.snapshot, nugget, _TOKENS)
+    finally:
+        memory.close()
+    day = int(time.time()) // 86_400
+    kept: dict[str, Any] = {"version": version, "day": day, "texts": {}}
+    folder = cache_folder(str(home))
+    if not folder:
+        return text
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        found = json.loads((Path(folder) / BRIEFING).read_bytes())
+        if (
+            found.get("version") == version
+            and found.get("day") == day
+            and isinstance(found.get("texts"), dict)
+        ):
+            kept["texts"] = dict(list(found["texts"].items())[-20:])
+    kept["texts"][nugget] = text
+    write_cached(home, BRIEFING, json.dumps(kept).encode())
+    return text
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

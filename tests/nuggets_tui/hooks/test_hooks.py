@@ -1,0 +1,374 @@
+"""A hook keeps what is meant to last, tells the agent what is known, and never fails or delays it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kits.memory_files import tree
+
+from core.memory import Memory
+from core.model.change import Author
+from core.storage.cache.folder import cache_folder
+from core.storage.personal.unsaved_files import unsaved_folder
+from nuggets_tui.hooks import places
+from nuggets_tui.hooks.capture import edited_paths, statements
+from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
+
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+Run = Callable[..., subprocess.CompletedProcess[bytes]]
+# As agents call it, without the process that comes after it.
+NO_WORKER = """
+import sys
+from nuggets_tui.hooks import fast
+fast._start_worker = lambda *arguments: None
+fast.main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NUGGETS_HOME", str(tmp_path / "memory"))
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    (tmp_path / "shop" / "src").mkdir()
+    (tmp_path / "shop" / "src" / "app.py").touch()
+    return tmp_path / "memory"
+
+
+@pytest.fixture
+def hook(home: Path) -> Run:
+    """Runs the hook as agents do, without the process that comes after it."""
+
+    def run(
+        event: object, agent: str = "claude", code: str = NO_WORKER
+    ) -> subprocess.CompletedProcess[bytes]:
+        data = event if isinstance(event, bytes) else json.dumps(event).encode()
+        done = subprocess.run(
+            [sys.executable, "-c", code, agent], input=data, capture_output=True, timeout=60
+        )
+        assert done.returncode == 0
+        assert done.stderr == b""
+        return done
+
+    return run
+
+
+def event(home: Path, name: str, **more: Any) -> dict[str, Any]:
+    return {"hook_event_name": name, "session_id": "s-1", "cwd": str(home.parent / "shop"), **more}
+
+
+def log(home: Path) -> str:
+    path = Path(places.state_folder(str(home)), places.LOG)
+    return path.read_text() if path.exists() else ""
+
+
+def test_what_a_person_says_to_last_becomes_notes_of_the_agent(home: Path, hook: Run) -> None:
+    prompt = (
+        "Fix it. Remember that staging listens on port 5433. I prefer tabs over spaces.\nNever push to main!"
+    )
+    hook(event(home, "UserPromptSubmit", prompt=prompt))
+    assert len(waiting(home)) == 1
+    apply_caught(home)
+    assert waiting(home) == []
+    memory = Memory.open(home, author=Author("agent", "claude"))
+    found = {note.content: note for note in memory.snapshot.notes}
+    assert set(found) == {
+        "Staging listens on port 5433.",
+        "I prefer tabs over spaces.",
+        "Never push to main!",
+    }
+    assert found["Staging listens on port 5433."].nugget_name == "shop"
+    assert found["I prefer tabs over spaces."].type == "preference"
+    entry = memory.log(limit=1)[0].change_set
+    assert entry.author == Author("agent", "claude")
+    assert "s-1" in entry.reason
+    memory.undo(entry)
+    assert not memory.snapshot.visible
+
+
+def test_what_is_said_twice_is_kept_once(home: Path, hook: Run) -> None:
+    for _ in range(2):
+        hook(event(home, "UserPromptSubmit", prompt="Always use uv for Python."))
+        hook(event(home, "UserPromptSubmit", prompt="please ALWAYS use  uv for python"))
+        apply_caught(home)
+    assert len(Memory.open(home).snapshot.notes) <= 2
+    before = tree(home)
+    hook(event(home, "UserPromptSubmit", prompt="Always use uv for Python."))
+    apply_caught(home)
+    assert tree(home) == before
+
+
+def test_a_note_that_was_hidden_does_not_come_back(home: Path, hook: Run) -> None:
+    from core.graph.edits import hide_note
+
+    hook(event(home, "UserPromptSubmit", prompt="I prefer short answers."))
+    apply_caught(home)
+    memory = Memory.open(home)
+    memory.change("no", lambda draft: hide_note(draft, memory.snapshot.notes[0].id))
+    hook(event(home, "UserPromptSubmit", prompt="I prefer short answers."))
+    apply_caught(home)
+    assert [note.hidden for note in Memory.open(home).snapshot.notes] == [True]
+
+
+def test_credentials_are_masked_before_anything_is_put_down(home: Path, hook: Run) -> None:
+    hook(event(home, "UserPromptSubmit", prompt=f"Remember that the token is {KEY} for CI."))
+    hook(event(home, "UserPromptSubmit", prompt="Remember that my password is correct horse battery staple."))
+    everywhere = b"".join(path.read_bytes() for path in home.parent.rglob("*") if path.is_file())
+    assert KEY.encode() not in everywhere
+    assert b"correct horse" not in everywhere
+    assert waiting(home)
+    apply_caught(home)
+    assert KEY not in Memory.open(home).snapshot.notes[0].content
+
+
+def test_edited_files_of_the_project_become_facts_at_the_end_of_the_turn(home: Path, hook: Run) -> None:
+    shop = home.parent / "shop"
+    for path in (shop / "src" / "app.py", shop / ".env", shop / "node_modules" / "x.js", Path("/etc/passwd")):
+        hook(event(home, "PostToolUse", tool_name="Edit", tool_input={"file_path": str(path)}))
+    apply_caught(home)
+    facts = Memory.open(home).snapshot.by_name["shop"].facts
+    assert [(fact.key, fact.value) for fact in facts] == [("file:app.py", "src/app.py")]
+    apply_caught(home)
+    assert len(Memory.open(home).snapshot.by_name["shop"].facts) == 1
+
+
+def test_a_prompt_that_says_nothing_to_keep_leaves_no_trace(home: Path, hook: Run) -> None:
+    before = tree(home.parent)
+    for prompt in (
+        "Fix the tests",
+        "Do you remember that bug?",
+        "never mind",
+        "```\nalways use tabs\n```",
+        "",
+    ):
+        assert hook(event(home, "UserPromptSubmit", prompt=prompt)).stdout == b""
+    assert tree(home.parent) == before
+    assert log(home) == ""
+
+
+@pytest.mark.parametrize("variable", ["NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS"])
+def test_a_session_that_extracts_for_us_is_not_listened_to(
+    variable: str, home: Path, hook: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    hook(event(home, "UserPromptSubmit", prompt="I prefer tabs."))
+    assert waiting(home) == []
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\n", b"{", b"[1]", b"null", b"\xff\xfe\0\0", bytes(range(256)) * 40, b'{"hook_event_name": 7}', b"{}",
+     b"[" * 99_999,
+     b'{"hook_event_name": "UserPromptSubmit", "prompt": {"a": 1}, "cwd": 3, "session_id": []}',
+     b'{"hook_event_name": "PostToolUse", "tool_input": "x", "cwd": "/\\u0000"}',
+     b'{"hook_event_name": "SessionStart", "cwd": "relative/../.."}',
+     b'{"hook_event_name": "UserPromptSubmit", "prompt": "Remember that \\ud800 is lone", "cwd": "/"}'],
+)  # fmt: skip
+def test_hostile_input_ends_well_and_says_nothing_to_the_agent(data: bytes, home: Path, hook: Run) -> None:
+    assert hook(data).stdout == b""
+    apply_caught(home)
+
+
+def test_what_could_not_be_used_is_in_a_small_log_without_its_text(home: Path, hook: Run) -> None:
+    hook(b"my secret words")
+    assert "standard input is no JSON" in log(home)
+    assert "secret words" not in log(home)
+    for _ in range(900):
+        places.write_log(str(home), "claude", "Stop", "x" * 60)
+    assert len(log(home)) < 40_000
+
+
+def test_an_input_that_never_ends_is_left_at_the_deadline(home: Path) -> None:
+    code = "from nuggets_tui.hooks import fast; fast._DEADLINE = 0.2; fast.main(['claude'])"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.wait(30) == 0
+
+
+def test_an_input_without_bound_is_read_and_not_kept(home: Path, hook: Run) -> None:
+    code = NO_WORKER.replace("fast.main", "fast._LONGEST = 1000; fast.main")
+    hook(b'{"hook_event_name": "UserPromptSubmit", "prompt": "' + b"a" * 200_000 + b'"}', code=code)
+    assert "longer than" in log(home)
+
+
+def test_a_closed_output_is_no_failure(home: Path) -> None:
+    with memory_with_note(home):
+        pass
+    make_briefing(home, "shop")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_WORKER, "claude"], input=json.dumps(event(home, "SessionStart")).encode(),
+        stdout=writer, stderr=subprocess.PIPE, timeout=60,
+    )  # fmt: skip
+    os.close(writer)
+    assert done.returncode == 0
+    assert done.stderr == b""
+
+
+@contextmanager
+def memory_with_note(home: Path) -> Iterator[Memory]:
+    """A memory with two notes in it, one of them with a credential."""
+    from core.graph.edits import create_note
+
+    memory = Memory.open(home)
+    memory.change("a", lambda draft: create_note(draft, "shop", "Deploy", "With make ship."))
+    memory.change("b", lambda draft: create_note(draft, "shop", "Token", f"The token is {KEY}"))
+    yield memory
+    memory.close()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "cursor", "opencode", "pi"])
+def test_at_the_start_each_agent_is_told_in_its_own_form(agent: str, home: Path, hook: Run) -> None:
+    with memory_with_note(home):
+        make_briefing(home, "shop")
+    name = "sessionStart" if agent == "cursor" else "SessionStart"
+    said = hook(event(home, name, source="startup"), agent).stdout.decode()
+    if agent in ("claude", "codex", "gemini"):
+        answer = json.loads(said)["hookSpecificOutput"]
+        assert answer["hookEventName"] == "SessionStart"
+        said = answer["additionalContext"]
+    elif agent == "cursor":
+        said = json.loads(said)["additional_context"]
+    assert "Deploy: With make ship." in said
+    assert "ghp_" not in said
+
+
+def test_a_briefing_of_an_older_state_is_not_told(home: Path, hook: Run) -> None:
+    from core.graph.edits import hide_note
+
+    with memory_with_note(home) as memory:
+        make_briefing(home, "shop")
+        note = next(note for note in memory.snapshot.notes if note.title == "Deploy")
+        memory.change("no", lambda draft: hide_note(draft, note.id))
+    code = NO_WORKER.replace("fast.main", "fast._PATIENCE = 0; fast.main")
+    assert b"Deploy" not in hook(event(home, "SessionStart"), code=code).stdout
+
+
+def test_a_briefing_that_is_not_there_is_made_by_another_process(home: Path, hook: Run) -> None:
+    with memory_with_note(home):
+        pass
+    code = "from nuggets_tui.hooks import fast; fast._PATIENCE = fast._DEADLINE = 30; fast.main(['claude'])"
+    assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
+
+
+def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None:
+    before = tree(home.parent)
+    assert hook(event(home, "SessionStart")).stdout == b""
+    assert hook(event(home, "SessionEnd")).stdout == b""
+    assert tree(home.parent) == before
+
+
+def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
+    with memory_with_note(home) as memory:
+        make_briefing(home, "shop")
+        folder = Path(places.cache_folder(str(home)))
+        assert (folder / places.BRIEFING).exists()
+        assert KEY in (home / "graph" / "graph.json").read_text()
+        memory.mask_secrets(memory.masking())
+    assert not (folder / places.BRIEFING).exists()
+
+
+def test_what_was_caught_outlives_a_kill_of_whoever_applies_it(home: Path, hook: Run) -> None:
+    hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."))
+    code = (
+        "import os, signal, sys; from pathlib import Path; from nuggets_tui.hooks import worker\n"
+        "Path.unlink = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "worker.apply_caught(Path(sys.argv[1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert len(waiting(home)) == 1
+    apply_caught(home)
+    assert waiting(home) == []
+    assert len(Memory.open(home).snapshot.notes) == 1
+
+
+def test_a_broken_memory_keeps_what_was_caught(home: Path, hook: Run) -> None:
+    from core.errors import NuggetsError
+
+    hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."))
+    (home / "graph").mkdir(parents=True)
+    (home / "graph" / "graph.json").write_bytes(b"{broken")
+    with pytest.raises(NuggetsError):
+        apply_caught(home)
+    assert len(waiting(home)) == 1
+    (home / "graph" / "graph.json").unlink()
+    apply_caught(home)
+    assert len(Memory.open(home).snapshot.notes) == 1
+
+
+def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> None:
+    code = NO_WORKER.replace("fast.main", "fast._MOST_CAUGHT = 1; fast.main")
+    for _ in range(2):
+        hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."), code=code)
+    assert len(waiting(home)) == 1
+    assert "not kept" in log(home)
+
+
+def test_the_places_are_those_of_the_engine(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for values in (
+        {}, {"XDG_STATE_HOME": str(tmp_path / "s"), "XDG_CACHE_HOME": str(tmp_path / "c")},
+        {"NUGGETS_STATE": "off", "NUGGETS_CACHE": "OFF"}, {"NUGGETS_STATE": "~/mine", "NUGGETS_CACHE": str(home)},
+        {"NUGGETS_STATE": "relative"},
+    ):  # fmt: skip
+        with monkeypatch.context() as patch:
+            for name, value in values.items():
+                patch.setenv(name, value)
+            assert places.state_folder(str(home)) == str(unsaved_folder(home, os.environ) or "")
+            assert places.cache_folder(str(home)) == str(cache_folder(home, os.environ) or "")
+
+
+def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
+    code = (
+        "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a: None\n"
+        "fast._end = lambda: None; fast.main(['claude'])\n"
+        "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core', 'pathlib'} & set(sys.modules)"
+    )
+    hook(event(home, "UserPromptSubmit", prompt="Fix the build."), code=code)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("Remember: deploys go out on Tuesdays", [("remember", "Deploys go out on Tuesdays")]),
+        ("please don't forget that CI runs on arm", [("remember", "CI runs on arm")]),
+        ("I really prefer dataclasses here", [("preference", "I really prefer dataclasses here")]),
+        ("we always use ruff, not black", [("preference", "we always use ruff, not black")]),
+        ("You should never commit to main.", [("preference", "You should never commit to main.")]),
+        ("- always run the linter first", [("preference", "always run the linter first")]),
+        ("I have never seen this error", []),
+        ("It always fails on Mondays", []),
+        ("Can you remember that for me?", []),
+        ("> always use tabs", []),
+        ("I remember that bug", []),
+    ],
+)
+def test_statements_meant_to_last_are_told_from_others(prompt: str, wanted: list[tuple[str, str]]) -> None:
+    assert list(statements(prompt)) == wanted
+
+
+@given(st.text(max_size=300))
+def test_any_prompt_is_read(prompt: str) -> None:
+    for text in (prompt, f"remember that {prompt}", f"I prefer {prompt} always use {prompt} never {prompt}"):
+        assert len(list(statements(text))) <= 5
+
+
+def test_paths_of_a_patch_are_those_within_the_project() -> None:
+    patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: ../b.py\n*** End Patch"
+    found = edited_paths({"tool_input": {"command": ["apply_patch", patch]}}, "/p")
+    assert list(found) == ["src/a.py"]
