@@ -16,8 +16,8 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from core.agents.blocks import BlockError
-from core.agents.pieces import FilePiece, Part, PieceError, State, Trace
-from core.agents.targets import Target
+from core.agents.pieces import FilePiece, JsonPiece, Part, PieceError, State, TomlPiece, Trace
+from core.agents.targets import Target, command_line
 from core.errors import (
     BrokenFileError,
     ConflictError,
@@ -130,6 +130,19 @@ def _standing(target: Target) -> Standing:
         return Standing(target, "broken", str(error))
     except (NuggetsError, OSError) as error:
         return Standing(target, "broken", error.what if isinstance(error, NuggetsError) else str(error))
+
+
+def registered_server(targets: Sequence[Target]) -> tuple[str, ...]:
+    """The command line under which an agent has the server of this program; none where it has none. Never raises."""
+    for target in targets:
+        piece = target.piece
+        if piece.part == "server" and isinstance(piece, JsonPiece | TomlPiece):
+            with contextlib.suppress(NuggetsError, OSError):
+                found = read_file(target.path)
+                entry = piece.entry(found[0]) if found else None
+                if piece.mine(entry):
+                    return command_line(entry)
+    return ()
 
 
 class Connections:

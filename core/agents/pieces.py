@@ -137,6 +137,14 @@ class JsonPiece:
             raise PieceError("the entry cannot be taken out without changing others")
         return bom + text.encode()
 
+    def entry(self, data: bytes) -> Any:
+        """What stands in the file at the first of our places; None for nothing, and where it cannot be read."""
+        try:
+            node = _find(_parsed(_text(data)[0]), next(iter(self.entries)), strict=False)
+        except PieceError:
+            return None
+        return None if node is None else node.value
+
     def _state_at(self, document: JsonText, keys: Keys, value: Any) -> State:
         node = _find(document, keys)
         if isinstance(value, tuple):
@@ -347,6 +355,13 @@ class TomlPiece:
         made = self._without(data, trace.joint if trace else None)
         self._check(data, made, "taken out")
         return made
+
+    def entry(self, data: bytes) -> Any:
+        """What stands in the file at our place; None for nothing, and where it cannot be read."""
+        try:
+            return self._found(_toml(data))
+        except PieceError:
+            return None
 
     def _without(self, data: bytes, joint: str | None) -> bytes:
         made = without_block(data, TOML_MARKS, joint)

@@ -306,10 +306,7 @@ def _calls(words: Sequence[Any], name: str) -> bool:
     return any(_PROGRAM.search(word) for word in words[: words.index(name)])
 
 
-def program_of(entry: Any) -> tuple[str, ...]:
-    """The words that start this program in an entry of ours; none where it is not one."""
-    if not is_server(entry):
-        return ()
+def command_line(entry: Any) -> tuple[str, ...]:
+    """The words of an entry that starts our server."""
     command = entry["command"]
-    words = [*([command] if isinstance(command, str) else command), *entry.get("args", [])]
-    return tuple(words[: words.index("mcp")])
+    return (*([command] if isinstance(command, str) else command), *entry.get("args", []))

@@ -59,6 +59,13 @@ ENTRIES: Final = {
     "schedule": CommandEntry(
         f"{_PACKAGE}.schedule:schedule_group", "Let systemd, cron or launchd run the daily pass."
     ),
+    "agent": CommandEntry(
+        f"{_PACKAGE}.agent:agent_group", "Connect coding agents with this memory: install, status, remove."
+    ),
+    "hook": CommandEntry(f"{_PACKAGE}.hook:hook", "Take an event of an agent; agents call it."),
+    "doctor": CommandEntry(
+        f"{_PACKAGE}.doctor:doctor", "Check agents, memory and installation; say what to do."
+    ),
     "log": CommandEntry(f"{_PACKAGE}.history:log", "Show the history of every change, newest first."),
     "undo": CommandEntry(f"{_PACKAGE}.history:undo", "Undo a change: your last, or any by its id."),
     "redo": CommandEntry(f"{_PACKAGE}.history:redo", "Redo what you undid."),

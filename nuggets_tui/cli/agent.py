@@ -121,7 +121,11 @@ def command_of(call: Invocation) -> Command:
     """How agents are to start this program for the memory of this call."""
     from core.agents.targets import Command
 
-    return Command(tuple(program()), named_home(call))
+    words = program()
+    if words[1:2] == ["-m"]:
+        # Agents work in folders of others: nothing is imported from there.
+        words.insert(1, "-P")
+    return Command(tuple(words), named_home(call))
 
 
 def named_home(call: Invocation) -> str:
