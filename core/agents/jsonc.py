@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -29,12 +30,21 @@ class JsonError(ValueError):
 
 @dataclass
 class Node:
-    """A value and where it stands. children: of an object or a list, in order; of an object each with its key."""
+    """A value and where it stands. plain: the text, where it holds neither comments nor trailing commas."""
 
     value: Any
     start: int
     end: int
-    children: list[Child] = field(default_factory=list)
+    plain: str | None = field(default=None, repr=False)
+    held: list[Child] | None = field(default=None, repr=False)
+
+    @property
+    def children(self) -> list[Child]:
+        """The entries of an object or a list, in order; of an object each with its key."""
+        if self.held is None:
+            # Found only where somebody looks: the files of some agents have millions of characters.
+            self.held = list(_plain_children(self.plain, self)) if self.plain is not None else []
+        return self.held
 
 
 @dataclass
@@ -49,6 +59,38 @@ class Child:
     comma: int = -1
 
 
+def _plain_children(text: str, node: Node) -> Iterator[Child]:
+    """The entries of an object or a list in a text that is plain JSON."""
+    if not isinstance(node.value, dict | list):
+        return
+    place = _after_space(text, node.start + 1)
+    while text[place] not in "}]":
+        key, first = "", place
+        if isinstance(node.value, dict):
+            key, place = _PLAIN.raw_decode(text, place)
+            place = _after_space(text, _after_space(text, place) + 1)
+        value, end = _PLAIN.raw_decode(text, place)
+        child = Child(key, first, Node(value, place, end, text))
+        place = _after_space(text, end)
+        if text[place] == ",":
+            child.comma = place
+            place = _after_space(text, place + 1)
+        yield child
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACES.match(text, place)
+    return found.end() if found else place
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_SPACES: Final = re.compile(r"[ \t\r\n]*")
+_PLAIN: Final = json.JSONDecoder(parse_constant=_refuse)
+
+
 class JsonText:
     """A text that was read as JSON. Raises JsonError for one that cannot be.
 
@@ -60,8 +102,12 @@ class JsonText:
         self._tokens: list[tuple[str, int, int]] = []
         # Ends of all that is no white space, comments too, in order.
         self._ends: list[int] = []
-        self._scan()
         self._next = 0
+        plain = self._as_plain()
+        if plain is not None:
+            self.root = plain
+            return
+        self._scan()
         self.root = self._value(0)
         if self._next < len(self._tokens):
             raise self._wrong(self._tokens[self._next][1])
@@ -79,6 +125,15 @@ class JsonText:
         return node
 
     # Reading
+
+    def _as_plain(self) -> Node | None:
+        """The value of a text that is plain JSON, read by the quick way; None for any other."""
+        start = _after_space(self.text, 0)
+        try:
+            value, end = _PLAIN.raw_decode(self.text, start)
+        except (ValueError, RecursionError):
+            return None
+        return Node(value, start, end, self.text) if _after_space(self.text, end) == len(self.text) else None
 
     def _scan(self) -> None:
         place, text = 0, self.text
@@ -147,7 +202,7 @@ class JsonText:
             if closing == "}"
             else [child.node.value for child in children]
         )
-        return Node(value, start, end, children)
+        return Node(value, start, end, None, children)
 
     # Changing; each gives the new text
 
@@ -246,5 +301,9 @@ class JsonText:
 
     def _content_before(self, place: int) -> int:
         """Where the last thing before a place ends that is no white space."""
+        if self.root.plain is not None:
+            while place and self.text[place - 1] in " \t\r\n":
+                place -= 1
+            return place
         at = bisect_right(self._ends, place)
         return self._ends[at - 1] if at else 0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
@@ -115,7 +115,7 @@ class JsonPiece:
                     f"{'.'.join(keys)} is there already, and it is not of this program", foreign=True
                 )
             text = self._with(text, keys, value, trace)
-        if self._stripped(_parsed(text).root.value) != self._stripped(first.root.value):
+        if not self._same_but_ours(first.root.value, _parsed(text).root.value):
             raise PieceError("the entry cannot be added without changing others")
         return bom + text.encode()
 
@@ -133,7 +133,7 @@ class JsonPiece:
             text = self._unmade(text, trace)
             if trace.root is not None and self._is_seed(text):
                 return bom + trace.root.encode()
-        if text.strip() and self._stripped(_parsed(text).root.value) != self._stripped(first.root.value):
+        if text.strip() and not self._same_but_ours(first.root.value, _parsed(text).root.value):
             raise PieceError("the entry cannot be taken out without changing others")
         return bom + text.encode()
 
@@ -250,44 +250,46 @@ class JsonPiece:
         document = _parsed(text)
         return bool(document.root.value == self.seed) and not document.has_comments
 
-    def _stripped(self, value: Any) -> Any:
+    def _stripped(self, value: Mapping[str, Any]) -> dict[str, Any]:
         """What is left of a file's value without ours, and without empty objects and lists that ours may stand in."""
-        value = copy.deepcopy(value)
+        left = dict(value)
         for keys, entry in self.entries.items():
-            outers = [value]
+            holders = [left]
             for key in keys[:-1]:
-                inner = outers[-1].get(key) if isinstance(outers[-1], dict) else None
-                outers.append(inner)
-            holder = outers[-1]
-            if isinstance(holder, dict):
-                found = holder.get(keys[-1])
-                if isinstance(entry, tuple) and isinstance(found, list):
-                    found[:] = [item for item in found if not self.mine(item)]
-                    if not found:
-                        del holder[keys[-1]]
-                elif keys[-1] in holder and self.mine(found):
-                    del holder[keys[-1]]
-            for key, outer, inner in reversed(list(zip(keys, outers, outers[1:], strict=False))):
-                if isinstance(outer, dict) and inner == {}:
-                    outer.pop(key, None)
-        lists = {keys[:-1] for keys, entry in self.entries.items() if isinstance(entry, tuple)}
-        for outer_keys in lists:
-            holder = value
-            for key in outer_keys:
-                holder = holder.get(key, {}) if isinstance(holder, dict) else {}
-            if isinstance(holder, dict):
-                for key, found in list(holder.items()):
-                    if isinstance(found, list) and any(map(self.mine, found)):
-                        kept = [item for item in found if not self.mine(item)]
-                        holder[key] = kept
-                        if not kept:
-                            del holder[key]
-                if not holder and outer_keys and isinstance(value, dict) and len(outer_keys) == 1:
-                    value.pop(outer_keys[0], None)
-        return value
+                inner = holders[-1].get(key)
+                if not isinstance(inner, dict):
+                    break
+                holders[-1][key] = dict(inner)
+                holders.append(holders[-1][key])
+            else:
+                self._strip(holders[-1], keys[-1], entry)
+            for key, outer, inner in reversed(list(zip(keys, holders, holders[1:], strict=False))):
+                if not inner:
+                    del outer[key]
+        return left
+
+    def _strip(self, holder: dict[str, Any], key: str, entry: Any) -> None:
+        """Takes what is ours out of an object: the entry of a key, or items of each list in it."""
+        if not isinstance(entry, tuple):
+            if key in holder and self.mine(holder[key]):
+                del holder[key]
+            return
+        for name, found in list(holder.items()):
+            if isinstance(found, list) and (name == key or any(map(self.mine, found))):
+                holder[name] = [item for item in found if not self.mine(item)]
+                if not holder[name]:
+                    del holder[name]
+
+    def _same_but_ours(self, before: Any, after: Any) -> bool:
+        try:
+            return self._stripped(before) == self._stripped(after)
+        except RecursionError:
+            raise PieceError("it is nested too deeply") from None
 
 
+@lru_cache(maxsize=2)
 def _parsed(text: str) -> JsonText:
+    """The text as JSON, read once for all who ask about it; nobody changes what is read."""
     try:
         document = JsonText(text)
     except JsonError as error:

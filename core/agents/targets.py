@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from core.agents.jsonc import JsonText
 from core.agents.pieces import FilePiece, JsonPiece, PagePiece, Part, Piece, TomlPiece
 from core.agents.plugins import OPENCODE_PLUGIN, PI_EXTENSION
 
@@ -186,8 +187,10 @@ def _opencode(root: Path, project: bool, place: Place, command: Command) -> tupl
     seed = {"$schema": "https://opencode.ai/config.json"}
     plugins = (root / ".opencode" if project else root) / "plugins"
     text = OPENCODE_PLUGIN.replace("COMMAND", _words(command.words("hook", "opencode")))
+    config = _first(root, "opencode.jsonc", "opencode.json")
+    keys = ("mcp", "servers", NAME) if _is_of_opencode_2(config) else ("mcp", NAME)
     return (
-        Target(_first(root, "opencode.jsonc", "opencode.json"), _server(("mcp", NAME), entry, seed)),
+        Target(config, _server(keys, entry, seed)),
         Target(plugins / "nuggets.js", FilePiece("hooks", text)),
         Target(root / "AGENTS.md", PagePiece(INSTRUCTIONS)),
     )
@@ -242,6 +245,19 @@ _MAKERS: Final = {
 def _first(root: Path, *names: str) -> Path:
     """The first of some files that is there, else the last of them."""
     return next((root / name for name in names if (root / name).exists()), root / names[-1])
+
+
+def _is_of_opencode_2(config: Path) -> bool:
+    """Whether a configuration has its servers where OpenCode 2 has them. It reads both forms, one of them at a time."""
+    try:
+        node = JsonText(config.read_bytes().decode("utf-8-sig")).find(("mcp", "servers"))
+    except (OSError, ValueError):
+        return False
+    return (
+        node is not None
+        and isinstance(node.value, dict)
+        and not {"type", "command", "url"} & node.value.keys()
+    )
 
 
 def _page(root: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from core.errors import InvalidInputError
 from core.folder import USUAL_HOME
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -118,14 +119,21 @@ def place_of(project: bool) -> Place:
 
 
 def command_of(call: Invocation) -> Command:
-    """How agents are to start this program for the memory of this call."""
+    """How agents are to start this program for the memory of this call. Raises InvalidInputError."""
     from core.agents.targets import Command
 
     words = program()
     if words[1:2] == ["-m"]:
         # Agents work in folders of others: nothing is imported from there.
         words.insert(1, "-P")
-    return Command(tuple(words), named_home(call))
+    home = named_home(call)
+    for word in (*words, home):
+        if not word.isprintable():
+            raise InvalidInputError(
+                "a path with unprintable characters cannot be registered", where=repr(word), kept="no file was changed",
+                todo="use a symbolic link with a plain name",
+            )  # fmt: skip
+    return Command(tuple(words), home)
 
 
 def named_home(call: Invocation) -> str:

@@ -83,7 +83,7 @@ def _asked(arguments: Sequence[str]) -> tuple[str, str]:
         elif word.startswith("--home="):
             named = word.partition("=")[2]
         elif not word.startswith("-") and not agent:
-            agent = word.lower()[:32]
+            agent = word.lower()[:32] if word.isalnum() else "unknown"
     return agent, memory_folder(named)
 
 

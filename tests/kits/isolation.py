@@ -18,7 +18,20 @@ from nuggets_tui.cli.agents import AGENTS
 _FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
 _OF_AGENTS: Final = (variable.partition("=")[0] for agent in AGENTS for variable in agent.variables)
 _FOREIGN_NAMES: Final = frozenset(
-    ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR", "AI_AGENT", *_OF_AGENTS)
+    (
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "VISUAL",
+        "EDITOR",
+        "COLORTERM",
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "PI_CODING_AGENT_DIR",
+        "GEMINI_CLI_HOME",
+        "SIGNET_NO_HOOKS",
+        "AI_AGENT",
+        *_OF_AGENTS,
+    )
 )
 _HOMES: Final = pytest.StashKey[Iterator[Path]]()
 _MEMORY: Final = Path("/dev/shm")

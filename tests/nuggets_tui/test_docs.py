@@ -12,7 +12,7 @@ from nuggets_tui.cli import program
 from nuggets_tui.cli.agents import AGENTS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Letters that make an anchor of a heading, as GitHub has it.
 _ANCHOR = re.compile(r"[^\w\- ]")
 
@@ -49,7 +49,8 @@ def test_the_manual_names_every_command_and_no_other() -> None:
 
 def test_every_page_of_the_manual_is_reached_from_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert not [page.name for page in (ROOT / "docs").glob("*.md") if f"](docs/{page.name}" not in readme]
+    pages = (page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md"))
+    assert not [page for page in pages if f"]({page}" not in readme]
 
 
 def test_the_glossary_says_each_word_once_and_no_more_than_forty() -> None:

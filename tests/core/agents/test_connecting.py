@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
+import signal
+import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -326,31 +328,61 @@ def test_a_backup_of_what_was_replaced_is_kept(home: Path, connections: Connecti
     assert 1 <= len(connections.backups_of(home / ".claude.json")) <= 4
 
 
-@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs links")
-def test_who_is_killed_before_the_files_are_written_can_begin_again(
-    home: Path, connections: Connections, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("killed_at", [1, 2, 3])
+@pytest.mark.parametrize("then", ["install", "remove"])
+def test_after_a_kill_between_two_files_it_can_be_finished_and_taken_back(
+    killed_at: int, then: str, home: Path, tmp_path: Path
 ) -> None:
     write(home / ".claude.json", JSON_FILES["servers"])
+    write(home / ".claude" / "CLAUDE.md", PAGES["no end of line"])
     before = tree(home)
-
-    class Killed(BaseException):
-        pass
-
-    def die(self: Connections, change: object) -> None:
-        raise Killed
-
-    monkeypatch.setattr(Connections, "_write", die)
-    save = Connections._save
-    saved = []
-    monkeypatch.setattr(
-        Connections, "_save", lambda self, records: saved.append(save(self, records)) if not saved else None
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\n"
+        "from core.agents import connecting\nfrom core.agents.targets import *\n"
+        "count, whole = [], connecting.put_in_place\n"
+        "def put(staged):\n"
+        "    count.append(1)\n"
+        "    if len(count) == int(sys.argv[3]):\n"
+        "        connecting.discard([staged]); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return whole(staged)\n"
+        "connecting.put_in_place = put\n"
+        "files = targets('claude', Place(Path(sys.argv[1]), {}), Command(('/opt/nuggets/bin/nuggets',)))\n"
+        "connecting.Connections(Path(sys.argv[2])).install('claude', files)\n"
     )
-    with pytest.raises(Killed):
+    words = [sys.executable, "-c", code, str(home), str(tmp_path / "state"), str(killed_at)]
+    assert subprocess.run(words, timeout=60, check=False).returncode == -signal.SIGKILL
+    connections = Connections(tmp_path / "state")
+    if then == "install":
         connections.install("claude", files_of("claude", home))
-    monkeypatch.undo()
-    connections.install("claude", files_of("claude", home))
+        assert {one.state for one in standings(files_of("claude", home))} == {"current"}
     connections.remove("claude", files_of("claude", home))
     assert tree(home) == before
+
+
+def test_a_configuration_of_opencode_2_gets_the_server_where_that_reads_it(
+    home: Path, connections: Connections
+) -> None:
+    config = home / ".config" / "opencode" / "opencode.jsonc"
+    data = b'{ // two\n  "mcp": {"servers": {"x": {"type": "local", "command": ["x"]}}}\n}\n'
+    write(config, data)
+    connections.install("opencode", files_of("opencode", home))
+    assert b'"nuggets": {"type": "local"' in config.read_bytes()
+    assert {one.state for one in standings(files_of("opencode", home))} == {"current"}
+    connections.remove("opencode", files_of("opencode", home))
+    assert config.read_bytes() == data
+
+
+@pytest.mark.parametrize("depth", [150, 300, 600, 950, 5000])
+def test_what_is_nested_deeply_is_kept_or_refused(depth: int) -> None:
+    piece = targets("claude", place(Path("/home/x")), COMMAND)[0].piece
+    data = b'{"a": ' + b"[" * depth + b"]" * depth + b"}"
+    trace = Trace()
+    try:
+        made = piece.put(data, trace)
+    except PieceError:
+        assert depth > 200
+        return
+    assert piece.take(made, trace) == data
 
 
 # Laws
