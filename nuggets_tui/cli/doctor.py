@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import NuggetsError
+from core.pipeline.extra import Extra, install_command
 from nuggets_tui.cli.agent import NAMES, VERSION, command_of, is_installed, place_of, standings_of
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -38,7 +39,10 @@ _LATE_SECONDS: Final = 600.0
 _FINDINGS: Final = 5
 _FEW: Final = 8
 # What each extra is for, and the libraries that it brings.
-_EXTRAS: Final = {"mcp": ("the MCP server", ("mcp",)), "pipeline": ("the pipeline", ("httpx2", "yaml"))}
+_EXTRAS: Final[dict[Extra, tuple[str, tuple[str, ...]]]] = {
+    "mcp": ("the MCP server", ("mcp",)),
+    "pipeline": ("the pipeline", ("httpx2", "yaml")),
+}
 
 
 @dataclass(frozen=True)
@@ -142,7 +146,7 @@ def _installation(connected: Sequence[str]) -> Iterator[Check]:
         yield Check(
             "installation", f"extra-{extra}", "wrong" if needed else "note",
             f"the libraries of {what} are not installed ({', '.join(missing)})",
-            f"install nuggets-tui with the extra: nuggets-tui[{extra}]",
+            install_command(extra),
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +25,6 @@ DEFAULT: Final = "learnings"
 # So many paths of files one project remembers: more would drown what else is in its nugget.
 _MOST_PATHS: Final = 200
 _TITLE: Final = 60
-_TOKENS: Final = 1_200
 # A file that was not finished after so long is of a process that was killed.
 _OLD_SECONDS: Final = 3600.0
 
@@ -208,13 +208,18 @@ def _title(text: str) -> str:
 def make_briefing(home: Path, nugget: str) -> str:
     """Makes the briefing for a project and keeps it for the memory as it is now; the text."""
     from core.app_state import write_cached
+    from core.briefing import briefing
     from core.memory import Memory
-    from nuggets_tui.hooks.briefing import briefing_text
+    from nuggets_tui.safe_text import plain
 
     version = version_of(str(home))
     memory = Memory.open(home, reconcile=False, tolerant=True)
     try:
-        text = briefing_text(memory.snapshot, nugget, _TOKENS)
+        known = nugget if nugget in memory.snapshot.nugget_names else ""
+        made = briefing(
+            memory.snapshot, now=datetime.now(UTC), settings=memory.settings.promotion, nugget=known
+        )
+        text = plain(made.text) if made.notes else ""
     finally:
         memory.close()
     day = int(time.time()) // 86_400
