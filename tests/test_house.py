@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -104,3 +105,47 @@ def test_no_file_imports_one_that_imports_it(modules: Modules) -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
+# What one aggregate's statements look like, wherever they stand.
+SQL = re.compile(
+    r"\b(SELECT\s.*\sFROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+(OR\s+\w+\s+)?\w+\s+SET|DELETE\s+FROM)\s", re.S
+)
+
+
+def asks_tables(nodes: list[ast.AST]) -> bool:
+    """Whether a module holds a statement that reads or writes rows."""
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return any(SQL.search(text) for text in texts)
+
+
+def on_a_connection(nodes: list[ast.AST]) -> set[str]:
+    """Functions that are handed a connection; those of a class have it."""
+    functions = (node for node in nodes if isinstance(node, ast.FunctionDef))
+    return {
+        one.name
+        for one in functions
+        if one.name != "__init__"
+        and any(a.annotation and "Connection" in ast.unparse(a.annotation) for a in one.args.args)
+    }
+
+
+def test_rows_of_the_pipelines_database_are_read_and_written_by_its_aggregates_alone(
+    modules: Modules,
+) -> None:
+    pipeline = {name: nodes for name, nodes in modules.items() if name.startswith("core.pipeline")}
+    asking = {name for name, nodes in pipeline.items() if asks_tables(nodes)}
+    assert {name.rpartition(".")[0] for name in asking} == {"core.pipeline.database"}
+    assert len(asking) > 10
+    database = {name: nodes for name, nodes in pipeline.items() if name.startswith("core.pipeline.database.")}
+    free = {name: found for name, nodes in database.items() if (found := on_a_connection(nodes))}
+    # How a connection is begun and kept is the database's own.
+    assert set(free) <= {"core.pipeline.database.connection"}
+
+
+def test_a_statement_and_a_function_on_a_connection_are_found() -> None:
+    assert asks_tables(nodes_of("x = 'SELECT a FROM b WHERE c'"))
+    assert asks_tables(nodes_of("x = f'UPDATE OR IGNORE {t} SET a = 1'")) is False
+    assert asks_tables(nodes_of("def f(): g('DELETE FROM jobs WHERE id = ?')"))
+    assert not asks_tables(nodes_of("x = 'select one from many'"))
+    assert on_a_connection(nodes_of("def f(reader: sqlite3.Connection) -> None: ...")) == {"f"}

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Final, Self
 from core.errors import ErrorCode, NotFoundError, NuggetsError
 from core.folder import default_home
 from core.model.change import Author
-from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.modes import Mode, mode
@@ -279,10 +278,9 @@ class Pipeline:
 
     def raw(self, raw_id: str) -> RawMemory:
         """A text as it was submitted. Raises NotFoundError."""
-        from core.pipeline.database.raw import raw_of
 
         with self.database.checked_reading() as reader:
-            found = raw_of(reader, raw_id)
+            found = reader.raw.raw_of(raw_id)
         if found is None:
             raise NotFoundError("no submitted text has this id", where=raw_id)
         return found
@@ -323,7 +321,7 @@ class Pipeline:
 
         budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
         with self.database.checked_reading() as reader:
-            return recovered(reader, session, project, budget)
+            return recovered(reader.checkpoints, session, project, budget)
 
     # The queue
 
@@ -340,16 +338,16 @@ class Pipeline:
     def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
         """Jobs, those that something happened to last first."""
         with self.database.checked_reading() as reader:
-            return queue.jobs(reader, status, most=most)
+            return reader.jobs.jobs(status, most=most)
 
     def retry(self, job_id: int) -> Job:
         """Lets a dead job wait again, or one that rests run now. Raises NotFoundError, InvalidInputError."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
-            queue.retry(writer, job_id, self._now())
+            writer.jobs.retry(job_id, self._now())
         self.nudge()
         with self.database.checked_reading() as reader:
-            found = queue.job(reader, job_id)
+            found = reader.jobs.job(job_id)
         assert found is not None
         return found
 
@@ -357,7 +355,7 @@ class Pipeline:
         """Lets all dead jobs wait again; how many."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
-            revived = queue.retry_dead(writer, self._now())
+            revived = writer.jobs.retry_dead(self._now())
         self.nudge()
         return revived
 
@@ -375,17 +373,15 @@ class Pipeline:
 
     def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
-        from core.pipeline.database.proposals import stored
 
         with self.database.checked_reading() as reader:
-            return stored(reader, all=all, most=most)
+            return reader.proposals.stored(all=all, most=most)
 
     def resolve_ids(self, said: Iterable[str]) -> tuple[str, ...]:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
-        from core.pipeline.database.proposals import resolve_id
 
         with self.database.checked_reading() as reader:
-            return tuple(dict.fromkeys(resolve_id(reader, each) for each in said))
+            return tuple(dict.fromkeys(reader.proposals.resolve_id(each) for each in said))
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
@@ -399,10 +395,9 @@ class Pipeline:
 
     def above(self, confidence: float) -> tuple[str, ...]:
         """The ids of the proposals that `accept_above` would accept."""
-        from core.pipeline.database.proposals import above
 
         with self.database.checked_reading() as reader:
-            return above(reader, confidence)
+            return reader.proposals.above(confidence)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
         """Settles proposals without writing anything; how many were still open."""
@@ -418,51 +413,45 @@ class Pipeline:
 
     def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that no pipeline made."""
-        from core.pipeline.database.origins import origin_of
 
         with self.database.checked_reading() as reader:
-            return origin_of(reader, note_id)
+            return reader.outbox.origin_of(note_id)
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
-        from core.pipeline.database.history import history_of
 
         with self.database.checked_reading() as reader:
-            return history_of(reader, raw_or_note_id, most)
+            return reader.history.history_of(raw_or_note_id, most)
 
     def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
         """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
-        from core.pipeline.database.transcripts import conversations
 
         most = self.configuration.guardrails.recall_truncate_chars
         with self.database.checked_reading() as reader:
-            return conversations(reader, note_ids, most)
+            return reader.transcripts.conversations(note_ids, most)
 
     # Knowledge
 
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         """Entities, those named most first; query: a part of a name or alias."""
-        from core.pipeline.database.entities import entities
 
         with self.database.checked_reading() as reader:
-            return entities(reader, query, most)
+            return reader.entities.entities(query, most)
 
     def entity(self, entity_id: int) -> EntityPage:
         """Everything about an entity. Raises NotFoundError."""
-        from core.pipeline.database.entities import entity_page
 
         with self.database.checked_reading() as reader:
-            found = entity_page(reader, entity_id)
+            found = reader.entities.entity_page(entity_id)
         if found is None:
             raise NotFoundError("no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id))
         return found
 
     def pin(self, entity_id: int, pinned: bool) -> None:
         """Keeps an entity whatever becomes of its mentions, or no longer. Raises NotFoundError."""
-        from core.pipeline.database.entities import pin
 
         with self.database.write() as writer:
-            found = pin(writer, entity_id, pinned, self._now())
+            found = writer.entities.pin(entity_id, pinned, self._now())
         if not found:
             raise NotFoundError(
                 "no such entity",
@@ -562,7 +551,7 @@ class Pipeline:
     def paused(self) -> bool:
         """Whether a person paused the pipeline; raw text is still taken in."""
         with self.database.checked_reading() as reader:
-            return meta.number(reader, meta.PAUSED) is not None
+            return reader.meta.number(meta.PAUSED) is not None
 
     def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
         """Keeps all processes from taking another job until `resume`; waits so long for those in flight.
@@ -570,16 +559,16 @@ class Pipeline:
         Returns the jobs that run on.
         """
         with self.database.write() as writer:
-            meta.put(writer, meta.PAUSED, self._now())
+            writer.meta.put(meta.PAUSED, self._now())
         from core.pipeline.workers.loop import until_idle
 
         with self.database.database_errors():
-            return until_idle(lambda: queue.running(self.database.reading), seconds)
+            return until_idle(lambda: self.database.reading.jobs.running(), seconds)
 
     def resume(self) -> None:
         """Ends a pause."""
         with self.database.write() as writer:
-            meta.drop(writer, meta.PAUSED)
+            writer.meta.drop(meta.PAUSED)
         self.nudge()
 
     def _flushed(self, accepted: Accepted) -> Accepted:

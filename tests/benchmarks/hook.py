@@ -19,13 +19,18 @@ def main() -> None:
     """Prints the median of each, in turns, and how often the start of Python fits into it."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        environ = {name: value for name, value in os.environ.items() if not name.startswith(("NUGGETS_", "XDG_"))}
+        environ = {
+            name: value for name, value in os.environ.items() if not name.startswith(("NUGGETS_", "XDG_"))
+        }
         environ |= {"HOME": folder, "NUGGETS_HOME": str(home / "memory")}
         project = home / "project"
         (project / ".git").mkdir(parents=True)
         program = [str(Path(sys.executable).with_name("nuggets"))]
         subprocess.run(
-            [*program, "note", "add", "Deploy", "With make ship."], env=environ, check=True, capture_output=True
+            [*program, "note", "add", "Deploy", "With make ship."],
+            env=environ,
+            check=True,
+            capture_output=True,
         )
         about = {"session_id": "s", "cwd": str(project)}
         events = {

@@ -99,7 +99,7 @@ def _fill(home: Path, chance: random.Random, count: int) -> None:
     """Stores memories by the same way in, only without waiting for the disk."""
     with Pipeline.open(home) as pipeline:
         with pipeline.database.write() as writer:
-            writer.execute("SELECT 1")
+            writer.connection.execute("SELECT 1")
         assert pipeline.database._writer is not None
         pipeline.database._writer.execute("PRAGMA synchronous = OFF")
         for number in range(count):

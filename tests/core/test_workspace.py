@@ -41,7 +41,7 @@ def test_a_credential_in_the_pipeline_alone_is_found_and_masked_with_those_of_th
         raw_id = pipeline.ingest("Ben likes the dashboard.").raw_id
         # As a version that knew fewer credentials kept it.
         with pipeline.database.write() as writer:
-            writer.execute(
+            writer.connection.execute(
                 "UPDATE raw_memories SET content = ? WHERE id = ?",
                 (f"The password is {OTHER} for now.", raw_id),
             )

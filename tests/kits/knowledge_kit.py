@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from core.pipeline.database import entities, facts, found_relations, jobs, links
+from core.pipeline.database import facts, jobs
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
 from core.pipeline.extraction.result import ExtractedRelation
@@ -54,9 +54,9 @@ class Knowledge:
     ) -> None:
         """What extraction commits for a raw memory: relations, and the facts that were accepted."""
         with self.database.write() as writer:
-            found_relations.keep_found(writer, raw_id, relations, due=due)
+            writer.found_relations.keep_found(raw_id, relations, due=due)
             for number, content in enumerate(said):
-                facts.insert(writer, _fact(f"fact-{raw_id}-{number}", raw_id, content))
+                writer.facts.insert(_fact(f"fact-{raw_id}-{number}", raw_id, content))
 
     def bring_in(self, now: int = 5) -> GraphUpdate:
         return update_graph(self.database, self.configuration, now)
@@ -81,11 +81,10 @@ class Knowledge:
         """A classified attribute of an entity, from a memory of its own."""
         raw_id = self.submit(f"raw-{content}-{at}", f"{content} {at}".lower(), at=at)
         with self.database.write() as writer:
-            entity_id = links.find_or_make_entity(writer, entity, "extracted", at)
-            made = links.add_attribute(
-                writer,
+            entity_id = writer.entities.find_or_make_entity(entity, "extracted", at)
+            made = writer.entities.add_attribute(
                 entity_id=entity_id,
-                aspect_id=links.find_or_make_aspect(writer, entity_id, aspect, at),
+                aspect_id=writer.entities.find_or_make_aspect(entity_id, aspect, at),
                 raw_id=raw_id,
                 kind="constraint" if kind == "constraint" else "attribute",
                 content=content,
@@ -99,14 +98,14 @@ class Knowledge:
 
     def entity(self, name: str) -> EntityPage:
         """The page of the entity of a name or alias."""
-        entity_id = links.entity_named(self.database.reading, name.lower())
+        entity_id = self.database.reading.entities.entity_named(name.lower())
         assert entity_id is not None
-        page = entities.entity_page(self.database.reading, entity_id)
+        page = self.database.reading.entities.entity_page(entity_id)
         assert page is not None
         return page
 
     def kind(self, name: str) -> Kind:
-        found = entities.kind_of(self.database.reading, self.entity(name).entity.id)
+        found = self.database.reading.entities.kind_of(self.entity(name).entity.id)
         assert found is not None
         return found
 
@@ -114,8 +113,8 @@ class Knowledge:
         """The next job of this kind, which rests a little after it was put in."""
         later = now + self.configuration.structural.poll_interval_ms
         with self.database.write() as writer:
-            return jobs.lease(
-                writer, "structural_classify", now=later, lease_ms=60_000, worker="test", token=f"token-{now}"
+            return writer.jobs.lease(
+                "structural_classify", now=later, lease_ms=60_000, worker="test", token=f"token-{now}"
             )
 
     def classify(
@@ -132,7 +131,7 @@ class Knowledge:
 
     def jobs(self) -> tuple[Job, ...]:
         """The jobs of this kind, the first put in at the head."""
-        found = [job for job in jobs.jobs(self.database.reading) if job.type == "structural_classify"]
+        found = [job for job in self.database.reading.jobs.jobs() if job.type == "structural_classify"]
         return tuple(sorted(found, key=lambda job: job.id))
 
     def dump(self) -> list[tuple[object, ...]]:
@@ -148,7 +147,7 @@ class Knowledge:
                 "relations",
                 "relation_evidence",
             )
-            for row in self.database.reading.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
+            for row in self.database.reading.connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
         ]
 
 

@@ -7,9 +7,8 @@ import sqlite3
 from collections.abc import Collection
 from typing import Literal, NamedTuple
 
-from core.pipeline.database import facts, proposals, raw
+from core.pipeline.database import facts
 from core.pipeline.database.connection import Database
-from core.pipeline.database.outbox import enqueue, note_id_known
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import RawMemory, StoredProposal
 from core.pipeline.writes.note_of import note_id_of
@@ -43,8 +42,8 @@ def raw_memory(
         extracted_at=now, model="qwen3:4b",
     )  # fmt: skip
     with database.write() as writer:
-        if raw.raw_of(writer, id) is None:
-            raw.insert(writer, row, forms.hash_version)
+        if writer.raw.raw_of(id) is None:
+            writer.raw.insert(row, forms.hash_version)
     return id
 
 
@@ -67,11 +66,11 @@ def learned(
     key = sixteen(nugget, text, "add")
     proposal_id, fact_id = f"proposal-{key}", f"fact-{key}"
     with database.write() as writer:
-        note_id = note_id_of(nugget, forms.content_hash, lambda id: id in taken or note_id_known(writer, id))
+        note_id = note_id_of(
+            nugget, forms.content_hash, lambda id: id in taken or writer.outbox.note_id_known(id)
+        )
         _propose(writer, proposal_id, raw_id, "add", text, note_id, nugget, said or text, now, type=type)
-        facts.insert(
-            writer,
-            facts.StoredFact(
+        writer.facts.insert(facts.StoredFact(
                 id=fact_id, raw_id=raw_id, proposal_id=proposal_id, nugget=nugget, content=forms.storage_content,
                 normalised_content=forms.normalised_content, content_hash=forms.content_hash,
                 hash_version=forms.hash_version, type=type, confidence=confidence, note_id=note_id, status="active",
@@ -83,8 +82,7 @@ def learned(
             "project": project, "raw_id": raw_id, "fact_id": fact_id, "model": "qwen3:4b",
             "prompt_version": "extract-1", "accepted_by": by,
         }  # fmt: skip
-        enqueue(
-            writer,
+        writer.outbox.enqueue(
             op="add",
             proposal_id=proposal_id,
             fact_id=fact_id,
@@ -112,9 +110,9 @@ def decided(
     with database.write() as writer:
         action: Literal["update", "delete"] = "update" if op == "update" else "delete"
         _propose(writer, proposal_id, raw_id, action, text, note_id, "memory", said, now, target=expected)
-        found = facts.of_note(writer, note_id)
+        found = writer.facts.of_note(note_id)
         if op == "hide" and found is not None:
-            facts.deny(writer, found.id)
+            writer.facts.deny(found.id)
         payload = {
             "expected": expected,
             "content": text,
@@ -123,8 +121,8 @@ def decided(
             "accepted_by": "person",
         }
         fact_id = found.id if found is not None else ""
-        enqueue(
-            writer, op=op, proposal_id=proposal_id, fact_id=fact_id, note_id=note_id, payload=payload, now=now
+        writer.outbox.enqueue(
+            op=op, proposal_id=proposal_id, fact_id=fact_id, note_id=note_id, payload=payload, now=now
         )
     return Handed(raw_id, proposal_id, fact_id, note_id)
 
@@ -151,21 +149,20 @@ def _propose(
         span=(start, start + len(text)) if start >= 0 else None, note_id=note_id, nugget=nugget, created_at=now,
         resolved_at=now, resolved_by="pipeline-v2",
     )  # fmt: skip
-    proposals.insert(
-        writer, proposal, job_id=int(sixteen(id), 16) % 2**40, place=0, prompt_version="extract-1",
+    writer.proposals.insert(proposal, job_id=int(sixteen(id), 16) % 2**40, place=0, prompt_version="extract-1",
         content_hash=normalise(text).content_hash,
     )  # fmt: skip
 
 
 def outbox_rows(database: Database) -> list[tuple[str, str, str]]:
     """Operation, note and status of every row, in order."""
-    found = database.reading.execute("SELECT op, note_id, status FROM graph_outbox ORDER BY id")
+    found = database.reading.connection.execute("SELECT op, note_id, status FROM graph_outbox ORDER BY id")
     return [tuple(row) for row in found]
 
 
 def events(database: Database, note_id: str) -> list[tuple[str, str]]:
     """What the audit tells of a note: event and reason, oldest first."""
-    rows = database.reading.execute(
+    rows = database.reading.connection.execute(
         "SELECT event, reason FROM history WHERE note_id = ? ORDER BY id", (note_id,)
     )
     return [tuple(row) for row in rows]
@@ -173,4 +170,6 @@ def events(database: Database, note_id: str) -> list[tuple[str, str]]:
 
 def status_of(database: Database, fact_id: str) -> str:
     """The status of a fact."""
-    return str(database.reading.execute("SELECT status FROM facts WHERE id = ?", (fact_id,)).fetchone()[0])
+    return str(
+        database.reading.connection.execute("SELECT status FROM facts WHERE id = ?", (fact_id,)).fetchone()[0]
+    )

@@ -10,9 +10,7 @@ from typing import Any, Self
 
 from core.memory import Memory
 from core.model.change import Author
-from core.pipeline.database import jobs, proposals
 from core.pipeline.database.connection import Database
-from core.pipeline.database.history import history_of
 from core.pipeline.database.jobs import Lease
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import Accepted, HistoryRow, StoredProposal
@@ -96,9 +94,9 @@ class Writes:
 
     def lease(self) -> Lease:
         with self.database.write() as writer:
-            jobs.release_held(writer, self.now)
-            found = jobs.lease(
-                writer, "extract", now=self.now, lease_ms=60_000, worker="test", token=f"token-{self.now}"
+            writer.jobs.release_held(self.now)
+            found = writer.jobs.lease(
+                "extract", now=self.now, lease_ms=60_000, worker="test", token=f"token-{self.now}"
             )
         assert found is not None
         return found
@@ -146,18 +144,18 @@ class Writes:
 
     def proposals(self, *, all: bool = True) -> tuple[StoredProposal, ...]:
         """The newest first."""
-        return proposals.stored(self.database.reading, all=all)
+        return self.database.reading.proposals.stored(all=all)
 
     def proposal(self) -> StoredProposal:
         """The newest one."""
         return self.proposals()[0]
 
     def history(self, about: str) -> tuple[HistoryRow, ...]:
-        return history_of(self.database.reading, about)
+        return self.database.reading.history.history_of(about)
 
     def notes(self) -> list[str]:
         """The texts of all visible notes, in the order of the file."""
         return [note.content for note in self.memory.snapshot.notes if not note.hidden]
 
     def rows(self, table: str) -> int:
-        return int(self.database.reading.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+        return int(self.database.reading.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

@@ -24,59 +24,63 @@ class Checkpoint(NamedTuple):
 _COLUMNS = "id, session_key, project, author, cause, digest, redactions, created_at"
 
 
-def has_checkpoints(reader: sqlite3.Connection) -> bool:
-    """Whether the table is there: it is made with the first checkpoint."""
-    found = reader.execute(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoints'"
-    ).fetchone()
-    return found is not None
+class Checkpoints:
+    """What agents said of their sessions."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-def insert(writer: sqlite3.Connection, checkpoint: Checkpoint) -> int:
-    """Adds a checkpoint, whose own id counts for nothing; the id that it gets."""
-    for statement in CHECKPOINTS:
-        writer.execute(statement)
-    row = writer.execute(
-        f"INSERT INTO checkpoints ({_COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        checkpoint[1:],
-    )
-    assert row.lastrowid is not None
-    return row.lastrowid
+    def there(self) -> bool:
+        """Whether the table is there: it is made with the first checkpoint."""
+        found = self._connection.execute(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoints'"
+        ).fetchone()
+        return found is not None
 
+    def insert(self, checkpoint: Checkpoint) -> int:
+        """Adds a checkpoint, whose own id counts for nothing; the id that it gets."""
+        for statement in CHECKPOINTS:
+            self._connection.execute(statement)
+        row = self._connection.execute(
+            f"INSERT INTO checkpoints ({_COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            checkpoint[1:],
+        )
+        assert row.lastrowid is not None
+        return row.lastrowid
 
-def count_of(reader: sqlite3.Connection, session: str) -> int:
-    """How many checkpoints a session has."""
-    if not has_checkpoints(reader):
-        return 0
-    found = reader.execute("SELECT count(*) FROM checkpoints WHERE session_key = ?", (session,)).fetchone()
-    return int(found[0])
+    def count_of(self, session: str) -> int:
+        """How many checkpoints a session has."""
+        if not self.there():
+            return 0
+        found = self._connection.execute(
+            "SELECT count(*) FROM checkpoints WHERE session_key = ?", (session,)
+        ).fetchone()
+        return int(found[0])
 
+    def drop_oldest(self, session: str, most: int) -> int:
+        """Deletes the oldest checkpoints of a session beyond so many; how many."""
+        return self._connection.execute(
+            "DELETE FROM checkpoints WHERE session_key = ? AND id NOT IN "
+            "(SELECT id FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?)",
+            (session, session, most),
+        ).rowcount
 
-def drop_oldest(writer: sqlite3.Connection, session: str, most: int) -> int:
-    """Deletes the oldest checkpoints of a session beyond so many; how many."""
-    return writer.execute(
-        "DELETE FROM checkpoints WHERE session_key = ? AND id NOT IN "
-        "(SELECT id FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?)",
-        (session, session, most),
-    ).rowcount
+    def newest_session(self, project: str) -> str | None:
+        """The session with the newest checkpoint, of a project or ("") of all; None for none."""
+        if not self.there():
+            return None
+        where, values = ("WHERE project = ?", (project,)) if project else ("", ())
+        row = self._connection.execute(
+            f"SELECT session_key FROM checkpoints {where} ORDER BY id DESC LIMIT 1", values
+        ).fetchone()
+        return None if row is None else str(row[0])
 
-
-def newest_session(reader: sqlite3.Connection, project: str) -> str | None:
-    """The session with the newest checkpoint, of a project or ("") of all; None for none."""
-    if not has_checkpoints(reader):
-        return None
-    where, values = ("WHERE project = ?", (project,)) if project else ("", ())
-    row = reader.execute(
-        f"SELECT session_key FROM checkpoints {where} ORDER BY id DESC LIMIT 1", values
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def newest(reader: sqlite3.Connection, session: str, most: int) -> tuple[Checkpoint, ...]:
-    """The newest checkpoints of a session, at most so many, the newest first."""
-    if not has_checkpoints(reader):
-        return ()
-    rows = reader.execute(
-        f"SELECT {_COLUMNS} FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?", (session, most)
-    )
-    return tuple(Checkpoint(*row) for row in rows)
+    def newest(self, session: str, most: int) -> tuple[Checkpoint, ...]:
+        """The newest checkpoints of a session, at most so many, the newest first."""
+        if not self.there():
+            return ()
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?",
+            (session, most),
+        )
+        return tuple(Checkpoint(*row) for row in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
@@ -23,6 +23,7 @@ from core.errors import (
 )
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.schema import TABLES, VERSION
+from core.pipeline.database.tables import Tables
 from core.pipeline.transaction_guard import holding_a_transaction
 from core.storage.files.atomic import identity, make_folder, write_target, wrong_kind
 from core.storage.files.sqlite import (
@@ -120,17 +121,17 @@ class Database:
             self._file = None
 
     @property
-    def reading(self) -> sqlite3.Connection:
-        """This thread's connection for reading; writing through it fails. Rows are `sqlite3.Row`."""
+    def reading(self) -> Tables:
+        """The tables through this thread's connection for reading; writing through it fails. Rows are `sqlite3.Row`."""
         self._follow_file()
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None or self._local.file != self._file:
+        tables: Tables | None = getattr(self._local, "tables", None)
+        if tables is None or self._local.file != self._file:
             self._local.file = self._file
             connection = self._new_connection()
             connection.execute("PRAGMA query_only = ON")
-            self._local.connection = connection
+            tables = self._local.tables = Tables(connection)
             self._keep_reader(connection)
-        return connection
+        return tables
 
     def _keep_reader(self, connection: sqlite3.Connection) -> None:
         """Keeps it for closing, and closes those of threads that have ended."""
@@ -142,13 +143,13 @@ class Database:
             reader.close()
 
     @contextmanager
-    def checked_reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection for reading, for whom errors of the database are to be errors of ours."""
+    def checked_reading(self) -> Iterator[Tables]:
+        """The tables for reading, for whom errors of the database are to be errors of ours."""
         with self._all_errors():
             yield self.reading
 
     @contextmanager
-    def write(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+    def write(self, *, lasting: bool = True) -> Iterator[Tables]:
         """One transaction: committed at the end, rolled back when anything is raised. Not to be nested.
 
         lasting: whether it must outlive a power cut; otherwise it costs no wait for the disk, and outlives a crash of
@@ -163,7 +164,7 @@ class Database:
                 writer.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
                 self._lasting = lasting
             with in_one_step(writer), holding_a_transaction():
-                yield writer
+                yield Tables(writer)
 
     def _opened_to_write(self) -> sqlite3.Connection:
         if self._writer is None:
@@ -182,6 +183,20 @@ class Database:
                 self._writer.close()
                 self._writer, self._file = None, None
                 self._connect()
+
+    def leave_no_byte(self) -> None:
+        """Makes the file anew after rows were masked, so that nothing of the former ones is left in it or beside it.
+
+        Raises StorageError or LockTimeoutError when another program is in the way; doing it again then finishes it.
+        """
+        self.make_anew()
+        with self.write() as writer:
+            writer.connection.execute("PRAGMA secure_delete = ON")
+            # The numbers of rows, by which the index knows them, may differ in the new file.
+            writer.masking.index_anew()
+        self.empty_log()
+        with self.write() as writer:
+            writer.masking.finish()
 
     def make_anew(self) -> None:
         """Writes the file anew, without the pages and parts of pages that nothing stands in any more."""
@@ -309,6 +324,34 @@ class Database:
         except OSError as error:
             raise as_nuggets_error(self.path, error) from error
         self.notice = f"{self.path}: {why}; the file is now in {folder}, and a new one is started"
+
+
+@contextmanager
+def open_read_only(home: Path) -> Iterator[Tables]:
+    """The database of a memory that has one, opened to look: nothing is made, repaired or written.
+
+    Raises StorageError, BrokenFileError, LockTimeoutError.
+    """
+    path = home / PIPELINE_FILE
+    check_kind(home)
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with (
+            database_errors(path),
+            closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection,
+        ):
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA query_only = ON")
+            yield Tables(connection)
+    except OSError as error:
+        raise as_nuggets_error(path, error) from error
+
+
+def check_whole(reader: Tables, home: Path) -> None:
+    """Raises BrokenFileError when some page of the database is damaged, also one that nobody reads just now."""
+    wrong = reader.connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if wrong != "ok":
+        raise unreadable(home / PIPELINE_FILE, " ".join(str(wrong).split()))
 
 
 def check_kind(home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final, NamedTuple
 
-from core.pipeline.database.jobs import counts
+from core.pipeline.database.jobs import Jobs
 from core.pipeline.records import JobStatus
 
 # Who settled a proposal when nobody was asked.
@@ -34,55 +34,6 @@ class DatabaseCounts(NamedTuple):
     died_of: str
 
 
-def count_all(reader: sqlite3.Connection) -> DatabaseCounts:
-    """All counts as they are now."""
-    one = _One(reader)
-    completed = one("SELECT max(completed_at) FROM jobs WHERE status = 'completed'")
-    written = one("SELECT max(done_at) FROM graph_outbox WHERE status = 'done'")
-    dead = reader.execute(
-        "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
-    ).fetchone()
-    moments = [moment for moment in (completed, written) if moment is not None]
-    return DatabaseCounts(
-        jobs=counts(reader),
-        proposals_open=one.count("proposals WHERE status IN ('proposed', 'review')"),
-        raw=one.count("raw_memories"),
-        read=one.count("raw_memories WHERE status = 'extracted'"),
-        facts=one.count("facts WHERE status = 'active'"),
-        # A fact that was known already is an outcome too.
-        outcomes=one.count("proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')"),
-        entities=one.count("entities"),
-        outbox_pending=outbox_pending(reader),
-        outbox_conflicts=one.count("graph_outbox WHERE status IN ('conflict', 'failed')"),
-        last_written_at=written,
-        since=_since(one),
-        progress=max(moments) if moments else None,
-        died=dead["failed_at"] if dead else None,
-        died_of=dead["error"] if dead else "",
-    )
-
-
-def outbox_pending(reader: sqlite3.Connection) -> int:
-    """How many rows have still to be brought into the notes."""
-    return _One(reader).count("graph_outbox WHERE status = 'pending'")
-
-
-def any_fact(reader: sqlite3.Connection) -> bool:
-    """Whether anything was ever learned, taken back since or not."""
-    return bool(_One(reader)("SELECT EXISTS (SELECT 1 FROM facts)"))
-
-
-def accepted_waiting(reader: sqlite3.Connection, most: int = 1_000) -> tuple[str, ...]:
-    """Proposals that a person accepted and whose note is still to come, first those accepted first."""
-    rows = reader.execute(
-        "SELECT proposals.id FROM graph_outbox JOIN proposals ON proposals.id = graph_outbox.proposal_id"
-        " WHERE graph_outbox.status = 'pending' AND resolved_by <> '' AND resolved_by NOT LIKE ?"
-        " ORDER BY graph_outbox.id LIMIT ?",
-        (f"{_PIPELINE}%", most),
-    )
-    return tuple(row[0] for row in rows)
-
-
 def _since(one: _One) -> int | None:
     """A job that failed waits from its making on, one that was let go again from then on."""
     waiting = one(
@@ -106,3 +57,51 @@ class _One:
 
     def count(self, table: str) -> int:
         return self(f"SELECT count(*) FROM {table}") or 0
+
+
+class Counts:
+    """Counts over all tables."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def count_all(self) -> DatabaseCounts:
+        """All counts as they are now."""
+        one = _One(self._connection)
+        completed = one("SELECT max(completed_at) FROM jobs WHERE status = 'completed'")
+        written = one("SELECT max(done_at) FROM graph_outbox WHERE status = 'done'")
+        dead = self._connection.execute(
+            "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
+        ).fetchone()
+        moments = [moment for moment in (completed, written) if moment is not None]
+        return DatabaseCounts(
+            jobs=Jobs(self._connection).counts(),
+            proposals_open=one.count("proposals WHERE status IN ('proposed', 'review')"),
+            raw=one.count("raw_memories"),
+            read=one.count("raw_memories WHERE status = 'extracted'"),
+            facts=one.count("facts WHERE status = 'active'"),
+            # A fact that was known already is an outcome too.
+            outcomes=one.count("proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')"),
+            entities=one.count("entities"),
+            outbox_pending=one.count("graph_outbox WHERE status = 'pending'"),
+            outbox_conflicts=one.count("graph_outbox WHERE status IN ('conflict', 'failed')"),
+            last_written_at=written,
+            since=_since(one),
+            progress=max(moments) if moments else None,
+            died=dead["failed_at"] if dead else None,
+            died_of=dead["error"] if dead else "",
+        )
+
+    def any_fact(self) -> bool:
+        """Whether anything was ever learned, taken back since or not."""
+        return bool(_One(self._connection)("SELECT EXISTS (SELECT 1 FROM facts)"))
+
+    def accepted_waiting(self, most: int = 1_000) -> tuple[str, ...]:
+        """Proposals that a person accepted and whose note is still to come, first those accepted first."""
+        rows = self._connection.execute(
+            "SELECT proposals.id FROM graph_outbox JOIN proposals ON proposals.id = graph_outbox.proposal_id"
+            " WHERE graph_outbox.status = 'pending' AND resolved_by <> '' AND resolved_by NOT LIKE ?"
+            " ORDER BY graph_outbox.id LIMIT ?",
+            (f"{_PIPELINE}%", most),
+        )
+        return tuple(row[0] for row in rows)

@@ -1,11 +1,20 @@
-"""Rows of entities as fronts see them: the list, one entity with all that is known of it, pins, types, names."""
+"""Entities and all that is known of them: names, mentions, aspects, what is said of each, relations with evidence."""
 
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from core.pipeline.intake.linker import ENTITY_TYPE
+from core.pipeline.intake.linker import (
+    ASPECT_WEIGHT,
+    CONSTRAINT_IMPORTANCE,
+    ENTITY_TYPE,
+    MENTION_CONFIDENCE,
+    PAIR_TYPE,
+    AttributeKind,
+    Links,
+)
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.records import Entity, EntityAttribute, EntityMention, EntityPage, EntityRelation
@@ -38,200 +47,597 @@ class Kind(NamedTuple):
     type: str
 
 
-def count(reader: sqlite3.Connection) -> int:
-    """How many entities there are."""
-    return int(reader.execute("SELECT count(*) FROM entities").fetchone()[0])
-
-
-def entities(reader: sqlite3.Connection, query: str = "", most: int = 200) -> tuple[Entity, ...]:
-    """Entities with a name or alias that holds the query: that very name first, then pinned ones, then by mentions."""
-    sought = canonical_name(encodable(query))
-    which, given = "", {"sought": sought, "most": most, "like": f"%{_literal(sought)}%"}
-    if sought:
-        which = (
-            "WHERE canonical_name LIKE :like ESCAPE '\\' OR id IN ("
-            "SELECT entity_id FROM entity_aliases WHERE canonical_name LIKE :like ESCAPE '\\')"
-        )
-    which += " ORDER BY canonical_name = :sought DESC, pinned DESC, mentions DESC, canonical_name LIMIT :most"
-    return _entities(reader, which, given)
-
-
-def entity_of(reader: sqlite3.Connection, entity_id: int) -> Entity | None:
-    """An entity with its counts, None when there is none."""
-    return next(iter(_entities(reader, "WHERE id = :id", {"id": entity_id})), None)
-
-
-def entity_page(reader: sqlite3.Connection, entity_id: int) -> EntityPage | None:
-    """All that is known of an entity, None when there is none.
-
-    Aspects by weight; attributes with those first that wait for a person; relations by their evidence; the newest
-    mentions first. Attributes that were taken back are left out.
-    """
-    entity = entity_of(reader, entity_id)
-    if entity is None:
-        return None
-    aspects = reader.execute(
-        "SELECT name, weight FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name",
-        (entity_id,),
-    )
-    return EntityPage(
-        entity,
-        tuple((row["name"], row["weight"]) for row in aspects),
-        _attributes(reader, entity_id),
-        _relations(reader, entity_id),
-        _mentions(reader, entity_id),
-    )
-
-
-def pin(writer: sqlite3.Connection, entity_id: int, pinned: bool, now: int) -> bool:
-    """Keeps an entity at the top and from being tidied away, or no longer; False when there is none."""
-    return (
-        writer.execute(
-            "UPDATE entities SET pinned = ?, updated_at = ? WHERE id = ?", (int(pinned), now, entity_id)
-        ).rowcount
-        > 0
-    )
-
-
-def kind_of(reader: sqlite3.Connection, entity_id: int) -> Kind | None:
-    """Name and type of an entity, None when there is none."""
-    row = reader.execute("SELECT id, name, type FROM entities WHERE id = ?", (entity_id,)).fetchone()
-    return Kind(*row) if row else None
-
-
-def aspects_of(reader: sqlite3.Connection, entity_id: int, most: int) -> tuple[str, ...]:
-    """The names of an entity's aspects, the weightiest first."""
-    rows = reader.execute(
-        "SELECT name FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name LIMIT ?",
-        (entity_id, most),
-    )
-    return tuple(row["name"] for row in rows)
-
-
-def determine(writer: sqlite3.Connection, entity_id: int, type: str, now: int) -> bool:
-    """Says what kind of thing an entity is, where that was not known; whether anything changed."""
-    return (
-        writer.execute(
-            "UPDATE entities SET type = ?, updated_at = ? WHERE id = ? AND type IN (?, ?) AND type <> ?",
-            (type, now, entity_id, *UNDETERMINED, type),
-        ).rowcount
-        > 0
-    )
-
-
-def add_alias(writer: sqlite3.Connection, entity_id: int, name: str, now: int) -> None:
-    """Gives an entity one more name. The caller has made sure that no other entity has it."""
-    writer.execute(
-        "INSERT OR IGNORE INTO entity_aliases (canonical_name, entity_id, name, created_at) VALUES (?, ?, ?, ?)",
-        (canonical_name(name), entity_id, name, now),
-    )
-
-
 def _literal(text: str) -> str:
     """Text that LIKE takes to the letter."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _entities(reader: sqlite3.Connection, which: str, given: dict[str, object]) -> tuple[Entity, ...]:
-    rows = reader.execute(_COUNTED.format(which=which), given).fetchall()
-    named: dict[int, list[str]] = {row["id"]: [] for row in rows}
-    aliases = reader.execute(
-        f"SELECT entity_id, name FROM entity_aliases WHERE entity_id IN ({','.join('?' * len(named))}) "
-        "ORDER BY canonical_name",
-        tuple(named),
-    )
-    for row in aliases if named else ():
-        named[row["entity_id"]].append(row["name"])
-    return tuple(
-        Entity(
-            id=row["id"],
-            name=row["name"],
-            canonical_name=row["canonical_name"],
-            type=row["type"],
-            pinned=bool(row["pinned"]),
-            mentions=row["mentions"],
-            attributes=row["attributes"],
-            relations=row["relations"],
-            aliases=tuple(named[row["id"]]),
-            review=row["review"],
-        )
-        for row in rows
-    )
+LINKER: Final = "linker"
 
 
-def _attributes(reader: sqlite3.Connection, entity_id: int) -> tuple[EntityAttribute, ...]:
-    rows = reader.execute(
-        "SELECT attributes.*, coalesce(aspects.name, '') AS aspect FROM attributes "
-        "LEFT JOIN aspects ON aspects.id = attributes.aspect_id "
-        "WHERE attributes.entity_id = ? AND attributes.status <> 'retracted' "
-        "ORDER BY review_needed DESC, attributes.status, coalesce(aspects.weight, 0) DESC, aspect, importance DESC, "
-        "attributes.id DESC LIMIT ?",
-        (entity_id, _MOST_ATTRIBUTES),
-    )
-    found = []
-    for row in rows:
-        # What a person has kept remembers beside which newer one; that is nobody's concern.
-        kept = row["status"] == "active" and not row["review_needed"]
-        status: Literal["active", "superseded"] = row["status"]
-        found.append(
-            EntityAttribute(
-                id=row["id"],
-                aspect=row["aspect"],
-                kind=row["kind"],
-                content=row["content"],
-                confidence=row["confidence"],
-                importance=row["importance"],
-                status=status,
-                superseded_by=None if kept else row["superseded_by"],
-                superseded_why="" if kept else row["superseded_why"],
-                review_needed=bool(row["review_needed"]),
-                raw_id=row["raw_id"],
+@dataclass(frozen=True, slots=True)
+class KnownNames:
+    """The canonical names of all entities, looked up one by one."""
+
+    entities: Entities
+
+    def __contains__(self, canonical: object) -> bool:
+        return isinstance(canonical, str) and self.entities.entity_named(canonical) is not None
+
+
+# Only the newest that were said of an aspect are held against a new one.
+MOST_SIBLINGS: Final = 100
+_ATTRIBUTES: Final = """
+SELECT attributes.id, attributes.entity_id, attributes.aspect_id, attributes.raw_id, attributes.content,
+    attributes.normalised_content, attributes.kind, attributes.superseded_by,
+    coalesce(raw.created_at, attributes.created_at) AS submitted_at
+FROM attributes LEFT JOIN raw_memories AS raw ON raw.id = attributes.raw_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAttribute:
+    """What is said of an entity. submitted_at: when the memory was submitted that says it, epoch ms."""
+
+    id: int
+    entity_id: int
+    aspect_id: int | None
+    raw_id: str
+    content: str
+    normalised_content: str
+    kind: AttributeKind
+    superseded_by: int | None
+    submitted_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnclassifiedAttribute:
+    """What is said of an entity and has no aspect yet."""
+
+    id: int
+    content: str
+    kind: AttributeKind
+
+
+class Entities:
+    """Entities with all that is known of them: names, mentions, aspects, what is said, relations.
+
+    What is added can be added again for the same memory without any count rising.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def count(self) -> int:
+        """How many entities there are."""
+        return int(self._connection.execute("SELECT count(*) FROM entities").fetchone()[0])
+
+    def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
+        """Entities with a name or alias that holds the query: that very name first, then pinned, then by mentions."""
+        sought = canonical_name(encodable(query))
+        which, given = "", {"sought": sought, "most": most, "like": f"%{_literal(sought)}%"}
+        if sought:
+            which = (
+                "WHERE canonical_name LIKE :like ESCAPE '\\' OR id IN ("
+                "SELECT entity_id FROM entity_aliases WHERE canonical_name LIKE :like ESCAPE '\\')"
             )
+        which += (
+            " ORDER BY canonical_name = :sought DESC, pinned DESC, mentions DESC, canonical_name LIMIT :most"
         )
-    return tuple(found)
+        return self._entities(which, given)
 
+    def entity_of(self, entity_id: int) -> Entity | None:
+        """An entity with its counts, None when there is none."""
+        return next(iter(self._entities("WHERE id = :id", {"id": entity_id})), None)
 
-def _relations(reader: sqlite3.Connection, entity_id: int) -> tuple[EntityRelation, ...]:
-    rows = reader.execute(
-        "SELECT found.id, found.type, found.other_id, found.outgoing, other.name AS other, "
-        "  coalesce(avg(evidence.confidence), 0) AS confidence, count(evidence.raw_id) AS evidence FROM ("
-        "    SELECT id, type, target_id AS other_id, 1 AS outgoing, strength FROM relations WHERE source_id = :id"
-        "    UNION ALL"
-        "    SELECT id, type, source_id, 0, strength FROM relations WHERE target_id = :id) AS found "
-        "JOIN entities AS other ON other.id = found.other_id "
-        "LEFT JOIN relation_evidence AS evidence ON evidence.relation_id = found.id "
-        "GROUP BY found.id ORDER BY found.strength DESC, evidence DESC, confidence DESC, other.canonical_name "
-        "LIMIT :most",
-        {"id": entity_id, "most": _MOST_RELATIONS},
-    )
-    return tuple(
-        EntityRelation(
-            id=row["id"],
-            type=row["type"],
-            other_id=row["other_id"],
-            other=row["other"],
-            outgoing=bool(row["outgoing"]),
-            confidence=row["confidence"],
-            evidence=row["evidence"],
+    def entity_page(self, entity_id: int) -> EntityPage | None:
+        """All that is known of an entity, None when there is none.
+
+        Aspects by weight; attributes with those first that wait for a person; relations by their evidence; the newest
+        mentions first. Attributes that were taken back are left out.
+        """
+        entity = self.entity_of(entity_id)
+        if entity is None:
+            return None
+        aspects = self._connection.execute(
+            "SELECT name, weight FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name",
+            (entity_id,),
         )
-        for row in rows
-    )
-
-
-def _mentions(reader: sqlite3.Connection, entity_id: int) -> tuple[EntityMention, ...]:
-    rows = reader.execute(
-        "SELECT mentions.*, substr(raw.content, 1, ?) AS preview FROM mentions "
-        "JOIN raw_memories AS raw ON raw.id = mentions.raw_id "
-        "WHERE entity_id = ? ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT ?",
-        (_PREVIEW, entity_id, _MOST_MENTIONS),
-    )
-    return tuple(
-        EntityMention(
-            raw_id=row["raw_id"],
-            mention_text=row["mention_text"],
-            confidence=row["confidence"],
-            created_at=row["created_at"],
-            preview=" ".join(row["preview"].split()),
+        return EntityPage(
+            entity,
+            tuple((row["name"], row["weight"]) for row in aspects),
+            self._attributes(entity_id),
+            self._relations(entity_id),
+            self._mentions(entity_id),
         )
-        for row in rows
-    )
+
+    def pin(self, entity_id: int, pinned: bool, now: int) -> bool:
+        """Keeps an entity at the top and from being tidied away, or no longer; False when there is none."""
+        return (
+            self._connection.execute(
+                "UPDATE entities SET pinned = ?, updated_at = ? WHERE id = ?", (int(pinned), now, entity_id)
+            ).rowcount
+            > 0
+        )
+
+    def kind_of(self, entity_id: int) -> Kind | None:
+        """Name and type of an entity, None when there is none."""
+        row = self._connection.execute(
+            "SELECT id, name, type FROM entities WHERE id = ?", (entity_id,)
+        ).fetchone()
+        return Kind(*row) if row else None
+
+    def aspects_of(self, entity_id: int, most: int) -> tuple[str, ...]:
+        """The names of an entity's aspects, the weightiest first."""
+        rows = self._connection.execute(
+            "SELECT name FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name LIMIT ?",
+            (entity_id, most),
+        )
+        return tuple(row["name"] for row in rows)
+
+    def determine(self, entity_id: int, type: str, now: int) -> bool:
+        """Says what kind of thing an entity is, where that was not known; whether anything changed."""
+        return (
+            self._connection.execute(
+                "UPDATE entities SET type = ?, updated_at = ? WHERE id = ? AND type IN (?, ?) AND type <> ?",
+                (type, now, entity_id, *UNDETERMINED, type),
+            ).rowcount
+            > 0
+        )
+
+    def add_alias(self, entity_id: int, name: str, now: int) -> None:
+        """Gives an entity one more name. The caller has made sure that no other entity has it."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO entity_aliases (canonical_name, entity_id, name, created_at) VALUES (?, ?, ?, ?)",
+            (canonical_name(name), entity_id, name, now),
+        )
+
+    def _entities(self, which: str, given: dict[str, object]) -> tuple[Entity, ...]:
+        rows = self._connection.execute(_COUNTED.format(which=which), given).fetchall()
+        named: dict[int, list[str]] = {row["id"]: [] for row in rows}
+        aliases = self._connection.execute(
+            f"SELECT entity_id, name FROM entity_aliases WHERE entity_id IN ({','.join('?' * len(named))}) "
+            "ORDER BY canonical_name",
+            tuple(named),
+        )
+        for row in aliases if named else ():
+            named[row["entity_id"]].append(row["name"])
+        return tuple(
+            Entity(
+                id=row["id"],
+                name=row["name"],
+                canonical_name=row["canonical_name"],
+                type=row["type"],
+                pinned=bool(row["pinned"]),
+                mentions=row["mentions"],
+                attributes=row["attributes"],
+                relations=row["relations"],
+                aliases=tuple(named[row["id"]]),
+                review=row["review"],
+            )
+            for row in rows
+        )
+
+    def _attributes(self, entity_id: int) -> tuple[EntityAttribute, ...]:
+        rows = self._connection.execute(
+            "SELECT attributes.*, coalesce(aspects.name, '') AS aspect FROM attributes "
+            "LEFT JOIN aspects ON aspects.id = attributes.aspect_id "
+            "WHERE attributes.entity_id = ? AND attributes.status <> 'retracted' "
+            "ORDER BY review_needed DESC, attributes.status, coalesce(aspects.weight, 0) DESC, aspect, "
+            "importance DESC, attributes.id DESC LIMIT ?",
+            (entity_id, _MOST_ATTRIBUTES),
+        )
+        found = []
+        for row in rows:
+            # What a person has kept remembers beside which newer one; that is nobody's concern.
+            kept = row["status"] == "active" and not row["review_needed"]
+            status: Literal["active", "superseded"] = row["status"]
+            found.append(
+                EntityAttribute(
+                    id=row["id"],
+                    aspect=row["aspect"],
+                    kind=row["kind"],
+                    content=row["content"],
+                    confidence=row["confidence"],
+                    importance=row["importance"],
+                    status=status,
+                    superseded_by=None if kept else row["superseded_by"],
+                    superseded_why="" if kept else row["superseded_why"],
+                    review_needed=bool(row["review_needed"]),
+                    raw_id=row["raw_id"],
+                )
+            )
+        return tuple(found)
+
+    def _relations(self, entity_id: int) -> tuple[EntityRelation, ...]:
+        rows = self._connection.execute(
+            "SELECT found.id, found.type, found.other_id, found.outgoing, other.name AS other, "
+            "  coalesce(avg(evidence.confidence), 0) AS confidence, count(evidence.raw_id) AS evidence FROM ("
+            "    SELECT id, type, target_id AS other_id, 1 AS outgoing, strength FROM relations WHERE source_id = :id"
+            "    UNION ALL"
+            "    SELECT id, type, source_id, 0, strength FROM relations WHERE target_id = :id) AS found "
+            "JOIN entities AS other ON other.id = found.other_id "
+            "LEFT JOIN relation_evidence AS evidence ON evidence.relation_id = found.id "
+            "GROUP BY found.id ORDER BY found.strength DESC, evidence DESC, confidence DESC, other.canonical_name "
+            "LIMIT :most",
+            {"id": entity_id, "most": _MOST_RELATIONS},
+        )
+        return tuple(
+            EntityRelation(
+                id=row["id"],
+                type=row["type"],
+                other_id=row["other_id"],
+                other=row["other"],
+                outgoing=bool(row["outgoing"]),
+                confidence=row["confidence"],
+                evidence=row["evidence"],
+            )
+            for row in rows
+        )
+
+    def _mentions(self, entity_id: int) -> tuple[EntityMention, ...]:
+        rows = self._connection.execute(
+            "SELECT mentions.*, substr(raw.content, 1, ?) AS preview FROM mentions "
+            "JOIN raw_memories AS raw ON raw.id = mentions.raw_id "
+            "WHERE entity_id = ? ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT ?",
+            (_PREVIEW, entity_id, _MOST_MENTIONS),
+        )
+        return tuple(
+            EntityMention(
+                raw_id=row["raw_id"],
+                mention_text=row["mention_text"],
+                confidence=row["confidence"],
+                created_at=row["created_at"],
+                preview=" ".join(row["preview"].split()),
+            )
+            for row in rows
+        )
+
+    def entity_named(self, canonical: str) -> int | None:
+        """The entity that has a canonical name or an alias of that form, None when there is none."""
+        row = self._connection.execute(
+            "SELECT id FROM entities WHERE canonical_name = ?1 "
+            "UNION ALL SELECT entity_id FROM entity_aliases WHERE canonical_name = ?1 LIMIT 1",
+            (canonical,),
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def find_or_make_entity(self, name: str, type: str, now: int) -> int:
+        """The id of the entity with a name, made when there is none. A known one keeps its name and its type."""
+        canonical = canonical_name(name)
+        known = self.entity_named(canonical)
+        if known is not None:
+            return known
+        made = self._connection.execute(
+            "INSERT INTO entities (name, canonical_name, type, created_at, updated_at) VALUES (?, ?, ?, ?, ?)",
+            (name, canonical, type, now, now),
+        ).lastrowid
+        assert made is not None
+        return made
+
+    def add_mention(
+        self,
+        entity_id: int,
+        raw_id: str,
+        text: str,
+        confidence: float,
+        source: str,
+        now: int,
+    ) -> bool:
+        """Links a raw memory with an entity that it names; whether that is new. source: who found it."""
+        return (
+            self._connection.execute(
+                "INSERT OR IGNORE INTO mentions (entity_id, raw_id, mention_text, confidence, source, created_at) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (entity_id, raw_id, text, confidence, source, now),
+            ).rowcount
+            > 0
+        )
+
+    def find_or_make_aspect(self, entity_id: int, name: str, now: int) -> int:
+        """The id of an aspect of an entity, made with weight .5 when there is none."""
+        canonical = canonical_name(name)
+        row = self._connection.execute(
+            "SELECT id FROM aspects WHERE entity_id = ? AND canonical_name = ?", (entity_id, canonical)
+        ).fetchone()
+        if row is None:
+            row = self._connection.execute(
+                "INSERT INTO aspects (entity_id, name, canonical_name, weight, created_at) VALUES (?, ?, ?, ?, ?) "
+                "RETURNING id",
+                (entity_id, name, canonical, ASPECT_WEIGHT, now),
+            ).fetchone()
+        return int(row["id"])
+
+    def add_attribute(
+        self,
+        *,
+        entity_id: int,
+        aspect_id: int | None,
+        raw_id: str,
+        kind: AttributeKind,
+        content: str,
+        normalised_content: str,
+        confidence: float,
+        importance: float,
+        now: int,
+        fact_id: str = "",
+    ) -> int | None:
+        """Stores what is said of an entity; its id, or None when the same is active on that aspect already.
+
+        aspect_id: None until it was classified. What was said and is now said as a decision becomes a constraint.
+        """
+        row = self._connection.execute(
+            "INSERT INTO attributes (entity_id, aspect_id, raw_id, fact_id, kind, content, normalised_content, "
+            "confidence, importance, status, created_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'active', ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+            (
+                entity_id, aspect_id, raw_id, fact_id, kind, content, normalised_content, confidence, importance,
+                now, now,
+            ),
+        ).fetchone()  # fmt: skip
+        if row is None and kind == "constraint":
+            self._connection.execute(
+                "UPDATE attributes SET kind = 'constraint', importance = max(importance, ?), updated_at = ? "
+                "WHERE entity_id = ? AND coalesce(aspect_id, 0) = ? AND normalised_content = ? "
+                "AND status = 'active' AND kind = 'attribute'",
+                (importance, now, entity_id, aspect_id or 0, normalised_content),
+            )
+        return int(row["id"]) if row else None
+
+    def add_relation(self, source_id: int, target_id: int, type: str, strength: float, now: int) -> int:
+        """The id of a relation between two different entities, made when there is none; the greater strength stays."""
+        row = self._connection.execute(
+            "INSERT INTO relations (source_id, target_id, type, strength, created_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (source_id, target_id, type) DO UPDATE "
+            "SET strength = max(strength, excluded.strength) RETURNING id",
+            (source_id, target_id, type, strength, now, now),
+        ).fetchone()
+        return int(row["id"])
+
+    def add_evidence(self, relation_id: int, raw_id: str, confidence: float, now: int) -> bool:
+        """Stores that a raw memory speaks for a relation; whether that is new. The greater confidence stays."""
+        made = self._connection.execute(
+            "INSERT OR IGNORE INTO relation_evidence (relation_id, raw_id, confidence, created_at) VALUES (?, ?, ?, ?)",
+            (relation_id, raw_id, confidence, now),
+        ).rowcount
+        if made:
+            self._connection.execute("UPDATE relations SET updated_at = ? WHERE id = ?", (now, relation_id))
+        else:
+            self._connection.execute(
+                "UPDATE relation_evidence SET confidence = max(confidence, ?) WHERE relation_id = ? AND raw_id = ?",
+                (confidence, relation_id, raw_id),
+            )
+        return made > 0
+
+    def store_links(self, links: Links, raw_id: str, now: int) -> None:
+        """Stores what the rules found in the text of a raw memory.
+
+        A pair of names has no direction: the entity with the smaller id is its source. Two names of one entity are
+        none.
+        """
+        entities = {
+            one.canonical_name: self.find_or_make_entity(one.name, ENTITY_TYPE, now) for one in links.entities
+        }
+        for one in links.entities:
+            entity_id = entities[one.canonical_name]
+            self.add_mention(entity_id, raw_id, one.name, MENTION_CONFIDENCE, LINKER, now)
+        for said in links.attributes:
+            entity_id = entities[said.entity]
+            self.add_attribute(
+                entity_id=entity_id,
+                aspect_id=self.find_or_make_aspect(entity_id, said.aspect, now),
+                raw_id=raw_id,
+                kind=said.kind,
+                content=said.content,
+                normalised_content=said.normalised_content,
+                confidence=said.confidence,
+                importance=said.importance,
+                now=now,
+            )
+        for pair in links.pairs:
+            source, target = sorted((entities[pair.source], entities[pair.target]))
+            if source != target:
+                relation = self.add_relation(source, target, pair.relation, pair.strength, now)
+                self.add_evidence(relation, raw_id, pair.strength, now)
+
+    def unclassified(self, entity_id: int, most: int) -> tuple[UnclassifiedAttribute, ...]:
+        """What waits for an aspect, the oldest first."""
+        rows = self._connection.execute(
+            "SELECT id, content, kind FROM attributes "
+            "WHERE entity_id = ? AND aspect_id IS NULL AND status = 'active' ORDER BY id LIMIT ?",
+            (entity_id, most),
+        )
+        return tuple(UnclassifiedAttribute(*row) for row in rows)
+
+    def attribute(self, attribute_id: int) -> StoredAttribute | None:
+        """What is said and stands, None when there is no such thing."""
+        row = self._connection.execute(
+            f"{_ATTRIBUTES} WHERE attributes.id = ? AND attributes.status = 'active'", (attribute_id,)
+        ).fetchone()
+        return StoredAttribute(*row) if row else None
+
+    def attributes_of_raw(self, raw_id: str) -> tuple[StoredAttribute, ...]:
+        """What the rules found in a raw memory and still stands."""
+        rows = self._connection.execute(
+            f"{_ATTRIBUTES} WHERE attributes.raw_id = ? AND attributes.fact_id = '' AND attributes.status = 'active' "
+            "ORDER BY attributes.id",
+            (raw_id,),
+        )
+        return tuple(StoredAttribute(*row) for row in rows)
+
+    def siblings(self, said: StoredAttribute) -> tuple[StoredAttribute, ...]:
+        """What other memories say of the same aspect of the same entity, the newest first, 100 at most."""
+        if said.aspect_id is None:
+            return ()
+        rows = self._connection.execute(
+            f"{_ATTRIBUTES} WHERE attributes.aspect_id = ? AND attributes.status = 'active' "
+            "AND attributes.id <> ? AND attributes.raw_id <> ? ORDER BY attributes.id DESC LIMIT ?",
+            (said.aspect_id, said.id, said.raw_id, MOST_SIBLINGS),
+        )
+        return tuple(StoredAttribute(*row) for row in rows)
+
+    def assign_aspect(self, attribute_id: int, aspect_id: int, kind: AttributeKind, now: int) -> bool:
+        """Gives what waits its aspect and kind; what the rules took for a decision stays a constraint.
+
+        False when it waits no longer. Where the same stands on that aspect already, this one is taken back for it.
+        """
+        row = self._connection.execute(
+            "SELECT entity_id, normalised_content, kind, fact_id FROM attributes "
+            "WHERE id = ? AND aspect_id IS NULL AND status = 'active'",
+            (attribute_id,),
+        ).fetchone()
+        if row is None:
+            return False
+        kind = "constraint" if "constraint" in (kind, row["kind"]) else "attribute"
+        importance = CONSTRAINT_IMPORTANCE if kind == "constraint" else 0.0
+        same = self._connection.execute(
+            "SELECT id FROM attributes WHERE entity_id = ? AND coalesce(aspect_id, 0) = ? AND normalised_content = ? "
+            "AND status = 'active'",
+            (row["entity_id"], aspect_id, row["normalised_content"]),
+        ).fetchone()
+        if same is not None:
+            self.retract(attribute_id, same["id"], "says the same", now)
+            attribute_id = same["id"]
+        self._connection.execute(
+            "UPDATE attributes SET aspect_id = ?, kind = CASE ? WHEN 'constraint' THEN 'constraint' ELSE kind END, "
+            "fact_id = CASE fact_id WHEN '' THEN ? ELSE fact_id END, importance = max(importance, ?), updated_at = ? "
+            "WHERE id = ?",
+            (aspect_id, kind, row["fact_id"], importance, now, attribute_id),
+        )
+        return same is None
+
+    def retract(self, attribute_id: int, instead: int, why: str, now: int) -> None:
+        """Lets another attribute stand instead of one that says the same."""
+        self._connection.execute(
+            "UPDATE attributes SET status = 'retracted', superseded_by = ?, superseded_why = ?, review_needed = 0, "
+            "updated_at = ? WHERE id = ?",
+            (instead, why, now, attribute_id),
+        )
+
+    def flag(self, outdated: int, newer: int, why: str, now: int) -> None:
+        """Asks a person whether one attribute is outdated by another; it stands until they say so."""
+        self._connection.execute(
+            "UPDATE attributes SET superseded_by = ?, superseded_why = ?, review_needed = 1, updated_at = ? "
+            "WHERE id = ?",
+            (newer, why, now, outdated),
+        )
+
+    def resolve_flag(self, attribute_id: int, *, superseded: bool, now: int) -> StoredAttribute | None:
+        """A person's word on a flag; what was flagged, None when nothing was. What is kept is not flagged for the same
+        newer attribute again."""
+        flagged = self.attribute(attribute_id)
+        changed = self._connection.execute(
+            "UPDATE attributes SET review_needed = 0, status = ?, updated_at = ? "
+            "WHERE id = ? AND review_needed = 1 AND status = 'active'",
+            ("superseded" if superseded else "active", now, attribute_id),
+        ).rowcount
+        return flagged if changed else None
+
+    def merge(self, keep: int, other: int, now: int) -> None:
+        """Moves all that is known of one entity to another and removes the first; its names become aliases.
+
+        What both have stands once, with the greater weight, confidence and strength. Relations between the two go.
+        """
+        given = {"keep": keep, "other": other, "now": now}
+        self._connection.execute(
+            "UPDATE entity_aliases SET entity_id = :keep WHERE entity_id = :other", given
+        )
+        self._connection.execute(
+            "INSERT OR IGNORE INTO mentions (entity_id, raw_id, mention_text, confidence, source, created_at) "
+            "SELECT :keep, raw_id, mention_text, confidence, source, created_at FROM mentions WHERE entity_id = :other",
+            given,
+        )
+        self._move_said(given)
+        self._move_relations(given)
+        name = self._connection.execute(
+            "SELECT name, canonical_name FROM entities WHERE id = :other", given
+        ).fetchone()
+        self._connection.execute(
+            "UPDATE entities SET updated_at = :now, "
+            "pinned = max(pinned, (SELECT pinned FROM entities WHERE id = :other)) WHERE id = :keep",
+            given,
+        )
+        self._connection.execute("DELETE FROM entities WHERE id = :other", given)
+        self._connection.execute(
+            "INSERT OR IGNORE INTO entity_aliases (canonical_name, entity_id, name, created_at) VALUES (?, ?, ?, ?)",
+            (name["canonical_name"], keep, name["name"], now),
+        )
+
+    def _move_said(self, given: dict[str, int]) -> None:
+        """Aspects and attributes; of two that say the same under one aspect the kept entity's own stands."""
+        self._connection.execute(
+            "UPDATE aspects SET weight = max(weight, (SELECT weight FROM aspects AS theirs "
+            "  WHERE theirs.entity_id = :other AND theirs.canonical_name = aspects.canonical_name)) "
+            "WHERE entity_id = :keep "
+            "AND canonical_name IN (SELECT canonical_name FROM aspects WHERE entity_id = :other)",
+            given,
+        )
+        self._connection.execute(
+            "UPDATE OR IGNORE aspects SET entity_id = :keep WHERE entity_id = :other", given
+        )
+        rows = self._connection.execute(
+            "SELECT said.id, said.normalised_content, said.status, coalesce(mine.id, said.aspect_id) AS aspect_id "
+            "FROM attributes AS said LEFT JOIN aspects AS theirs ON theirs.id = said.aspect_id "
+            "LEFT JOIN aspects AS mine ON mine.entity_id = :keep AND mine.canonical_name = theirs.canonical_name "
+            "WHERE said.entity_id = :other ORDER BY said.id",
+            given,
+        ).fetchall()
+        for row in rows:
+            same = self._connection.execute(
+                "SELECT id FROM attributes WHERE entity_id = ? AND coalesce(aspect_id, 0) = ? "
+                "AND normalised_content = ? AND status = 'active'",
+                (given["keep"], row["aspect_id"] or 0, row["normalised_content"]),
+            ).fetchone()
+            if same is not None and row["status"] == "active":
+                self._connection.execute(
+                    "UPDATE attributes SET status = 'retracted', superseded_by = ?, superseded_why = 'says the same', "
+                    "review_needed = 0 WHERE id = ?",
+                    (same["id"], row["id"]),
+                )
+            self._connection.execute(
+                "UPDATE attributes SET entity_id = ?, aspect_id = ?, updated_at = ? WHERE id = ?",
+                (given["keep"], row["aspect_id"], given["now"], row["id"]),
+            )
+
+    def _move_relations(self, given: dict[str, int]) -> None:
+        """The relations that have the other entity at an end, with their evidence."""
+        rows = self._connection.execute(
+            "SELECT id, source_id, target_id, type, strength FROM relations "
+            "WHERE source_id = :other OR target_id = :other ORDER BY id",
+            given,
+        ).fetchall()
+        for row in rows:
+            source, target = (
+                given["keep"] if end == given["other"] else end
+                for end in (row["source_id"], row["target_id"])
+            )
+            if source == target:
+                self._connection.execute("DELETE FROM relations WHERE id = ?", (row["id"],))
+                continue
+            if row["type"] == PAIR_TYPE:
+                source, target = sorted((source, target))
+            same = self._connection.execute(
+                "SELECT id FROM relations WHERE source_id = ? AND target_id = ? AND type = ?",
+                (source, target, row["type"]),
+            ).fetchone()
+            if same is None:
+                self._connection.execute(
+                    "UPDATE relations SET source_id = ?, target_id = ?, updated_at = ? WHERE id = ?",
+                    (source, target, given["now"], row["id"]),
+                )
+            else:
+                self._join_relations(row, same["id"], given["now"])
+
+    def _join_relations(self, row: sqlite3.Row, same: int, now: int) -> None:
+        """Lets one relation stand for two that are the same by now."""
+        self._connection.execute(
+            "INSERT INTO relation_evidence (relation_id, raw_id, confidence, created_at) "
+            "SELECT ?, raw_id, confidence, created_at FROM relation_evidence WHERE relation_id = ? "
+            "ON CONFLICT DO UPDATE SET confidence = max(confidence, excluded.confidence)",
+            (same, row["id"]),
+        )
+        self._connection.execute(
+            "UPDATE relations SET strength = max(strength, ?), updated_at = ? WHERE id = ?",
+            (row["strength"], now, same),
+        )
+        self._connection.execute("DELETE FROM relations WHERE id = ?", (row["id"],))

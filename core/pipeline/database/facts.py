@@ -1,4 +1,4 @@
-"""Rows of facts: what was accepted, under which hash and as which note."""
+"""Rows of facts: what was accepted, under which hash and as which note; and how each stands, held against its note."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ _COUNTED: Final = 8
 _SELDOM: Final = 8
 _COUNTED_AGAIN: Final = 1.25
 _MOST_COUNTED: Final = 4_096
-
 # For a word how many facts held it, and of how many.
 Counted = dict[str, tuple[int, int]]
+_ANOTHER_SAYS_IT: Final = """
+EXISTS (SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'
+    AND same.content_hash = facts.content_hash AND same.id <> facts.id)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,138 +61,198 @@ class FactMatch(NamedTuple):
     waits: bool
 
 
-def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> StoredFact | None:
-    """The fact of a nugget that says the same, also when a person took it back since; None for none.
-
-    Looks at exactly what the unique index holds.
-    """
-    row = reader.execute(
-        f"SELECT {_COLUMNS} FROM facts WHERE nugget = ? AND content_hash = ? AND status <> 'denied'",
-        (nugget, content_hash),
-    ).fetchone()
-    return _fact(row)
-
-
-def insert(writer: sqlite3.Connection, fact: StoredFact) -> None:
-    """Stores a fact. Whoever calls has looked for the same one in this very transaction: two cannot be stored."""
-    writer.execute(
-        f"INSERT INTO facts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(fact)
-    )
-
-
-def reword(writer: sqlite3.Connection, fact: StoredFact) -> None:
-    """Gives the row of this id other words, with the proposal that they come from."""
-    writer.execute(
-        "UPDATE facts SET raw_id = ?, proposal_id = ?, content = ?, normalised_content = ?, content_hash = ?,"
-        " hash_version = ?, type = ?, confidence = ?, model = ?, prompt_version = ? WHERE id = ?",
-        (
-            fact.raw_id, fact.proposal_id, fact.content, fact.normalised_content, fact.content_hash,
-            fact.hash_version, fact.type, fact.confidence, fact.model, fact.prompt_version, fact.id,
-        ),
-    )  # fmt: skip
-
-
-def exists(reader: sqlite3.Connection, fact_id: str) -> bool:
-    """Whether there is a fact of this id, denied or not."""
-    return reader.execute("SELECT 1 FROM facts WHERE id = ?", (fact_id,)).fetchone() is not None
-
-
-def deny(writer: sqlite3.Connection, fact_id: str) -> None:
-    """Marks a fact as no longer so."""
-    writer.execute("UPDATE facts SET status = 'denied' WHERE id = ?", (fact_id,))
-
-
-def of_note(reader: sqlite3.Connection, note_id: str) -> StoredFact | None:
-    """The fact that became a note, None when the note is no fact's."""
-    return _fact(reader.execute(f"SELECT {_COLUMNS} FROM facts WHERE note_id = ?", (note_id,)).fetchone())
-
-
-def text_on_its_way(reader: sqlite3.Connection, note_id: str) -> str | None:
-    """What the note of a fact will say that is still to be written; None for any other."""
-    row = reader.execute(
-        "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM graph_outbox"
-        " WHERE graph_outbox.note_id = facts.note_id AND op = 'add' AND graph_outbox.status = 'pending')",
-        (note_id,),
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def matching(
-    reader: sqlite3.Connection,
-    nugget: str,
-    words: Sequence[str],
-    most: int,
-    counted: Counted | None = None,
-) -> list[FactMatch]:
-    """Facts of a nugget that share words, best first by bm25(); those that are denied are left out.
-
-    The rarest words decide: once these lead to some hundred facts, no commoner one is asked for; where one alone leads
-    to more, only facts that hold others of them too are found. counted: of this database, to be handed in again.
-    """
-    query = _query(reader, words, {} if counted is None else counted)
-    if not query:
-        return []
-    rows = reader.execute(
-        "SELECT facts.*, found.score, EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.note_id = facts.note_id"
-        " AND graph_outbox.status = 'pending') AS waits FROM"
-        " (SELECT rowid, rank AS score FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
-        " CROSS JOIN facts ON facts.rowid = found.rowid"
-        " WHERE nugget = ? AND facts.status <> 'denied' LIMIT ?",
-        (query, _LOOKED_AT * most, nugget, most),
-    )
-    found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
-    return sorted(found, key=lambda match: (match.score, match.fact.id))
-
-
-def _query(reader: sqlite3.Connection, words: Sequence[str], counted: Counted) -> str:
-    """A query for the words that stand in fewest facts, which leads to about so many facts in all; "" for no fact."""
-    total = newest(reader)
-    # To count a word costs as much as it is common.
-    held_by = {word: _held_by(reader, word, total, counted) for word in distinctive_terms(words, _COUNTED)}
-    rarest = sorted((held, word) for word, held in held_by.items() if held)
-    if not rarest:
-        return ""
-    together = rarest[0][0] > _READ_AT_MOST
-    expected = float(rarest[0][0])
-    found = [rarest[0][1]]
-    for held, word in rarest[1:]:
-        # Words that are common stand together as often as chance has it, or somewhat more.
-        expected = expected * held / total if together else expected + held
-        if not together and expected > _READ_AT_MOST:
-            break
-        found.append(word)
-        if together and expected <= _READ_AT_MOST:
-            break
-    return (" AND " if together else " OR ").join(f'"{word}"' for word in found)
-
-
-def _held_by(reader: sqlite3.Connection, word: str, total: int, counted: Counted) -> int:
-    """How many facts of so many hold a word, or did when there were a fifth fewer."""
-    known, among = counted.get(word, (0, 0))
-    if known and among <= total <= among * _COUNTED_AGAIN:
-        return known
-    row = reader.execute("SELECT doc FROM facts_terms WHERE term = ?", (word,)).fetchone()
-    held = 0 if row is None else int(row[0])
-    if held >= _SELDOM:
-        if len(counted) >= _MOST_COUNTED:
-            counted.clear()
-        counted[word] = held, total
-    return held
-
-
-def newest(reader: sqlite3.Connection) -> int:
-    """A number that grows with each fact that is stored."""
-    return int(reader.execute("SELECT coalesce(max(rowid), 0) FROM facts").fetchone()[0])
-
-
-def count(reader: sqlite3.Connection) -> int:
-    """How many facts were accepted and stand."""
-    return int(reader.execute("SELECT count(*) FROM facts WHERE status = 'active'").fetchone()[0])
-
-
 def _fact(row: sqlite3.Row | None) -> StoredFact | None:
     return None if row is None else _whole(row)
 
 
 def _whole(row: sqlite3.Row) -> StoredFact:
     return StoredFact(**{name: row[name] for name in StoredFact.__slots__})
+
+
+# Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
+_STATUSES: Final = """
+SELECT id, raw_id, proposal_id, note_id, content, status FROM facts
+WHERE status <> 'denied' AND note_id <> '' AND NOT EXISTS (
+    SELECT 1 FROM graph_outbox AS box WHERE box.note_id = facts.note_id AND box.status IN ('pending', 'failed'))
+ORDER BY rowid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FactStatus:
+    """A fact that was brought over, as the database has it."""
+
+    id: str
+    raw_id: str
+    proposal_id: str
+    note_id: str
+    content: str
+    status: Literal["active", "retracted"]
+
+
+class Facts:
+    """What was learned and stands, or was denied."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def same(self, nugget: str, content_hash: str) -> StoredFact | None:
+        """The fact of a nugget that says the same, also when a person took it back since; None for none.
+
+        Looks at exactly what the unique index holds.
+        """
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM facts WHERE nugget = ? AND content_hash = ? AND status <> 'denied'",
+            (nugget, content_hash),
+        ).fetchone()
+        return _fact(row)
+
+    def insert(self, fact: StoredFact) -> None:
+        """Stores a fact. Whoever calls has looked for the same one in this very transaction: two cannot be stored."""
+        self._connection.execute(
+            f"INSERT INTO facts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            astuple(fact),
+        )
+
+    def reword(self, fact: StoredFact) -> None:
+        """Gives the row of this id other words, with the proposal that they come from."""
+        self._connection.execute(
+            "UPDATE facts SET raw_id = ?, proposal_id = ?, content = ?, normalised_content = ?, content_hash = ?,"
+            " hash_version = ?, type = ?, confidence = ?, model = ?, prompt_version = ? WHERE id = ?",
+            (
+                fact.raw_id,
+                fact.proposal_id,
+                fact.content,
+                fact.normalised_content,
+                fact.content_hash,
+                fact.hash_version,
+                fact.type,
+                fact.confidence,
+                fact.model,
+                fact.prompt_version,
+                fact.id,
+            ),
+        )
+
+    def exists(self, fact_id: str) -> bool:
+        """Whether there is a fact of this id, denied or not."""
+        return self._connection.execute("SELECT 1 FROM facts WHERE id = ?", (fact_id,)).fetchone() is not None
+
+    def deny(self, fact_id: str) -> None:
+        """Marks a fact as no longer so."""
+        self._connection.execute("UPDATE facts SET status = 'denied' WHERE id = ?", (fact_id,))
+
+    def of_note(self, note_id: str) -> StoredFact | None:
+        """The fact that became a note, None when the note is no fact's."""
+        return _fact(
+            self._connection.execute(f"SELECT {_COLUMNS} FROM facts WHERE note_id = ?", (note_id,)).fetchone()
+        )
+
+    def text_on_its_way(self, note_id: str) -> str | None:
+        """What the note of a fact will say that is still to be written; None for any other."""
+        row = self._connection.execute(
+            "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM graph_outbox"
+            " WHERE graph_outbox.note_id = facts.note_id AND op = 'add' AND graph_outbox.status = 'pending')",
+            (note_id,),
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+    def matching(
+        self,
+        nugget: str,
+        words: Sequence[str],
+        most: int,
+        counted: Counted | None = None,
+    ) -> list[FactMatch]:
+        """Facts of a nugget that share words, best first by bm25(); those that are denied are left out.
+
+        The rarest words decide: once these lead to some hundred facts, no commoner one is asked for; where one alone
+        leads to more, only facts that hold others of them too are found. counted: of this database, to be handed
+        in again.
+        """
+        query = self._query(words, {} if counted is None else counted)
+        if not query:
+            return []
+        rows = self._connection.execute(
+            "SELECT facts.*, found.score, EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.note_id = facts.note_id"
+            " AND graph_outbox.status = 'pending') AS waits FROM"
+            " (SELECT rowid, rank AS score FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
+            " CROSS JOIN facts ON facts.rowid = found.rowid"
+            " WHERE nugget = ? AND facts.status <> 'denied' LIMIT ?",
+            (query, _LOOKED_AT * most, nugget, most),
+        )
+        found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+        return sorted(found, key=lambda match: (match.score, match.fact.id))
+
+    def _query(self, words: Sequence[str], counted: Counted) -> str:
+        """A query for the words in fewest facts, which leads to about so many facts in all; "" for no fact."""
+        total = self.newest()
+        # To count a word costs as much as it is common.
+        held_by = {word: self._held_by(word, total, counted) for word in distinctive_terms(words, _COUNTED)}
+        rarest = sorted((held, word) for word, held in held_by.items() if held)
+        if not rarest:
+            return ""
+        together = rarest[0][0] > _READ_AT_MOST
+        expected = float(rarest[0][0])
+        found = [rarest[0][1]]
+        for held, word in rarest[1:]:
+            # Words that are common stand together as often as chance has it, or somewhat more.
+            expected = expected * held / total if together else expected + held
+            if not together and expected > _READ_AT_MOST:
+                break
+            found.append(word)
+            if together and expected <= _READ_AT_MOST:
+                break
+        return (" AND " if together else " OR ").join(f'"{word}"' for word in found)
+
+    def _held_by(self, word: str, total: int, counted: Counted) -> int:
+        """How many facts of so many hold a word, or did when there were a fifth fewer."""
+        known, among = counted.get(word, (0, 0))
+        if known and among <= total <= among * _COUNTED_AGAIN:
+            return known
+        row = self._connection.execute("SELECT doc FROM facts_terms WHERE term = ?", (word,)).fetchone()
+        held = 0 if row is None else int(row[0])
+        if held >= _SELDOM:
+            if len(counted) >= _MOST_COUNTED:
+                counted.clear()
+            counted[word] = held, total
+        return held
+
+    def newest(self) -> int:
+        """A number that grows with each fact that is stored."""
+        return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM facts").fetchone()[0])
+
+    def fact_statuses(self) -> tuple[FactStatus, ...]:
+        """The facts that were brought over and for whose notes nothing waits."""
+        return tuple(FactStatus(*row) for row in self._connection.execute(_STATUSES))
+
+    def known_facts(self) -> frozenset[str]:
+        """The ids of all facts, those that were denied as well."""
+        return frozenset(row[0] for row in self._connection.execute("SELECT id FROM facts"))
+
+    def set_status(self, fact: FactStatus, status: Literal["active", "retracted"]) -> bool:
+        """Marks a fact as standing, or as taken back by a person; False when it has changed since it was read."""
+        done = self._connection.execute(
+            "UPDATE facts SET status = ? WHERE id = ? AND status = ? AND note_id = ?",
+            (status, fact.id, fact.status, fact.note_id),
+        )
+        return done.rowcount == 1
+
+    def set_content(self, fact: FactStatus, content: str, normalised_content: str) -> bool:
+        """Gives a fact the words of its note; its hash stays, so that the former words are not learned again.
+
+        False when it has changed since it was read.
+        """
+        done = self._connection.execute(
+            "UPDATE facts SET content = ?, normalised_content = ? WHERE id = ? AND content = ? AND note_id = ?",
+            (content, normalised_content, fact.id, fact.content, fact.note_id),
+        )
+        return done.rowcount == 1
+
+    def let_stand(self, note_id: str, stands: bool) -> None:
+        """Lets the fact of a note stand again, unless another says the same, or denies it."""
+        status = "active" if stands else "denied"
+        self._connection.execute(
+            f"UPDATE facts SET status = ?1 WHERE note_id = ?2 AND (?1 = 'denied' OR NOT {_ANOTHER_SAYS_IT})",
+            (status, note_id),
+        )

@@ -9,50 +9,57 @@ from collections.abc import Mapping
 from core.pipeline.records import HistoryRow
 
 
-def append(
-    writer: sqlite3.Connection,
-    *,
-    at: int,
-    event: str,
-    changed_by: str,
-    reason: str = "",
-    raw_id: str = "",
-    proposal_id: str = "",
-    fact_id: str = "",
-    note_id: str = "",
-    old_content: str = "",
-    new_content: str = "",
-    model: str = "",
-    prompt_version: str = "",
-    latency_ms: int | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> int:
-    """Puts a row down and returns its id; see `HistoryRow`. at: epoch ms. metadata: anything that JSON can hold."""
-    row = writer.execute(
-        "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
-        " new_content, model, prompt_version, latency_ms, metadata)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-        (
-            at, event, changed_by, str(reason), raw_id, proposal_id, fact_id, note_id, old_content, new_content,
-            model, prompt_version, latency_ms, json.dumps(metadata or {}, ensure_ascii=False),
-        ),
-    ).fetchone()  # fmt: skip
-    return int(row[0])
-
-
-def history_of(reader: sqlite3.Connection, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
-    """What was decided and done about a raw memory, a note or a proposal, by its id: the newest rows, oldest first."""
-    column = (
-        "raw_id"
-        if about.startswith("raw-")
-        else "proposal_id"
-        if about.startswith("proposal-")
-        else "note_id"
-    )
-    rows = reader.execute(f"SELECT * FROM history WHERE {column} = ? ORDER BY id DESC LIMIT ?", (about, most))
-    return tuple(_row(row) for row in reversed(rows.fetchall()))
-
-
 def _row(row: sqlite3.Row) -> HistoryRow:
     columns = {name: row[name] for name in HistoryRow.__slots__}
     return HistoryRow(**columns | {"metadata": json.loads(row["metadata"])})
+
+
+class History:
+    """The audit."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def append(
+        self,
+        *,
+        at: int,
+        event: str,
+        changed_by: str,
+        reason: str = "",
+        raw_id: str = "",
+        proposal_id: str = "",
+        fact_id: str = "",
+        note_id: str = "",
+        old_content: str = "",
+        new_content: str = "",
+        model: str = "",
+        prompt_version: str = "",
+        latency_ms: int | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> int:
+        """Puts a row down and returns its id; see `HistoryRow`. at: epoch ms. metadata: anything that JSON can hold."""
+        row = self._connection.execute(
+            "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
+            " new_content, model, prompt_version, latency_ms, metadata)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            (
+                at, event, changed_by, str(reason), raw_id, proposal_id, fact_id, note_id, old_content, new_content,
+                model, prompt_version, latency_ms, json.dumps(metadata or {}, ensure_ascii=False),
+            ),
+        ).fetchone()  # fmt: skip
+        return int(row[0])
+
+    def history_of(self, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
+        """What was decided and done about a raw memory, note or proposal, by its id: the newest rows, oldest first."""
+        column = (
+            "raw_id"
+            if about.startswith("raw-")
+            else "proposal_id"
+            if about.startswith("proposal-")
+            else "note_id"
+        )
+        rows = self._connection.execute(
+            f"SELECT * FROM history WHERE {column} = ? ORDER BY id DESC LIMIT ?", (about, most)
+        )
+        return tuple(_row(row) for row in reversed(rows.fetchall()))

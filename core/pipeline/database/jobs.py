@@ -59,308 +59,296 @@ class Reaped(NamedTuple):
     dead: tuple[int, ...] = ()
 
 
-# Putting in
-
-
-def enqueue(
-    writer: sqlite3.Connection,
-    *,
-    type: JobType,
-    target: str,
-    max_attempts: int,
-    now: int,
-    held: bool = False,
-    rest_ms: int = 0,
-    payload: Mapping[str, Any] | None = None,
-) -> int | None:
-    """Puts a job in and returns its id; None when one of this type for the same target is held, waits or runs.
-
-    rest_ms: how long it must not run yet, so that more may gather for it; 120,000 at most.
-    """
-    after = now + min(rest_ms, _LONGEST_REST_MS)
-    row = writer.execute(
-        "INSERT INTO jobs (type, target, status, payload, max_attempts, run_after, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (type, target) WHERE status IN ('held', 'pending', 'leased') DO NOTHING RETURNING id",
-        (type, target, "held" if held else "pending", _text(payload), max_attempts, after, now, now),
-    ).fetchone()
-    return None if row is None else int(row[0])
-
-
-def any_held(reader: sqlite3.Connection) -> bool:
-    """Whether a job or raw memory is held."""
-    return bool(
-        reader.execute(
-            "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'held')"
-            " OR EXISTS (SELECT 1 FROM raw_memories WHERE status = 'held')"
-        ).fetchone()[0]
-    )
-
-
-def release_held(writer: sqlite3.Connection, now: int) -> int:
-    """Lets everything that was held wait for a worker, raw memories with their jobs; how many jobs."""
-    released = writer.execute(
-        "UPDATE jobs SET status = 'pending', run_after = ?1, updated_at = ?1 WHERE status = 'held'", (now,)
-    ).rowcount
-    writer.execute("UPDATE raw_memories SET status = 'queued' WHERE status = 'held'")
-    return released
-
-
-# Leasing
-
-
-def lease(
-    writer: sqlite3.Connection, type: JobType, *, now: int, lease_ms: int, worker: str, token: str
-) -> Lease | None:
-    """Leases the job of this type that has waited longest, None when none may run now; it counts as an attempt.
-
-    worker: who, for people. token: unused so far. lease_ms: how long, unless it is renewed.
-    """
-    row = writer.execute(
-        "UPDATE jobs SET status = 'leased', attempts = attempts + 1, lease_token = :token, leased_by = :worker,"
-        " leased_at = :now, lease_expires_at = :now + :lease_ms, updated_at = :now"
-        " WHERE id = (SELECT id FROM jobs WHERE status = 'pending' AND type = :type"
-        "   AND (run_after <= :now OR run_after > :now + :rest) ORDER BY run_after, id LIMIT 1) RETURNING id",
-        {"token": token, "worker": worker, "now": now, "lease_ms": lease_ms, "type": type, "rest": _LONGEST_REST_MS},
-    ).fetchone()  # fmt: skip
-    if row is None:
-        return None
-    found = writer.execute(f"{_JOBS} WHERE jobs.id = ?", (row[0],)).fetchone()
-    return Lease(_job(found), token, json.loads(found["payload"]))
-
-
-def ready(reader: sqlite3.Connection, now: int) -> tuple[JobType, ...]:
-    """The types of which a job may run now."""
-    return tuple(
-        row[0]
-        for row in reader.execute(
-            "SELECT DISTINCT type FROM jobs WHERE status = 'pending' AND (run_after <= ?1 OR run_after > ?1 + ?2)",
-            (now, _LONGEST_REST_MS),
-        )
-    )
-
-
-def heartbeat(writer: sqlite3.Connection, job_id: int, token: str, *, now: int, lease_ms: int) -> bool:
-    """Renews a lease by its whole length; False when it is lost."""
-    return (
-        writer.execute(
-            "UPDATE jobs SET lease_expires_at = ?, updated_at = ?"
-            " WHERE id = ? AND lease_token = ? AND status = 'leased'",
-            (now + lease_ms, now, job_id, token),
-        ).rowcount
-        == 1
-    )
-
-
-def holds(reader: sqlite3.Connection, job_id: int, token: str) -> bool:
-    """Whether the token still has the job."""
-    return (
-        reader.execute(
-            "SELECT 1 FROM jobs WHERE id = ? AND lease_token = ? AND status = 'leased'", (job_id, token)
-        ).fetchone()
-        is not None
-    )
-
-
-# Ending
-
-
-def complete(
-    writer: sqlite3.Connection, job_id: int, token: str, *, now: int, result: Mapping[str, Any] | None = None
-) -> bool:
-    """Ends a job well; False when the lease is lost. Part of the transaction that writes what the job found."""
-    return (
-        writer.execute(
-            "UPDATE jobs SET status = 'completed', result = :result, completed_at = :now, updated_at = :now,"
-            f" error = '', error_class = '', {_UNLEASED}"
-            " WHERE id = :id AND lease_token = :token AND status = 'leased'",
-            {"result": _text(result), "now": now, "id": job_id, "token": token},
-        ).rowcount
-        == 1
-    )
-
-
-def fail(
-    writer: sqlite3.Connection,
-    job_id: int,
-    token: str,
-    *,
-    now: int,
-    error: str,
-    error_class: str,
-    permanent: bool = False,
-    counts: bool = True,
-    jitter_ms: int = 0,
-) -> JobStatus | None:
-    """Ends an attempt badly, and what the job is then: "pending" again after a rest, or "dead"; None for a lost lease.
-
-    permanent: no further attempt. counts: whether the attempt is the job's own; one that only met a model nobody could
-    reach is not. The raw memory of a dead job is failed.
-    """
-    row = writer.execute(
-        "SELECT attempts, max_attempts FROM jobs WHERE id = ? AND lease_token = ? AND status = 'leased'",
-        (job_id, token),
-    ).fetchone()
-    if row is None:
-        return None
-    attempts = row["attempts"]
-    # It rests all the same, or a job that fails at once would come again at once.
-    rests_until = run_after_ms(now, attempts) + 1 + jitter_ms
-    if not (counts or permanent):
-        attempts -= 1
-    dead = permanent or attempts >= row["max_attempts"]
-    status: JobStatus = "dead" if dead else "pending"
-    writer.execute(
-        "UPDATE jobs SET status = :status, attempts = :attempts, run_after = :after, error = :error,"
-        f" error_class = :class, failed_at = :now, updated_at = :now, {_UNLEASED} WHERE id = :id",
-        {
-            "status": status, "attempts": attempts, "after": rests_until, "error": error[:_ERROR_LENGTH],
-            "class": error_class, "now": now, "id": job_id,
-        },
-    )  # fmt: skip
-    if dead:
-        _mark_failed(writer, (job_id,))
-    return status
-
-
-def give_back(writer: sqlite3.Connection, job_id: int, token: str, *, now: int) -> bool:
-    """Lets a leased job wait again as if it had not been taken: no attempt, no rest. False when the lease is lost."""
-    return (
-        writer.execute(
-            "UPDATE jobs SET status = 'pending', attempts = max(0, attempts - 1), run_after = :now,"
-            f" updated_at = :now, {_UNLEASED} WHERE id = :id AND lease_token = :token AND status = 'leased'",
-            {"now": now, "id": job_id, "token": token},
-        ).rowcount
-        == 1
-    )
-
-
-# Putting right
-
-
-def any_expired(reader: sqlite3.Connection, now: int) -> bool:
-    """Whether there is something to reap."""
-    return (
-        reader.execute(
-            f"SELECT 1 FROM jobs WHERE {_EXPIRED} LIMIT 1", {"now": now, "longest": _LONGEST_LEASE_MS}
-        ).fetchone()
-        is not None
-    )
-
-
-def reap(writer: sqlite3.Connection, now: int) -> Reaped:
-    """Takes the jobs back whose lease ran out: they wait again, or are dead where that was the last attempt."""
-    rows = writer.execute(
-        f"SELECT id, attempts >= max_attempts AS spent FROM jobs WHERE {_EXPIRED} ORDER BY id",
-        {"now": now, "longest": _LONGEST_LEASE_MS},
-    ).fetchall()
-    reaped = Reaped(
-        tuple(row["id"] for row in rows if not row["spent"]), tuple(row["id"] for row in rows if row["spent"])
-    )
-    for status, ids in (("pending", reaped.pending), ("dead", reaped.dead)):
-        writer.executemany(
-            "UPDATE jobs SET status = :status, run_after = :now, failed_at = :now, updated_at = :now,"
-            f" error = 'lease expired before completion', error_class = '{LEASE_EXPIRED}', {_UNLEASED}"
-            " WHERE id = :id",
-            [{"status": status, "now": now, "id": each} for each in ids],
-        )
-    _mark_failed(writer, reaped.dead)
-    return reaped
-
-
-def retry(writer: sqlite3.Connection, job_id: int, now: int) -> None:
-    """Lets a dead job wait again, or one that rests run at once.
-
-    Half of the attempts are forgiven, so that a job which always fails is dead again sooner. Raises NotFoundError,
-    and InvalidInputError for a job that is neither, or whose target has another job in the queue.
-    """
-    row = writer.execute("SELECT status FROM jobs WHERE id = ?", (job_id,)).fetchone()
-    where, kept = f"job {job_id}", "nothing was changed"
-    if row is None:
-        raise NotFoundError("no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
-    if row["status"] == "pending":
-        writer.execute("UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id))
-    elif row["status"] != "dead":
-        raise InvalidInputError(
-            f'a job with the status "{row["status"]}" cannot be retried', where=where, kept=kept
-        )
-    elif not _revive(writer, (job_id,), now):
-        raise InvalidInputError("another job already does this work", where=where, kept=kept)
-
-
-def retry_dead(writer: sqlite3.Connection, now: int) -> int:
-    """Lets all dead jobs wait again, the newest of each target; how many."""
-    newest = writer.execute(
-        "SELECT max(id) FROM jobs AS dead WHERE status = 'dead' AND NOT EXISTS ("
-        " SELECT 1 FROM jobs AS later WHERE later.type = dead.type AND later.target = dead.target"
-        " AND later.id > dead.id) GROUP BY type, target"
-    ).fetchall()
-    return _revive(writer, [row[0] for row in newest], now)
-
-
-def _revive(writer: sqlite3.Connection, ids: Iterable[int], now: int) -> int:
-    revived = 0
-    for job_id in ids:
-        changed = writer.execute(
-            "UPDATE OR IGNORE jobs SET status = 'pending', attempts = min(attempts, max_attempts) / 2,"
-            " run_after = ?1, updated_at = ?1 WHERE id = ?2 AND status = 'dead'",
-            (now, job_id),
-        ).rowcount
-        if changed:
-            writer.execute(
-                "UPDATE raw_memories SET status = 'queued' WHERE status = 'failed'"
-                " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
-                (job_id,),
-            )
-        revived += changed
-    return revived
-
-
-def _mark_failed(writer: sqlite3.Connection, ids: Iterable[int]) -> None:
-    writer.executemany(
-        "UPDATE raw_memories SET status = 'failed' WHERE status IN ('queued', 'held')"
-        " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
-        [(each,) for each in ids],
-    )
-
-
-# Reading
-
-
-def job(reader: sqlite3.Connection, job_id: int) -> Job | None:
-    """A job, None for none of this id."""
-    row = reader.execute(f"{_JOBS} WHERE jobs.id = ?", (job_id,)).fetchone()
-    return None if row is None else _job(row)
-
-
-def jobs(
-    reader: sqlite3.Connection, status: JobStatus | None = None, *, target: str = "", most: int = 200
-) -> tuple[Job, ...]:
-    """Jobs, those that ended or were put in last first. target: only those about it."""
-    conditions: list[tuple[str, str]] = [("jobs.status = ?", status)] if status else []
-    conditions += [("jobs.target = ?", target)] if target else []
-    where = f"WHERE {' AND '.join(condition for condition, _ in conditions)}" if conditions else ""
-    rows = reader.execute(
-        f"{_JOBS} {where} ORDER BY jobs.updated_at DESC, jobs.id DESC LIMIT ?",
-        (*(value for _, value in conditions), most),
-    )
-    return tuple(_job(row) for row in rows)
-
-
-def counts(reader: sqlite3.Connection) -> dict[JobStatus, int]:
-    """How many jobs there are of each status that occurs."""
-    return {row[0]: row[1] for row in reader.execute("SELECT status, count(*) FROM jobs GROUP BY status")}
-
-
-def running(reader: sqlite3.Connection) -> tuple[Job, ...]:
-    """The jobs that workers have, the one taken first at the head."""
-    rows = reader.execute(f"{_JOBS} WHERE jobs.status = 'leased' ORDER BY jobs.leased_at, jobs.id")
-    return tuple(_job(row) for row in rows)
-
-
 def _job(row: sqlite3.Row) -> Job:
     return Job(**{name: row[name] for name in Job.__slots__})
 
 
 def _text(value: Mapping[str, Any] | None) -> str:
     return json.dumps(value or {}, ensure_ascii=False)
+
+
+class Jobs:
+    """The queue."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    # Putting in
+
+    def enqueue(
+        self,
+        *,
+        type: JobType,
+        target: str,
+        max_attempts: int,
+        now: int,
+        held: bool = False,
+        rest_ms: int = 0,
+        payload: Mapping[str, Any] | None = None,
+    ) -> int | None:
+        """Puts a job in and returns its id; None when one of this type for the same target is held, waits or runs.
+
+        rest_ms: how long it must not run yet, so that more may gather for it; 120,000 at most.
+        """
+        after = now + min(rest_ms, _LONGEST_REST_MS)
+        row = self._connection.execute(
+            "INSERT INTO jobs (type, target, status, payload, max_attempts, run_after, created_at, updated_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (type, target) WHERE status IN ('held', 'pending', 'leased') DO NOTHING RETURNING id",
+            (type, target, "held" if held else "pending", _text(payload), max_attempts, after, now, now),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def any_held(self) -> bool:
+        """Whether a job or raw memory is held."""
+        return bool(
+            self._connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'held')"
+                " OR EXISTS (SELECT 1 FROM raw_memories WHERE status = 'held')"
+            ).fetchone()[0]
+        )
+
+    def release_held(self, now: int) -> int:
+        """Lets everything that was held wait for a worker, raw memories with their jobs; how many jobs."""
+        released = self._connection.execute(
+            "UPDATE jobs SET status = 'pending', run_after = ?1, updated_at = ?1 WHERE status = 'held'",
+            (now,),
+        ).rowcount
+        self._connection.execute("UPDATE raw_memories SET status = 'queued' WHERE status = 'held'")
+        return released
+
+    # Leasing
+
+    def lease(self, type: JobType, *, now: int, lease_ms: int, worker: str, token: str) -> Lease | None:
+        """Leases the job of this type that has waited longest, None when none may run now; it counts as an attempt.
+
+        worker: who, for people. token: unused so far. lease_ms: how long, unless it is renewed.
+        """
+        row = self._connection.execute(
+            "UPDATE jobs SET status = 'leased', attempts = attempts + 1, lease_token = :token, leased_by = :worker,"
+            " leased_at = :now, lease_expires_at = :now + :lease_ms, updated_at = :now"
+            " WHERE id = (SELECT id FROM jobs WHERE status = 'pending' AND type = :type"
+            "   AND (run_after <= :now OR run_after > :now + :rest) ORDER BY run_after, id LIMIT 1) RETURNING id",
+            {
+                "token": token, "worker": worker, "now": now, "lease_ms": lease_ms, "type": type,
+                "rest": _LONGEST_REST_MS,
+            },
+        ).fetchone()  # fmt: skip
+        if row is None:
+            return None
+        found = self._connection.execute(f"{_JOBS} WHERE jobs.id = ?", (row[0],)).fetchone()
+        return Lease(_job(found), token, json.loads(found["payload"]))
+
+    def ready(self, now: int) -> tuple[JobType, ...]:
+        """The types of which a job may run now."""
+        return tuple(
+            row[0]
+            for row in self._connection.execute(
+                "SELECT DISTINCT type FROM jobs WHERE status = 'pending' AND (run_after <= ?1 OR run_after > ?1 + ?2)",
+                (now, _LONGEST_REST_MS),
+            )
+        )
+
+    def heartbeat(self, job_id: int, token: str, *, now: int, lease_ms: int) -> bool:
+        """Renews a lease by its whole length; False when it is lost."""
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET lease_expires_at = ?, updated_at = ?"
+                " WHERE id = ? AND lease_token = ? AND status = 'leased'",
+                (now + lease_ms, now, job_id, token),
+            ).rowcount
+            == 1
+        )
+
+    def holds(self, job_id: int, token: str) -> bool:
+        """Whether the token still has the job."""
+        return (
+            self._connection.execute(
+                "SELECT 1 FROM jobs WHERE id = ? AND lease_token = ? AND status = 'leased'", (job_id, token)
+            ).fetchone()
+            is not None
+        )
+
+    # Ending
+
+    def complete(self, job_id: int, token: str, *, now: int, result: Mapping[str, Any] | None = None) -> bool:
+        """Ends a job well; False when the lease is lost. Part of the transaction that writes what the job found."""
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET status = 'completed', result = :result, completed_at = :now, updated_at = :now,"
+                f" error = '', error_class = '', {_UNLEASED}"
+                " WHERE id = :id AND lease_token = :token AND status = 'leased'",
+                {"result": _text(result), "now": now, "id": job_id, "token": token},
+            ).rowcount
+            == 1
+        )
+
+    def fail(
+        self,
+        job_id: int,
+        token: str,
+        *,
+        now: int,
+        error: str,
+        error_class: str,
+        permanent: bool = False,
+        counts: bool = True,
+        jitter_ms: int = 0,
+    ) -> JobStatus | None:
+        """Ends an attempt badly; what the job is then: "pending" again after a rest, or "dead"; None for a lost lease.
+
+        permanent: no further attempt. counts: whether the attempt is the job's own; one that only met a model nobody
+        could reach is not. The raw memory of a dead job is failed.
+        """
+        row = self._connection.execute(
+            "SELECT attempts, max_attempts FROM jobs WHERE id = ? AND lease_token = ? AND status = 'leased'",
+            (job_id, token),
+        ).fetchone()
+        if row is None:
+            return None
+        attempts = row["attempts"]
+        # It rests all the same, or a job that fails at once would come again at once.
+        rests_until = run_after_ms(now, attempts) + 1 + jitter_ms
+        if not (counts or permanent):
+            attempts -= 1
+        dead = permanent or attempts >= row["max_attempts"]
+        status: JobStatus = "dead" if dead else "pending"
+        self._connection.execute(
+            "UPDATE jobs SET status = :status, attempts = :attempts, run_after = :after, error = :error,"
+            f" error_class = :class, failed_at = :now, updated_at = :now, {_UNLEASED} WHERE id = :id",
+            {
+                "status": status, "attempts": attempts, "after": rests_until, "error": error[:_ERROR_LENGTH],
+                "class": error_class, "now": now, "id": job_id,
+            },
+        )  # fmt: skip
+        if dead:
+            self._mark_failed((job_id,))
+        return status
+
+    def give_back(self, job_id: int, token: str, *, now: int) -> bool:
+        """Lets a leased job wait again as if it was not taken: no attempt, no rest. False when the lease is lost."""
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET status = 'pending', attempts = max(0, attempts - 1), run_after = :now,"
+                f" updated_at = :now, {_UNLEASED} WHERE id = :id AND lease_token = :token AND status = 'leased'",
+                {"now": now, "id": job_id, "token": token},
+            ).rowcount
+            == 1
+        )
+
+    # Putting right
+
+    def any_expired(self, now: int) -> bool:
+        """Whether there is something to reap."""
+        return (
+            self._connection.execute(
+                f"SELECT 1 FROM jobs WHERE {_EXPIRED} LIMIT 1", {"now": now, "longest": _LONGEST_LEASE_MS}
+            ).fetchone()
+            is not None
+        )
+
+    def reap(self, now: int) -> Reaped:
+        """Takes the jobs back whose lease ran out: they wait again, or are dead where that was the last attempt."""
+        rows = self._connection.execute(
+            f"SELECT id, attempts >= max_attempts AS spent FROM jobs WHERE {_EXPIRED} ORDER BY id",
+            {"now": now, "longest": _LONGEST_LEASE_MS},
+        ).fetchall()
+        reaped = Reaped(
+            tuple(row["id"] for row in rows if not row["spent"]),
+            tuple(row["id"] for row in rows if row["spent"]),
+        )
+        for status, ids in (("pending", reaped.pending), ("dead", reaped.dead)):
+            self._connection.executemany(
+                "UPDATE jobs SET status = :status, run_after = :now, failed_at = :now, updated_at = :now,"
+                f" error = 'lease expired before completion', error_class = '{LEASE_EXPIRED}', {_UNLEASED}"
+                " WHERE id = :id",
+                [{"status": status, "now": now, "id": each} for each in ids],
+            )
+        self._mark_failed(reaped.dead)
+        return reaped
+
+    def retry(self, job_id: int, now: int) -> None:
+        """Lets a dead job wait again, or one that rests run at once.
+
+        Half of the attempts are forgiven, so that a job which always fails is dead again sooner. Raises NotFoundError,
+        and InvalidInputError for a job that is neither, or whose target has another job in the queue.
+        """
+        row = self._connection.execute("SELECT status FROM jobs WHERE id = ?", (job_id,)).fetchone()
+        where, kept = f"job {job_id}", "nothing was changed"
+        if row is None:
+            raise NotFoundError("no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
+        if row["status"] == "pending":
+            self._connection.execute(
+                "UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id)
+            )
+        elif row["status"] != "dead":
+            raise InvalidInputError(
+                f'a job with the status "{row["status"]}" cannot be retried', where=where, kept=kept
+            )
+        elif not self._revive((job_id,), now):
+            raise InvalidInputError("another job already does this work", where=where, kept=kept)
+
+    def retry_dead(self, now: int) -> int:
+        """Lets all dead jobs wait again, the newest of each target; how many."""
+        newest = self._connection.execute(
+            "SELECT max(id) FROM jobs AS dead WHERE status = 'dead' AND NOT EXISTS ("
+            " SELECT 1 FROM jobs AS later WHERE later.type = dead.type AND later.target = dead.target"
+            " AND later.id > dead.id) GROUP BY type, target"
+        ).fetchall()
+        return self._revive([row[0] for row in newest], now)
+
+    def _revive(self, ids: Iterable[int], now: int) -> int:
+        revived = 0
+        for job_id in ids:
+            changed = self._connection.execute(
+                "UPDATE OR IGNORE jobs SET status = 'pending', attempts = min(attempts, max_attempts) / 2,"
+                " run_after = ?1, updated_at = ?1 WHERE id = ?2 AND status = 'dead'",
+                (now, job_id),
+            ).rowcount
+            if changed:
+                self._connection.execute(
+                    "UPDATE raw_memories SET status = 'queued' WHERE status = 'failed'"
+                    " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
+                    (job_id,),
+                )
+            revived += changed
+        return revived
+
+    def _mark_failed(self, ids: Iterable[int]) -> None:
+        self._connection.executemany(
+            "UPDATE raw_memories SET status = 'failed' WHERE status IN ('queued', 'held')"
+            " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
+            [(each,) for each in ids],
+        )
+
+    # Reading
+
+    def job(self, job_id: int) -> Job | None:
+        """A job, None for none of this id."""
+        row = self._connection.execute(f"{_JOBS} WHERE jobs.id = ?", (job_id,)).fetchone()
+        return None if row is None else _job(row)
+
+    def jobs(self, status: JobStatus | None = None, *, target: str = "", most: int = 200) -> tuple[Job, ...]:
+        """Jobs, those that ended or were put in last first. target: only those about it."""
+        conditions: list[tuple[str, str]] = [("jobs.status = ?", status)] if status else []
+        conditions += [("jobs.target = ?", target)] if target else []
+        where = f"WHERE {' AND '.join(condition for condition, _ in conditions)}" if conditions else ""
+        rows = self._connection.execute(
+            f"{_JOBS} {where} ORDER BY jobs.updated_at DESC, jobs.id DESC LIMIT ?",
+            (*(value for _, value in conditions), most),
+        )
+        return tuple(_job(row) for row in rows)
+
+    def counts(self) -> dict[JobStatus, int]:
+        """How many jobs there are of each status that occurs."""
+        return {
+            row[0]: row[1]
+            for row in self._connection.execute("SELECT status, count(*) FROM jobs GROUP BY status")
+        }
+
+    def running(self) -> tuple[Job, ...]:
+        """The jobs that workers have, the one taken first at the head."""
+        rows = self._connection.execute(
+            f"{_JOBS} WHERE jobs.status = 'leased' ORDER BY jobs.leased_at, jobs.id"
+        )
+        return tuple(_job(row) for row in rows)

@@ -12,9 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
 from core.model.secrets import mark_of
-from core.pipeline.database import meta
-from core.pipeline.database.checkpoints import has_checkpoints
-from core.pipeline.database.connection import Database
+from core.pipeline.database.checkpoints import Checkpoints
+from core.pipeline.database.meta import Meta
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import normalise
 
@@ -26,15 +25,37 @@ HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoi
 _SHADOWS: Final = "facts_fts"
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
-    ("id", "raw_id", "proposal_id", "fact_id", "note_id", "entry_id", "target_note", "duplicate_of", "status", "type",
-     "kind", "op", "action", "event", "nugget", "content_hash", "payload_hash", "lease_token", "decided_by")
-)  # fmt: skip
+    (
+        "id",
+        "raw_id",
+        "proposal_id",
+        "fact_id",
+        "note_id",
+        "entry_id",
+        "target_note",
+        "duplicate_of",
+        "status",
+        "type",
+        "kind",
+        "op",
+        "action",
+        "event",
+        "nugget",
+        "content_hash",
+        "payload_hash",
+        "lease_token",
+        "decided_by",
+    )
+)
 _JSON: Final = frozenset(("metadata", "payload", "result"))
 # By whose column a row is the only one of its kind: two may be the same once they are masked.
 _ONLY: Final = {
-    "facts": "content_hash", "attributes": "normalised_content", "entities": "canonical_name",
-    "aspects": "canonical_name", "entity_aliases": "canonical_name",
-}  # fmt: skip
+    "facts": "content_hash",
+    "attributes": "normalised_content",
+    "entities": "canonical_name",
+    "aspects": "canonical_name",
+    "entity_aliases": "canonical_name",
+}
 
 
 class StoredText(NamedTuple):
@@ -51,73 +72,6 @@ class Masked(NamedTuple):
     table: str
     key: Mapping[str, Any]
     changes: Mapping[str, Any]
-
-
-# What may hold one
-
-
-def texts(reader: sqlite3.Connection) -> Iterator[StoredText]:
-    """Everything that people submitted or models said, the texts as they were handed in first."""
-    yield from _stored_texts(
-        reader, "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid"
-    )
-    yield from _stored_texts(reader, "SELECT id, nugget, content FROM facts ORDER BY created_at, id")
-    said = "content || char(10) || target_content || char(10) || told"
-    yield from _stored_texts(reader, f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
-    found = reader.execute("SELECT session_key, content FROM transcripts ORDER BY session_key, revision")
-    for session, content in found:
-        yield StoredText(f"session {session}", "", _unpacked(content))
-    if has_checkpoints(reader):
-        yield from _stored_texts(
-            reader, "SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id"
-        )
-
-
-def _stored_texts(reader: sqlite3.Connection, query: str) -> Iterator[StoredText]:
-    return (StoredText(*row) for row in reader.execute(query))
-
-
-def load_not_secrets(reader: sqlite3.Connection) -> frozenset[str]:
-    """The marks of the values that a person has said are no secrets."""
-    rows = reader.execute("SELECT name FROM meta WHERE substr(name, 1, ?) = ?", (len(_NO_SECRET), _NO_SECRET))
-    return frozenset(row[0][len(_NO_SECRET) :] for row in rows)
-
-
-def store_not_secret(writer: sqlite3.Connection, value: str) -> None:
-    """Remembers that a value is no secret."""
-    meta.put(writer, _NO_SECRET + mark_of(value), 1)
-
-
-# Masking
-
-
-def masked_rows(reader: sqlite3.Connection, masks: Masks, *, holding: bool = True) -> Iterator[Masked]:
-    """Each row that holds a value. holding: with the texts that people are told of.
-
-    A table is read when its turn comes, so that what changing another one did to it is seen.
-    """
-    moved: dict[str, tuple[str, str]] = {}
-    for table in _tables(reader):
-        if table in HOLDING and not holding:
-            continue
-        columns = reader.execute(f"PRAGMA table_info({table})").fetchall()
-        keys = [name for _, name, _, _, _, key in columns if key]
-        for values in reader.execute(f"SELECT * FROM {table}").fetchall():
-            row = dict(zip([column[1] for column in columns], values, strict=True))
-            changes = _changes(table, row, masks)
-            if table == "raw_memories" and "content" in changes:
-                moved[row["id"]] = row["content"], changes["content"]
-            elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
-                changes |= _span(row, *moved[row["raw_id"]], masks)
-            if changes:
-                yield Masked(table, {name: row[name] for name in keys}, changes)
-
-
-def _tables(reader: sqlite3.Connection) -> list[str]:
-    """All tables but the full-text index, which is made anew; raw memories first, since spans point into them."""
-    rows = reader.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall()
-    names = [row[0] for row in rows if not row[0].startswith((_SHADOWS, "sqlite_", "facts_terms"))]
-    return sorted(names, key=lambda name: name != "raw_memories")
 
 
 def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
@@ -186,84 +140,6 @@ def _shared(one: str, other: str) -> int:
     return next(place for place in range(len(other)) if one[place : place + 1] != other[place])
 
 
-def mask_rows(writer: sqlite3.Connection, masks: Masks, *, holding: bool = True) -> Counter[str]:
-    """Masks every row that holds a value, in the caller's transaction; how many of each table.
-
-    The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
-    Afterwards `leave_no_byte` must be called.
-    """
-    writer.execute("PRAGMA secure_delete = ON")
-    meta.put(writer, _UNFINISHED, 1)
-    done: Counter[str] = Counter()
-    put_guards_back = _lift_guards(writer)
-    for row in masked_rows(writer, masks, holding=holding):
-        _rewrite(writer, row)
-        done[row.table] += 1
-    put_guards_back()
-    _index_anew(writer)
-    return done
-
-
-def _lift_guards(writer: sqlite3.Connection) -> Callable[[], None]:
-    """Takes the triggers of the audit away; what puts them back."""
-    guards = writer.execute(
-        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
-    ).fetchall()
-    for name, _ in guards:
-        writer.execute(f"DROP TRIGGER {name}")
-
-    def put_back() -> None:
-        for _, statement in guards:
-            writer.execute(statement)
-
-    return put_back
-
-
-def _rewrite(writer: sqlite3.Connection, row: Masked) -> None:
-    try:
-        _update(writer, row)
-    except sqlite3.IntegrityError:
-        only = _ONLY.get(row.table)
-        if only is None or only not in row.changes:
-            raise
-        apart = " ".join((row.changes[only], _digest(json.dumps(dict(row.key)))[:16]))
-        masked = _digest(apart) if only == "content_hash" else apart
-        _update(writer, row._replace(changes={**row.changes, only: masked}))
-
-
-def _update(writer: sqlite3.Connection, row: Masked) -> None:
-    changes = ", ".join(f"{name} = ?" for name in row.changes)
-    where = " AND ".join(f"{name} IS ?" for name in row.key)
-    writer.execute(
-        f"UPDATE {row.table} SET {changes} WHERE {where}", (*row.changes.values(), *row.key.values())
-    )
-
-
-def _index_anew(writer: sqlite3.Connection) -> None:
-    """What was taken out of the full-text index stays in it until it is made anew."""
-    writer.execute("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
-
-
-def unfinished(reader: sqlite3.Connection) -> bool:
-    """Whether rows were masked, and the bytes of the former ones may still lie in the file or beside it."""
-    return meta.number(reader, _UNFINISHED) is not None
-
-
-def leave_no_byte(database: Database) -> None:
-    """Makes the file anew after rows were masked, so that nothing of the former ones is left in it or beside it.
-
-    Raises StorageError or LockTimeoutError when another program is in the way; doing it again then finishes it.
-    """
-    database.make_anew()
-    with database.write() as writer:
-        writer.execute("PRAGMA secure_delete = ON")
-        # The numbers of rows, by which the index knows them, may differ in the new file.
-        _index_anew(writer)
-    database.empty_log()
-    with database.write() as writer:
-        meta.drop(writer, _UNFINISHED)
-
-
 def _unpacked(content: bytes) -> str:
     try:
         return zlib.decompress(content).decode()
@@ -273,3 +149,136 @@ def _unpacked(content: bytes) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Masking:
+    """Every text that may hold a credential."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    # What may hold one
+
+    def texts(self) -> Iterator[StoredText]:
+        """Everything that people submitted or models said, the texts as they were handed in first."""
+        yield from self._stored_texts(
+            "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid"
+        )
+        yield from self._stored_texts("SELECT id, nugget, content FROM facts ORDER BY created_at, id")
+        said = "content || char(10) || target_content || char(10) || told"
+        yield from self._stored_texts(f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
+        found = self._connection.execute(
+            "SELECT session_key, content FROM transcripts ORDER BY session_key, revision"
+        )
+        for session, content in found:
+            yield StoredText(f"session {session}", "", _unpacked(content))
+        if Checkpoints(self._connection).there():
+            yield from self._stored_texts(
+                "SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id"
+            )
+
+    def _stored_texts(self, query: str) -> Iterator[StoredText]:
+        return (StoredText(*row) for row in self._connection.execute(query))
+
+    def load_not_secrets(self) -> frozenset[str]:
+        """The marks of the values that a person has said are no secrets."""
+        rows = self._connection.execute(
+            "SELECT name FROM meta WHERE substr(name, 1, ?) = ?", (len(_NO_SECRET), _NO_SECRET)
+        )
+        return frozenset(row[0][len(_NO_SECRET) :] for row in rows)
+
+    def store_not_secret(self, value: str) -> None:
+        """Remembers that a value is no secret."""
+        Meta(self._connection).put(_NO_SECRET + mark_of(value), 1)
+
+    # Masking
+
+    def masked_rows(self, masks: Masks, *, holding: bool = True) -> Iterator[Masked]:
+        """Each row that holds a value. holding: with the texts that people are told of.
+
+        A table is read when its turn comes, so that what changing another one did to it is seen.
+        """
+        moved: dict[str, tuple[str, str]] = {}
+        for table in self._tables():
+            if table in HOLDING and not holding:
+                continue
+            columns = self._connection.execute(f"PRAGMA table_info({table})").fetchall()
+            keys = [name for _, name, _, _, _, key in columns if key]
+            for values in self._connection.execute(f"SELECT * FROM {table}").fetchall():
+                row = dict(zip([column[1] for column in columns], values, strict=True))
+                changes = _changes(table, row, masks)
+                if table == "raw_memories" and "content" in changes:
+                    moved[row["id"]] = row["content"], changes["content"]
+                elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
+                    changes |= _span(row, *moved[row["raw_id"]], masks)
+                if changes:
+                    yield Masked(table, {name: row[name] for name in keys}, changes)
+
+    def _tables(self) -> list[str]:
+        """All tables but the full-text index, which is made anew; raw memories first, since spans point into them."""
+        rows = self._connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid"
+        ).fetchall()
+        names = [row[0] for row in rows if not row[0].startswith((_SHADOWS, "sqlite_", "facts_terms"))]
+        return sorted(names, key=lambda name: name != "raw_memories")
+
+    def mask_rows(self, masks: Masks, *, holding: bool = True) -> Counter[str]:
+        """Masks every row that holds a value, in the caller's transaction; how many of each table.
+
+        The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
+        Afterwards `Database.leave_no_byte` must be called.
+        """
+        self._connection.execute("PRAGMA secure_delete = ON")
+        Meta(self._connection).put(_UNFINISHED, 1)
+        done: Counter[str] = Counter()
+        put_guards_back = self._lift_guards()
+        for row in self.masked_rows(masks, holding=holding):
+            self._rewrite(row)
+            done[row.table] += 1
+        put_guards_back()
+        self.index_anew()
+        return done
+
+    def _lift_guards(self) -> Callable[[], None]:
+        """Takes the triggers of the audit away; what puts them back."""
+        guards = self._connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
+        ).fetchall()
+        for name, _ in guards:
+            self._connection.execute(f"DROP TRIGGER {name}")
+
+        def put_back() -> None:
+            for _, statement in guards:
+                self._connection.execute(statement)
+
+        return put_back
+
+    def _rewrite(self, row: Masked) -> None:
+        try:
+            self._update(row)
+        except sqlite3.IntegrityError:
+            only = _ONLY.get(row.table)
+            if only is None or only not in row.changes:
+                raise
+            apart = " ".join((row.changes[only], _digest(json.dumps(dict(row.key)))[:16]))
+            masked = _digest(apart) if only == "content_hash" else apart
+            self._update(row._replace(changes={**row.changes, only: masked}))
+
+    def _update(self, row: Masked) -> None:
+        changes = ", ".join(f"{name} = ?" for name in row.changes)
+        where = " AND ".join(f"{name} IS ?" for name in row.key)
+        self._connection.execute(
+            f"UPDATE {row.table} SET {changes} WHERE {where}", (*row.changes.values(), *row.key.values())
+        )
+
+    def index_anew(self) -> None:
+        """What was taken out of the full-text index stays in it until it is made anew."""
+        self._connection.execute("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
+
+    def unfinished(self) -> bool:
+        """Whether rows were masked, and the bytes of the former ones may still lie in the file or beside it."""
+        return Meta(self._connection).number(_UNFINISHED) is not None
+
+    def finish(self) -> None:
+        """Nothing of the former rows is left in the file or beside it."""
+        Meta(self._connection).drop(_UNFINISHED)

@@ -9,20 +9,24 @@ from typing import Final
 PAUSED: Final = "paused_at"
 
 
-def number(reader: sqlite3.Connection, name: str) -> int | None:
-    """The whole number under a name, None when there is none."""
-    row = reader.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return row[0] if row is not None and isinstance(row[0], int) else None
+class Meta:
+    """Small values that all processes share."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-def put(writer: sqlite3.Connection, name: str, value: int) -> None:
-    """Keeps a number under a name."""
-    writer.execute(
-        "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (name, value),
-    )
+    def number(self, name: str) -> int | None:
+        """The whole number under a name, None when there is none."""
+        row = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return row[0] if row is not None and isinstance(row[0], int) else None
 
+    def put(self, name: str, value: int) -> None:
+        """Keeps a number under a name."""
+        self._connection.execute(
+            "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
 
-def drop(writer: sqlite3.Connection, name: str) -> None:
-    """Forgets a name."""
-    writer.execute("DELETE FROM meta WHERE name = ?", (name,))
+    def drop(self, name: str) -> None:
+        """Forgets a name."""
+        self._connection.execute("DELETE FROM meta WHERE name = ?", (name,))

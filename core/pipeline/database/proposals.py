@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from typing import Final
 
 from core.errors import AmbiguousError, ErrorCode, InvalidInputError, ListThings, NameIt
-from core.pipeline.records import ProposalStatus, StoredProposal
+from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 
 _HEAD: Final = "proposal-"
 _OPEN: Final = "status IN ('proposed', 'review')"
@@ -14,136 +16,18 @@ _PLAIN: Final = tuple(
     name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span")
 )
 _INSERTED: Final = (
-    *_PLAIN, "grounded", "review_needed", "span_start", "span_end", "job_id", "place", "prompt_version", "content_hash"
+    *_PLAIN, "grounded", "review_needed", "span_start", "span_end", "job_id", "place", "prompt_version", "content_hash",
 )  # fmt: skip
-
-
-def insert(
-    writer: sqlite3.Connection,
-    proposal: StoredProposal,
-    *,
-    job_id: int,
-    place: int,
-    prompt_version: str,
-    content_hash: str,
-) -> None:
-    """Stores a proposal. place: the index of its fact in the extraction. content_hash: of the fact."""
-    span = proposal.span or (None, None)
-    values = (
-        *(getattr(proposal, name) for name in _PLAIN),
-        proposal.grounded, proposal.review_needed, *span, job_id, place, prompt_version, content_hash,
-    )  # fmt: skip
-    marks = ", ".join("?" * len(values))
-    writer.execute(f"INSERT INTO proposals ({', '.join(_INSERTED)}) VALUES ({marks})", values)
-
-
-def resolve(
-    writer: sqlite3.Connection,
-    proposal_id: str,
-    status: ProposalStatus,
-    *,
-    reason: str,
-    by: str,
-    now: int,
-    note_id: str = "",
-    repeated: str = "",
-) -> bool:
-    """Says what became of an open proposal; False when it is not open any more.
-
-    note_id: the note it became. repeated: the note that says it already.
-    """
-    return (
-        writer.execute(
-            "UPDATE proposals SET status = ?1, reason = ?2, resolved_by = ?3, resolved_at = ?4, note_id = ?5,"
-            f" target_note = CASE WHEN ?6 <> '' THEN ?6 ELSE target_note END WHERE id = ?7 AND {_OPEN}",
-            (status, str(reason), by, now, note_id, repeated, proposal_id),
-        ).rowcount
-        == 1
-    )
-
-
-def by_id(reader: sqlite3.Connection, proposal_id: str) -> StoredProposal | None:
-    """A proposal, None for none of this id."""
-    row = reader.execute("SELECT * FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
-    return None if row is None else _stored(row)
-
-
-def resolve_id(reader: sqlite3.Connection, said: str) -> str:
-    """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
-    proposal that waits; what means none comes back as it is. Raises AmbiguousError, and InvalidInputError for "".
-    """
-    wanted = said.strip()
-    if not wanted:
-        raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals"))
-    begins = (wanted, f"{_HEAD}{wanted}")
-    looks: tuple[tuple[str, tuple[str, ...]], ...] = (
-        ("id = ?", (wanted,)),
-        (f"content = ? AND {_OPEN}", (wanted,)),
-        (f"(substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2) AND {_OPEN}", begins),
-        ("substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2", begins),
-    )
-    for where, values in looks:
-        found = [
-            row["id"] for row in reader.execute(f"SELECT id FROM proposals WHERE {where} LIMIT 5", values)
-        ]
-        if len(found) == 1:
-            return str(found[0])
-        if found:
-            few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
-            raise AmbiguousError(
-                f"matches several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
-            )
-    return wanted
-
-
-def stored(reader: sqlite3.Connection, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
-    """Proposals that wait for a person, newest first; those of one memory in the order of its facts. all: every one."""
-    where = "" if all else f"WHERE {_OPEN}"
-    rows = reader.execute(
-        f"SELECT * FROM proposals {where} ORDER BY created_at DESC, raw_id, place LIMIT ?", (most,)
-    )
-    return tuple(map(_stored, rows))
-
-
-def above(reader: sqlite3.Connection, confidence: float) -> tuple[str, ...]:
-    """Ids of the open additions that are at least so sure, of the fact and of the decision, oldest first.
-
-    What needs a person's look at it (an update, a deletion, a fact that is not grounded) is not among them.
-    """
-    rows = reader.execute(
-        f"SELECT id FROM proposals WHERE {_OPEN} AND action = 'add' AND review_needed = 0"
-        " AND min(fact_confidence, confidence) >= ? ORDER BY created_at, raw_id, place",
-        (confidence,),
-    )
-    return tuple(row[0] for row in rows)
-
-
-def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> StoredProposal | None:
-    """An addition of the same fact that waits for a person, else one that a person refused; None for neither."""
-    row = reader.execute(
-        "SELECT * FROM proposals WHERE nugget = ? AND content_hash = ? AND action = 'add'"
-        " AND status IN ('proposed', 'review', 'rejected') ORDER BY status = 'rejected', created_at LIMIT 1",
-        (nugget, content_hash),
-    ).fetchone()
-    return None if row is None else _stored(row)
-
-
-def prompt_version(reader: sqlite3.Connection, proposal_id: str) -> str:
-    """The version of the prompt that a proposal comes from."""
-    row = reader.execute("SELECT prompt_version FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
-    return "" if row is None else str(row[0])
-
-
-def note_of_sibling(reader: sqlite3.Connection, proposal_id: str, content: str) -> str:
-    """The note that an earlier fact of the same extraction became or repeats, by its text; "" while there is none."""
-    row = reader.execute(
-        "SELECT coalesce(nullif(other.note_id, ''), other.target_note) FROM proposals AS one JOIN proposals AS other"
-        " ON other.raw_id = one.raw_id AND other.job_id IS one.job_id AND other.place < one.place"
-        " WHERE one.id = ? AND other.content = ? AND other.status IN ('applied', 'deduped')"
-        " ORDER BY other.place LIMIT 1",
-        (proposal_id, content),
-    ).fetchone()
-    return "" if row is None else str(row[0])
+# What was brought over by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again.
+_ACCEPTED: Final = "resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
+_UNDONE: Final = f"""
+SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
+    proposals.prompt_version, op, fact_id, box.note_id, entry_id
+FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
+WHERE box.status = 'done' AND entry_id <> '' AND (
+    (proposals.status = 'applied' AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
+    OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
+"""
 
 
 def _stored(row: sqlite3.Row) -> StoredProposal:
@@ -154,3 +38,148 @@ def _stored(row: sqlite3.Row) -> StoredProposal:
         review_needed=bool(row["review_needed"]),
         span=None if start is None else (start, row["span_end"]),
     )
+
+
+class Proposals:
+    """What was proposed, and what became of it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def insert(
+        self,
+        proposal: StoredProposal,
+        *,
+        job_id: int,
+        place: int,
+        prompt_version: str,
+        content_hash: str,
+    ) -> None:
+        """Stores a proposal. place: the index of its fact in the extraction. content_hash: of the fact."""
+        span = proposal.span or (None, None)
+        values = (
+            *(getattr(proposal, name) for name in _PLAIN),
+            proposal.grounded, proposal.review_needed, *span, job_id, place, prompt_version, content_hash,
+        )  # fmt: skip
+        marks = ", ".join("?" * len(values))
+        self._connection.execute(f"INSERT INTO proposals ({', '.join(_INSERTED)}) VALUES ({marks})", values)
+
+    def resolve(
+        self,
+        proposal_id: str,
+        status: ProposalStatus,
+        *,
+        reason: str,
+        by: str,
+        now: int,
+        note_id: str = "",
+        repeated: str = "",
+    ) -> bool:
+        """Says what became of an open proposal; False when it is not open any more.
+
+        note_id: the note it became. repeated: the note that says it already.
+        """
+        return (
+            self._connection.execute(
+                "UPDATE proposals SET status = ?1, reason = ?2, resolved_by = ?3, resolved_at = ?4, note_id = ?5,"
+                f" target_note = CASE WHEN ?6 <> '' THEN ?6 ELSE target_note END WHERE id = ?7 AND {_OPEN}",
+                (status, str(reason), by, now, note_id, repeated, proposal_id),
+            ).rowcount
+            == 1
+        )
+
+    def by_id(self, proposal_id: str) -> StoredProposal | None:
+        """A proposal, None for none of this id."""
+        row = self._connection.execute("SELECT * FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
+        return None if row is None else _stored(row)
+
+    def resolve_id(self, said: str) -> str:
+        """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
+        proposal that waits; what means none comes back as it is. Raises AmbiguousError, and InvalidInputError for "".
+        """
+        wanted = said.strip()
+        if not wanted:
+            raise InvalidInputError(
+                "the id is empty", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals")
+            )
+        begins = (wanted, f"{_HEAD}{wanted}")
+        looks: tuple[tuple[str, tuple[str, ...]], ...] = (
+            ("id = ?", (wanted,)),
+            (f"content = ? AND {_OPEN}", (wanted,)),
+            (f"(substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2) AND {_OPEN}", begins),
+            ("substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2", begins),
+        )
+        for where, values in looks:
+            found = [
+                row["id"]
+                for row in self._connection.execute(f"SELECT id FROM proposals WHERE {where} LIMIT 5", values)
+            ]
+            if len(found) == 1:
+                return str(found[0])
+            if found:
+                few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
+                raise AmbiguousError(
+                    f"matches several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
+                )
+        return wanted
+
+    def stored(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
+        """Proposals that wait for a person, newest first; of one memory in the order of its facts. all: every one."""
+        where = "" if all else f"WHERE {_OPEN}"
+        rows = self._connection.execute(
+            f"SELECT * FROM proposals {where} ORDER BY created_at DESC, raw_id, place LIMIT ?", (most,)
+        )
+        return tuple(map(_stored, rows))
+
+    def above(self, confidence: float) -> tuple[str, ...]:
+        """Ids of the open additions that are at least so sure, of the fact and of the decision, oldest first.
+
+        What needs a person's look at it (an update, a deletion, a fact that is not grounded) is not among them.
+        """
+        rows = self._connection.execute(
+            f"SELECT id FROM proposals WHERE {_OPEN} AND action = 'add' AND review_needed = 0"
+            " AND min(fact_confidence, confidence) >= ? ORDER BY created_at, raw_id, place",
+            (confidence,),
+        )
+        return tuple(row[0] for row in rows)
+
+    def same(self, nugget: str, content_hash: str) -> StoredProposal | None:
+        """An addition of the same fact that waits for a person, else one that a person refused; None for neither."""
+        row = self._connection.execute(
+            "SELECT * FROM proposals WHERE nugget = ? AND content_hash = ? AND action = 'add'"
+            " AND status IN ('proposed', 'review', 'rejected') ORDER BY status = 'rejected', created_at LIMIT 1",
+            (nugget, content_hash),
+        ).fetchone()
+        return None if row is None else _stored(row)
+
+    def prompt_version(self, proposal_id: str) -> str:
+        """The version of the prompt that a proposal comes from."""
+        row = self._connection.execute(
+            "SELECT prompt_version FROM proposals WHERE id = ?", (proposal_id,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
+    def note_of_sibling(self, proposal_id: str, content: str) -> str:
+        """The note that an earlier fact of one extraction became or repeats, by its text; "" while there is none."""
+        row = self._connection.execute(
+            "SELECT coalesce(nullif(other.note_id, ''), other.target_note) FROM proposals AS one"
+            " JOIN proposals AS other ON other.raw_id = one.raw_id AND other.job_id IS one.job_id"
+            " AND other.place < one.place WHERE one.id = ? AND other.content = ?"
+            " AND other.status IN ('applied', 'deduped')"
+            " ORDER BY other.place LIMIT 1",
+            (proposal_id, content),
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
+    # What a person accepted and undid since
+
+    def undone(self, entries: Iterable[str]) -> tuple[sqlite3.Row, ...]:
+        """The accepted proposals that one of these entries of the log brought over, and those that were reopened."""
+        given = {"undone": json.dumps(list(entries))}
+        return tuple(self._connection.execute(_UNDONE, given).fetchall())
+
+    def set_status(self, proposal_id: str, status: str, reason: ProposalReason) -> None:
+        """How a proposal stands now, and why."""
+        self._connection.execute(
+            "UPDATE proposals SET status = ?, reason = ? WHERE id = ?", (status, str(reason), proposal_id)
+        )

@@ -13,18 +13,6 @@ _COLUMNS: Final = (
 )
 
 
-def insert(writer: sqlite3.Connection, raw: RawMemory, hash_version: int) -> None:
-    """Stores a new raw memory. hash_version: the rules that its hash was made by."""
-    writer.execute(
-        f"INSERT INTO raw_memories ({_COLUMNS}, hash_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            raw.id, raw.content, raw.content_hash, raw.source_type, raw.source_id, raw.project, raw.nugget,
-            raw.author, raw.status, raw.duplicate_of or None, raw.protected, raw.created_at, raw.extracted_at,
-            raw.model, hash_version,
-        ),
-    )  # fmt: skip
-
-
 def as_raw(row: sqlite3.Row) -> RawMemory:
     """A row of `raw_memories` with all its columns."""
     return RawMemory(
@@ -45,59 +33,81 @@ def as_raw(row: sqlite3.Row) -> RawMemory:
     )
 
 
-def raw_of(reader: sqlite3.Connection, raw_id: str) -> RawMemory | None:
-    """The raw memory of an id, None when there is none."""
-    row = reader.execute(f"SELECT {_COLUMNS} FROM raw_memories WHERE id = ?", (raw_id,)).fetchone()
-    return as_raw(row) if row else None
+class RawMemories:
+    """Submitted texts."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-def earlier_same(reader: sqlite3.Connection, nugget: str, content_hash: str, hash_version: int) -> str:
-    """The id of the first raw memory of a nugget that says the same, "" when there is none.
-
-    One that failed does not count, so that its text can be handed in again; nor does a repetition of another.
-    """
-    row = reader.execute(
-        "SELECT id FROM raw_memories WHERE nugget = ? AND content_hash = ? AND hash_version = ? "
-        "AND status NOT IN ('failed', 'duplicate') ORDER BY created_at, rowid LIMIT 1",
-        (nugget, content_hash, hash_version),
-    ).fetchone()
-    return str(row["id"]) if row else ""
-
-
-def project_of_session(reader: sqlite3.Connection, session: str) -> str:
-    """The project that the newest raw memory of a session names, "" when none does."""
-    row = reader.execute(
-        "SELECT project FROM raw_memories WHERE source_id = ? AND source_id <> '' AND project <> '' "
-        "ORDER BY created_at DESC, rowid DESC LIMIT 1",
-        (session,),
-    ).fetchone()
-    return str(row["project"]) if row else ""
-
-
-def set_status(
-    writer: sqlite3.Connection,
-    raw_id: str,
-    status: RawStatus,
-    *,
-    now: int | None = None,
-    model: str = "",
-    prompt_version: str = "",
-) -> None:
-    """What became of a raw memory. now: when a model was done with it, in epoch ms; None leaves that, and by which."""
-    if now is None:
-        writer.execute("UPDATE raw_memories SET status = ? WHERE id = ?", (status, raw_id))
-    else:
-        writer.execute(
-            "UPDATE raw_memories SET status = ?, extracted_at = ?, model = ?, prompt_version = ? WHERE id = ?",
-            (status, now, model, prompt_version, raw_id),
+    def insert(self, raw: RawMemory, hash_version: int) -> None:
+        """Stores a new raw memory. hash_version: the rules that its hash was made by."""
+        self._connection.execute(
+            f"INSERT INTO raw_memories ({_COLUMNS}, hash_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                raw.id,
+                raw.content,
+                raw.content_hash,
+                raw.source_type,
+                raw.source_id,
+                raw.project,
+                raw.nugget,
+                raw.author,
+                raw.status,
+                raw.duplicate_of or None,
+                raw.protected,
+                raw.created_at,
+                raw.extracted_at,
+                raw.model,
+                hash_version,
+            ),
         )
 
+    def raw_of(self, raw_id: str) -> RawMemory | None:
+        """The raw memory of an id, None when there is none."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM raw_memories WHERE id = ?", (raw_id,)
+        ).fetchone()
+        return as_raw(row) if row else None
 
-def protect(writer: sqlite3.Connection, raw_id: str) -> None:
-    """Marks a raw memory as one that holds a decision."""
-    writer.execute("UPDATE raw_memories SET protected = 1 WHERE id = ?", (raw_id,))
+    def earlier_same(self, nugget: str, content_hash: str, hash_version: int) -> str:
+        """The id of the first raw memory of a nugget that says the same, "" when there is none.
 
+        One that failed does not count, so that its text can be handed in again; nor does a repetition of another.
+        """
+        row = self._connection.execute(
+            "SELECT id FROM raw_memories WHERE nugget = ? AND content_hash = ? AND hash_version = ? "
+            "AND status NOT IN ('failed', 'duplicate') ORDER BY created_at, rowid LIMIT 1",
+            (nugget, content_hash, hash_version),
+        ).fetchone()
+        return str(row["id"]) if row else ""
 
-def count(reader: sqlite3.Connection) -> int:
-    """How many raw memories there are, repetitions included."""
-    return int(reader.execute("SELECT count(*) FROM raw_memories").fetchone()[0])
+    def project_of_session(self, session: str) -> str:
+        """The project that the newest raw memory of a session names, "" when none does."""
+        row = self._connection.execute(
+            "SELECT project FROM raw_memories WHERE source_id = ? AND source_id <> '' AND project <> '' "
+            "ORDER BY created_at DESC, rowid DESC LIMIT 1",
+            (session,),
+        ).fetchone()
+        return str(row["project"]) if row else ""
+
+    def set_status(
+        self,
+        raw_id: str,
+        status: RawStatus,
+        *,
+        now: int | None = None,
+        model: str = "",
+        prompt_version: str = "",
+    ) -> None:
+        """What became of a raw memory. now: when a model was done with it, epoch ms; None leaves that, and by which."""
+        if now is None:
+            self._connection.execute("UPDATE raw_memories SET status = ? WHERE id = ?", (status, raw_id))
+        else:
+            self._connection.execute(
+                "UPDATE raw_memories SET status = ?, extracted_at = ?, model = ?, prompt_version = ? WHERE id = ?",
+                (status, now, model, prompt_version, raw_id),
+            )
+
+    def protect(self, raw_id: str) -> None:
+        """Marks a raw memory as one that holds a decision."""
+        self._connection.execute("UPDATE raw_memories SET protected = 1 WHERE id = ?", (raw_id,))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 VERSION: Final = 1
-
 _MEMORIES: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.database.attributes import UnclassifiedAttribute
-from core.pipeline.database.entities import UNDETERMINED, Kind
+from core.pipeline.database.entities import UNDETERMINED, Kind, UnclassifiedAttribute
 from core.pipeline.extraction.result import ENTITY_TYPES
 from core.pipeline.intake.linker import AttributeKind
 from core.pipeline.intake.normalisation import collapse_white_space, compose, encodable

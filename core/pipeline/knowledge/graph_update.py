@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.errors import NuggetsError
-from core.pipeline.database import attributes, entities, found_relations, jobs, links
 from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import WrittenFact
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.knowledge.relations import Ends, persist_relations
 from core.pipeline.knowledge.rules import importance_of, kind_of
@@ -44,7 +44,7 @@ def update_graph(
 
     What fails becomes a warning and is not tried again, unless the database was only busy or the disk full.
     """
-    if not configuration.graph.enabled or not found_relations.due(database.reading, 1):
+    if not configuration.graph.enabled or not database.reading.found_relations.due(1):
         return GraphUpdate()
     warnings: list[str] = []
     done: list[str] = []
@@ -52,18 +52,18 @@ def update_graph(
     try:
         # What a power cut takes is still due afterwards.
         with database.write(lasting=False) as writer:
-            before = entities.count(writer)
-            for raw_id in found_relations.due(writer, most):
-                writer.execute("SAVEPOINT one_memory")
+            before = writer.entities.count()
+            for raw_id in writer.found_relations.due(most):
+                writer.connection.execute("SAVEPOINT one_memory")
                 try:
                     counts.add(_update_from_raw(writer, raw_id, configuration, now))
                     done.append(raw_id)
                 except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
-                    writer.execute("ROLLBACK TO one_memory")
+                    writer.connection.execute("ROLLBACK TO one_memory")
                     warnings.append(f"could not store the entities of {raw_id}: {error}")
-                found_relations.done(writer, raw_id)
-                writer.execute("RELEASE one_memory")
-            made = entities.count(writer) - before
+                writer.found_relations.done(raw_id)
+                writer.connection.execute("RELEASE one_memory")
+            made = writer.entities.count() - before
     except NuggetsError as error:
         return GraphUpdate(warnings=(f"entities are not stored yet: {error.message}",))
     return GraphUpdate(
@@ -83,13 +83,11 @@ class _Counts:
         self.flagged += more.flagged
 
 
-def _update_from_raw(
-    writer: sqlite3.Connection, raw_id: str, configuration: PipelineConfiguration, now: int
-) -> _Counts:
-    ends = persist_relations(writer, raw_id, found_relations.found_in(writer, raw_id), now)
+def _update_from_raw(writer: Tables, raw_id: str, configuration: PipelineConfiguration, now: int) -> _Counts:
+    ends = persist_relations(writer, raw_id, writer.found_relations.found_in(raw_id), now)
     counts = _Counts(relations=len(ends))
     touched: dict[int, None] = {}
-    for fact in found_relations.facts_to_place(writer, raw_id):
+    for fact in writer.found_relations.facts_to_place(raw_id):
         subject = _subject(fact, ends)
         if subject is None:
             continue
@@ -98,11 +96,10 @@ def _update_from_raw(
             touched[subject.source] = None
             counts.attributes += 1
             _retract_clause(writer, raw_id, subject, fact, made, now)
-    for said in attributes.attributes_of_raw(writer, raw_id):
+    for said in writer.entities.attributes_of_raw(raw_id):
         counts.flagged += flag_outdated(writer, said, now)
     for entity_id in touched:
-        jobs.enqueue(
-            writer,
+        writer.jobs.enqueue(
             type="structural_classify",
             target=str(entity_id),
             max_attempts=configuration.worker.max_retries,
@@ -119,11 +116,10 @@ def _subject(fact: WrittenFact, ends: Iterable[Ends]) -> Ends | None:
     return next((one for one in ends if re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", said)), None)
 
 
-def _stub(writer: sqlite3.Connection, raw_id: str, entity_id: int, fact: WrittenFact, now: int) -> int | None:
+def _stub(writer: Tables, raw_id: str, entity_id: int, fact: WrittenFact, now: int) -> int | None:
     """What a fact says of an entity, without an aspect until it was classified."""
     kind = kind_of(fact.content)
-    return links.add_attribute(
-        writer,
+    return writer.entities.add_attribute(
         entity_id=entity_id,
         aspect_id=None,
         raw_id=raw_id,
@@ -138,10 +134,10 @@ def _stub(writer: sqlite3.Connection, raw_id: str, entity_id: int, fact: Written
 
 
 def _retract_clause(
-    writer: sqlite3.Connection, raw_id: str, subject: Ends, fact: WrittenFact, stub: int, now: int
+    writer: Tables, raw_id: str, subject: Ends, fact: WrittenFact, stub: int, now: int
 ) -> None:
     """Lets a fact stand instead of the clause that the rules read out of the same sentence."""
-    for said in attributes.attributes_of_raw(writer, raw_id):
+    for said in writer.entities.attributes_of_raw(raw_id):
         whole = f"{subject.name} {said.normalised_content}"
         if said.entity_id == subject.source and fact.normalised_content == whole:
-            attributes.retract(writer, said.id, stub, "says the same", now)
+            writer.entities.retract(said.id, stub, "says the same", now)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
-from core.pipeline.database import attributes, entities, entity_merging, history, jobs, links
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import collapse_white_space, compose, encodable
 from core.pipeline.knowledge.relations import SHORTEST_NAME
@@ -32,17 +31,17 @@ def merge_entities(
         )
     with database.write() as writer:
         kept, other = _known(writer, keep_id), _known(writer, other_id)
-        entity_merging.merge(writer, keep_id, other_id, now)
-        entities.determine(writer, keep_id, other.type, now)
-        if attributes.unclassified(writer, keep_id, 1):
-            jobs.enqueue(
-                writer, type="structural_classify", target=str(keep_id), max_attempts=max_attempts, now=now
+        writer.entities.merge(keep_id, other_id, now)
+        writer.entities.determine(keep_id, other.type, now)
+        if writer.entities.unclassified(keep_id, 1):
+            writer.jobs.enqueue(
+                type="structural_classify", target=str(keep_id), max_attempts=max_attempts, now=now
             )
-        history.append(
-            writer, at=now, event="entities_merged", changed_by=by, old_content=other.name, new_content=kept.name,
+        writer.history.append(
+            at=now, event="entities_merged", changed_by=by, old_content=other.name, new_content=kept.name,
             metadata={"kept": keep_id, "merged": other_id},
         )  # fmt: skip
-        merged = entities.entity_of(writer, keep_id)
+        merged = writer.entities.entity_of(keep_id)
     assert merged is not None
     return merged
 
@@ -62,7 +61,7 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
         )
     with database.write() as writer:
         entity = _known(writer, entity_id)
-        holder = links.entity_named(writer, canonical_name(name))
+        holder = writer.entities.entity_named(canonical_name(name))
         if holder not in (None, entity_id):
             raise InvalidInputError(
                 "another entity has this name",
@@ -72,18 +71,17 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
                 todo="merge the two instead",
             )
         if holder is None:
-            entities.add_alias(writer, entity_id, name, now)
-            history.append(
-                writer, at=now, event="alias_added", changed_by=by, old_content=entity.name, new_content=name,
+            writer.entities.add_alias(entity_id, name, now)
+            writer.history.append(at=now, event="alias_added", changed_by=by, old_content=entity.name, new_content=name,
                 metadata={"entity": entity_id},
             )  # fmt: skip
-        named = entities.entity_of(writer, entity_id)
+        named = writer.entities.entity_of(entity_id)
     assert named is not None
     return named
 
 
-def _known(writer: sqlite3.Connection, entity_id: int) -> Kind:
-    found = entities.kind_of(writer, entity_id)
+def _known(writer: Tables, entity_id: int) -> Kind:
+    found = writer.entities.kind_of(entity_id)
     if found is None:
         raise NotFoundError(
             "no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=f"entity {entity_id}", kept=_KEPT

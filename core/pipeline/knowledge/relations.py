@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.database import entities, links
+from core.pipeline.database import entities
+from core.pipeline.database.tables import Tables
 from core.pipeline.extraction.result import ExtractedRelation
 from core.pipeline.intake.linker import ENTITY_TYPE, PAIR_TYPE
 from core.pipeline.intake.names import canonical_name
@@ -26,7 +26,7 @@ class Ends:
 
 
 def persist_relations(
-    writer: sqlite3.Connection, raw_id: str, relations: Iterable[ExtractedRelation], now: int
+    writer: Tables, raw_id: str, relations: Iterable[ExtractedRelation], now: int
 ) -> tuple[Ends, ...]:
     """Writes the relations of one raw memory; doing it again changes nothing. Those that were written, in order.
 
@@ -40,15 +40,15 @@ def persist_relations(
         named = relation_type(one.relationship)
         if min(len(source_name), len(target_name)) < SHORTEST_NAME or source_name == target_name or not named:
             continue
-        known = links.entity_named(writer, source_name)
-        if known is not None and known == links.entity_named(writer, target_name):
+        known = writer.entities.entity_named(source_name)
+        if known is not None and known == writer.entities.entity_named(target_name):
             continue
         source = _entity(writer, raw_id, one.source, one.source_type, one.confidence, now)
         target = _entity(writer, raw_id, one.target, one.target_type, one.confidence, now)
         # Pairs that the rules found have no direction, and this is the same as such a pair.
         ends = sorted((source, target)) if named == PAIR_TYPE else (source, target)
-        relation = links.add_relation(writer, ends[0], ends[1], named, STRENGTH, now)
-        links.add_evidence(writer, relation, raw_id, one.confidence, now)
+        relation = writer.entities.add_relation(ends[0], ends[1], named, STRENGTH, now)
+        writer.entities.add_evidence(relation, raw_id, one.confidence, now)
         written.append(Ends(source, source_name))
     return tuple(written)
 
@@ -59,12 +59,10 @@ def relation_type(relationship: str) -> str:
     return PAIR_TYPE if named == PAIR_TYPE.replace("_", " ") else named
 
 
-def _entity(
-    writer: sqlite3.Connection, raw_id: str, name: str, type: str, confidence: float, now: int
-) -> int:
+def _entity(writer: Tables, raw_id: str, name: str, type: str, confidence: float, now: int) -> int:
     determined = type if type not in ("", *entities.UNDETERMINED) else ENTITY_TYPE
-    entity_id = links.find_or_make_entity(writer, name, determined, now)
+    entity_id = writer.entities.find_or_make_entity(name, determined, now)
     if determined != ENTITY_TYPE:
-        entities.determine(writer, entity_id, determined, now)
-    links.add_mention(writer, entity_id, raw_id, name, confidence, MODEL, now)
+        writer.entities.determine(entity_id, determined, now)
+    writer.entities.add_mention(entity_id, raw_id, name, confidence, MODEL, now)
     return entity_id

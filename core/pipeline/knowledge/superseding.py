@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from core.pipeline.contradiction import Supersession, shared_words, supersedes
-from core.pipeline.database import attributes, history
-from core.pipeline.database.attributes import StoredAttribute
 from core.pipeline.database.connection import Database
+from core.pipeline.database.entities import StoredAttribute
+from core.pipeline.database.tables import Tables
 
 _DAY_MS: Final = 86_400_000
 
 
-def flag_outdated(writer: sqlite3.Connection, said: StoredAttribute, now: int) -> int:
+def flag_outdated(writer: Tables, said: StoredAttribute, now: int) -> int:
     """Holds an attribute against what other memories say of the same aspect; how many flags came of it.
 
     Of two the one is outdated whose memory was handed in before the other's, whichever was read first. It stands until
     a person settles it.
     """
     flags = 0
-    for other in attributes.siblings(writer, said):
+    for other in writer.entities.siblings(said):
         # Every sign needs a word in common; most siblings have none.
         if not shared_words(said.content, other.content):
             continue
@@ -28,7 +27,7 @@ def flag_outdated(writer: sqlite3.Connection, said: StoredAttribute, now: int) -
         found = outdates(newer, older)
         if found is not None and older.superseded_by != newer.id:
             why = f"{found.signal} {found.confidence:.2f}"
-            attributes.flag(writer, older.id, newer.id, why, now)
+            writer.entities.flag(older.id, newer.id, why, now)
             flags += 1
     return flags
 
@@ -44,11 +43,10 @@ def outdates(newer: StoredAttribute, older: StoredAttribute) -> Supersession | N
 def resolve_flag(database: Database, attribute_id: int, *, superseded: bool, by: str, now: int) -> bool:
     """A person's word on a flagged attribute: it is outdated, or it stays. False when it is not flagged (any more)."""
     with database.write() as writer:
-        flagged = attributes.resolve_flag(writer, attribute_id, superseded=superseded, now=now)
+        flagged = writer.entities.resolve_flag(attribute_id, superseded=superseded, now=now)
         if flagged is None:
             return False
-        history.append(
-            writer,
+        writer.history.append(
             at=now,
             event="superseded" if superseded else "kept",
             changed_by=by,

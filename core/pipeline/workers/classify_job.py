@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
 from core.errors import ErrorCode, NuggetsError
-from core.pipeline.database import attributes, entities, jobs, links
-from core.pipeline.database.attributes import UnclassifiedAttribute
 from core.pipeline.database.connection import Database
-from core.pipeline.database.entities import Kind
+from core.pipeline.database.entities import Kind, UnclassifiedAttribute
+from core.pipeline.database.tables import Tables
 from core.pipeline.knowledge.classification import (
     MOST_ASPECTS,
     PROMPT_VERSION,
@@ -75,13 +73,13 @@ def prepare(database: Database, job: Job, configuration: PipelineConfiguration) 
     reader = database.reading
     entity = _entity(reader, job)
     items = (
-        attributes.unclassified(reader, entity.id, configuration.structural.classify_batch_size)
+        reader.entities.unclassified(entity.id, configuration.structural.classify_batch_size)
         if entity
         else ()
     )
     if entity is None or not items:
         return None
-    aspects = entities.aspects_of(reader, entity.id, MOST_ASPECTS)
+    aspects = reader.entities.aspects_of(entity.id, MOST_ASPECTS)
     return ClassifyWork(job, entity, aspects, items, job.attempts >= job.max_attempts)
 
 
@@ -129,7 +127,7 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
     job = plan.work.job
     # What a power cut takes is worked out again: the job is still to be done then.
     with database.write(lasting=False) as writer:
-        if not jobs.holds(writer, job.id, lease_token):
+        if not writer.jobs.holds(job.id, lease_token):
             return None
         written = _write(writer, plan, now)
         if not plan.dropped:
@@ -137,10 +135,9 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
                 "placed": written.placed, "by_rules": plan.by_rules, "flagged": written.flagged,
                 "model": plan.model, "prompt_version": PROMPT_VERSION, "warnings": list(plan.warnings),
             }  # fmt: skip
-            jobs.complete(writer, job.id, lease_token, now=now, result=result)
-            if attributes.unclassified(writer, plan.work.entity.id, 1):
-                jobs.enqueue(
-                    writer,
+            writer.jobs.complete(job.id, lease_token, now=now, result=result)
+            if writer.entities.unclassified(plan.work.entity.id, 1):
+                writer.jobs.enqueue(
                     type="structural_classify",
                     target=job.target,
                     max_attempts=job.max_attempts,
@@ -155,22 +152,22 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
     return written
 
 
-def _write(writer: sqlite3.Connection, plan: ClassifyPlan, now: int) -> ClassifyResult:
+def _write(writer: Tables, plan: ClassifyPlan, now: int) -> ClassifyResult:
     entity_id = plan.work.entity.id
-    if entities.kind_of(writer, entity_id) is None:
+    if writer.entities.kind_of(entity_id) is None:
         return ClassifyResult(0, 0, plan.warnings)
     if plan.entity_type:
-        entities.determine(writer, entity_id, plan.entity_type, now)
+        writer.entities.determine(entity_id, plan.entity_type, now)
     placed = flagged = 0
     for one in plan.placed:
         # Another process may have merged its entity with another since.
-        said = attributes.attribute(writer, one.id)
+        said = writer.entities.attribute(one.id)
         if said is None or said.entity_id != entity_id or said.aspect_id is not None:
             continue
-        aspect = links.find_or_make_aspect(writer, entity_id, one.aspect, now)
-        if attributes.assign_aspect(writer, one.id, aspect, one.kind, now):
+        aspect = writer.entities.find_or_make_aspect(entity_id, one.aspect, now)
+        if writer.entities.assign_aspect(one.id, aspect, one.kind, now):
             placed += 1
-            now_said = attributes.attribute(writer, one.id)
+            now_said = writer.entities.attribute(one.id)
             flagged += flag_outdated(writer, now_said, now) if now_said else 0
     return ClassifyResult(placed, flagged, plan.warnings)
 
@@ -188,5 +185,5 @@ def _by_rules(work: ClassifyWork, found: Classified, model: str, *warnings: str)
     )
 
 
-def _entity(reader: sqlite3.Connection, job: Job) -> Kind | None:
-    return entities.kind_of(reader, int(job.target)) if job.target.isdecimal() else None
+def _entity(reader: Tables, job: Job) -> Kind | None:
+    return reader.entities.kind_of(int(job.target)) if job.target.isdecimal() else None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from core.pipeline.database import calls, facts, jobs, raw
 from core.pipeline.database.jobs import LostLeaseError
+from core.pipeline.database.tables import Tables
 from core.pipeline.decision.result import Decisions, Proposal
 from core.pipeline.decision.run import decide
 from core.pipeline.extraction.result import Extraction, Limits
@@ -51,7 +50,7 @@ class ExtractWork:
 
 def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ExtractWork | None:
     """Reads what a job is about; None when its raw memory is gone."""
-    found = raw.raw_of(database.reading, job.target)
+    found = database.reading.raw.raw_of(job.target)
     return None if found is None else ExtractWork(job, found, configuration, mode(configuration))
 
 
@@ -81,7 +80,7 @@ def think(
     with suppress(NuggetsError):
         memory.refresh(patient=False)
     graph = Graph(memory.snapshot)
-    newest = facts.newest(database.reading)
+    newest = database.reading.facts.newest()
     sought = CandidateSearch(database, memory, work.raw.nugget, work.configuration.search)
     candidates = sought.of(extraction.facts)
     if any(candidates):
@@ -113,7 +112,7 @@ def commit(
     lease_token: str,
     now: int,
     *,
-    also: Callable[[sqlite3.Connection], None] = lambda _: None,
+    also: Callable[[Tables], None] = lambda _: None,
 ) -> Committed | None:
     """Writes a plan and completes its job, in one transaction; None when the lease was lost, and nothing is written.
 
@@ -121,13 +120,13 @@ def commit(
     """
     try:
         with database.write() as writer:
-            if not jobs.holds(writer, plan.job_id, lease_token):
+            if not writer.jobs.holds(plan.job_id, lease_token):
                 raise LostLeaseError(plan.job_id)
             also(writer)
-            latencies = [calls.latency_of(writer, plan.raw.id, purpose) for purpose in ("extract", "decide")]
+            latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
             known = [latency for latency in latencies if latency is not None]
             done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
-            if not jobs.complete(writer, plan.job_id, lease_token, now=now, result=done.result):
+            if not writer.jobs.complete(plan.job_id, lease_token, now=now, result=done.result):
                 raise LostLeaseError(plan.job_id)
     except LostLeaseError:
         return None

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from core.pipeline.database import jobs
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.records import JobType
@@ -78,6 +77,6 @@ def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
 
 def _skip(context: JobContext, lease: Lease, why: str) -> tuple[str, ...]:
     with context.database.write() as writer:
-        if not jobs.complete(writer, lease.job.id, lease.token, now=context.now(), result={"skipped": why}):
+        if not writer.jobs.complete(lease.job.id, lease.token, now=context.now(), result={"skipped": why}):
             raise LostLeaseError(lease.job.id)
     return ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from collections.abc import Callable
 from copy import copy
 from datetime import UTC, datetime, timedelta
@@ -11,9 +10,9 @@ from typing import Final, Literal, NamedTuple, NoReturn, Self
 
 from core.errors import NuggetsError
 from core.local_zone import local_zone
-from core.pipeline.database import calls
 from core.pipeline.database.calls import Breaker
 from core.pipeline.database.connection import Database
+from core.pipeline.database.tables import Tables
 from core.pipeline.models.breaker import THRESHOLD, is_fault, is_open, opens_at_once, pause_ms
 from core.pipeline.models.factory import fallback_of, named, provider_of
 from core.pipeline.models.provider import (
@@ -79,7 +78,7 @@ class ModelCaller:
         self._threshold = threshold
         self._seen: set[str] = set()
         # None: how a call ended is put down at once.
-        self._ended: list[Callable[[sqlite3.Connection], None]] | None = None
+        self._ended: list[Callable[[Tables], None]] | None = None
 
     @classmethod
     def of(
@@ -111,7 +110,7 @@ class ModelCaller:
         other._ended = []
         return other
 
-    def record_calls(self, writer: sqlite3.Connection) -> None:
+    def record_calls(self, writer: Tables) -> None:
         """Puts down how calls ended, as part of a transaction; doing it again changes nothing."""
         for one in self._ended or ():
             one(writer)
@@ -163,7 +162,7 @@ class ModelCaller:
             return Readiness(False, 0, f"{NO_MODEL}: {HOW_TO_CONFIGURE}")
         now, day = self._now()
         with self.database.checked_reading() as reader:
-            spent = calls.spent(reader, day, self.budget)
+            spent = reader.calls.spent(day, self.budget)
         if spent:
             return Readiness(False, self._midnight(), self._spent())
         first = self._ready(self.provider, now)
@@ -177,11 +176,11 @@ class ModelCaller:
         now, day = self._now()
         if self.provider is None:
             with self.database.checked_reading() as reader:
-                used = calls.calls_on(reader, day)
+                used = reader.calls.calls_on(day)
             return ProviderHealth("none", "", "off", 0, 0, None, "", used, self.budget, None, 0)
         with self.database.checked_reading() as reader:
-            breaker = calls.breaker_of(reader, self.provider.identity)
-            today = calls.day_of(reader, day, self.provider.name)
+            breaker = reader.calls.breaker_of(self.provider.identity)
+            today = reader.calls.day_of(day, self.provider.name)
         opened = is_open(breaker.open_until, now)
         troubled = breaker.failures > 0 or opened
         return ProviderHealth(
@@ -206,7 +205,7 @@ class ModelCaller:
         with self.database.write(lasting=False) as writer:
             for provider in (self.provider, self.fallback):
                 if provider is not None:
-                    calls.close_breaker(writer, provider.identity, forget=True)
+                    writer.calls.close_breaker(provider.identity, forget=True)
 
     def _ask(
         self, provider: NamedProvider, fallback_for: str, prompt: str, schema: Schema | None, deadline: float
@@ -214,13 +213,13 @@ class ModelCaller:
         began, day = self._now()
         with self.database.write(lasting=False) as writer:
             self.record_calls(writer)
-            breaker = calls.breaker_of(writer, provider.identity)
+            breaker = writer.calls.breaker_of(provider.identity)
             if is_open(breaker.open_until, began):
                 raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
-            if calls.spent(writer, day, self.budget):
+            if writer.calls.spent(day, self.budget):
                 raise BudgetSpentError(self._spent(), until=self._midnight())
-            call = calls.begin(
-                writer, at=began, day=day, provider=provider.name, model=provider.model, purpose=self.purpose,
+            call = writer.calls.begin(
+                at=began, day=day, provider=provider.name, model=provider.model, purpose=self.purpose,
                 raw_id=self.raw_id, fallback_for=fallback_for,
             )  # fmt: skip
         self.calls_recorded()
@@ -230,7 +229,7 @@ class ModelCaller:
             self._failed(call, provider, began, error)
         except BaseException as error:
             with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
-                calls.finish(writer, call, latency_ms=self._since(began), outcome=type(error).__name__)
+                writer.calls.finish(call, latency_ms=self._since(began), outcome=type(error).__name__)
             raise
         self._answered(call, provider, began, answer)
         return answer
@@ -238,12 +237,11 @@ class ModelCaller:
     def _answered(self, call: int, provider: NamedProvider, began: int, answer: Answer) -> None:
         now = self._now()[0]
 
-        def record_calls(writer: sqlite3.Connection) -> None:
-            calls.finish(
-                writer, call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
+        def record_calls(writer: Tables) -> None:
+            writer.calls.finish(call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
                 answer_tokens=answer.answer_tokens,
             )  # fmt: skip
-            calls.succeeded(writer, provider.identity, now)
+            writer.calls.succeeded(provider.identity, now)
 
         if self._ended is not None:
             self._ended.append(record_calls)
@@ -257,24 +255,24 @@ class ModelCaller:
         told = error.message[:_LONGEST_ERROR]
         now, until = self._now()[0], 0
         with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
-            calls.finish(writer, call, latency_ms=self._since(began), outcome=error.kind, error=told)
+            writer.calls.finish(call, latency_ms=self._since(began), outcome=error.kind, error=told)
             if is_fault(error):
-                failures = calls.breaker_of(writer, provider.identity).failures + 1
+                failures = writer.calls.breaker_of(provider.identity).failures + 1
                 if failures >= self._threshold or opens_at_once(error):
                     until = now + pause_ms(failures, self._threshold)
-                calls.failed(
-                    writer, provider.identity, now, error=told, error_class=error.kind, open_until=until
+                writer.calls.failed(
+                    provider.identity, now, error=told, error_class=error.kind, open_until=until
                 )
             else:
                 # It answered, if not well, or would have answered another question.
-                calls.succeeded(writer, provider.identity, now)
+                writer.calls.succeeded(provider.identity, now)
         if isinstance(error, ModelUnavailableError):
             raise BreakerOpenError(error.what, where=error.where, todo=error.todo, until=until) from error
         raise error
 
     def _ready(self, provider: NamedProvider, now: int) -> Readiness:
         with self.database.checked_reading() as reader:
-            breaker = calls.breaker_of(reader, provider.identity)
+            breaker = reader.calls.breaker_of(provider.identity)
         if is_open(breaker.open_until, now):
             return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
         if breaker.open_until == 0:
@@ -283,8 +281,8 @@ class ModelCaller:
             return self._checked(provider, provider.available(), breaker)
         # Until the look is over, others see the breaker as open.
         with self.database.write(lasting=False) as writer:
-            if not calls.claim_check(writer, provider.identity, now, now + _LOOK_MS):
-                breaker = calls.breaker_of(writer, provider.identity)
+            if not writer.calls.claim_check(provider.identity, now, now + _LOOK_MS):
+                breaker = writer.calls.breaker_of(provider.identity)
                 return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
         return self._checked(provider, provider.available(), breaker)
 
@@ -294,14 +292,14 @@ class ModelCaller:
             if found.ok:
                 # Being there is what had been missing; answering is still to be shown.
                 forget = before.error_class in ("unavailable", "model_missing")
-                calls.close_breaker(writer, provider.identity, forget=forget)
+                writer.calls.close_breaker(provider.identity, forget=forget)
                 self._seen.add(provider.identity)
                 return Readiness(True)
             until = now + pause_ms(before.failures + 1, self._threshold)
             kind = "model_missing" if found.reason == "model_missing" else "unavailable"
-            calls.close_breaker(writer, provider.identity, forget=False)
-            calls.failed(
-                writer, provider.identity, now, error=found.message, error_class=kind, open_until=until
+            writer.calls.close_breaker(provider.identity, forget=False)
+            writer.calls.failed(
+                provider.identity, now, error=found.message, error_class=kind, open_until=until
             )
         return Readiness(False, until, found.message)
 

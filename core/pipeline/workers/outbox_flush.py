@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from core.pipeline.database import outbox
 from core.pipeline.database.connection import Database
-from core.pipeline.database.counts import accepted_waiting, any_fact, outbox_pending
 from core.pipeline.queue.backoff import poll_delay_ms
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ class OutboxFlusher:
         everything: false for what a person accepted alone. After trouble it rests before it tries again.
         """
         now = self._now()
-        oldest = outbox.oldest_pending(self._database.reading)
+        oldest = self._database.reading.outbox.oldest_pending()
         if oldest is None:
             if idle:
                 self._follow(now)
@@ -79,13 +77,13 @@ class OutboxFlusher:
     def _much_waits(self, long_ago: bool, soon: bool) -> bool:
         if long_ago and not soon:
             return True
-        return outbox_pending(self._database.reading) >= (_MOST_AT_ONCE if soon else MANY)
+        return self._database.reading.outbox.count_waiting() >= (_MOST_AT_ONCE if soon else MANY)
 
     def flush(self, *, everything: bool = True) -> Flushed:
         """Brings over all that waits, batch by batch."""
         from core.pipeline.writes.outbox import flush_outbox
 
-        only = None if everything else accepted_waiting(self._database.reading)
+        only = None if everything else self._database.reading.counts.accepted_waiting()
         if only is not None and not only:
             return Flushed()
         flushed, before = 0, -1
@@ -135,7 +133,7 @@ class OutboxFlusher:
         if last is not None and 0 <= now - last < _FOLLOW_EVERY_MS:
             return
         self._followed_at = now
-        if any_fact(self._database.reading):
+        if self._database.reading.counts.any_fact():
             from core.pipeline.writes.note_sync import sync_from_notes
             from core.pipeline.writes.undone import follow_undo
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.pipeline.database import jobs, meta
+from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.found_relations import due
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import Mode, mode, processes_jobs, writes_notes
@@ -89,7 +88,7 @@ class Worker:
         """
         gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
         waits = not idle and 0 <= self._now() - gathers < LONGEST_WAIT_MS
-        if waits and len(due(self._database.reading, BATCH_SIZE)) < BATCH_SIZE:
+        if waits and len(self._database.reading.found_relations.due(BATCH_SIZE)) < BATCH_SIZE:
             return GraphUpdate()
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
@@ -104,24 +103,24 @@ class Worker:
         lease = self._current
         if lease is not None:
             with self._database.write(lasting=False) as writer:
-                jobs.give_back(writer, lease.job.id, lease.token, now=self._now())
+                writer.jobs.give_back(lease.job.id, lease.token, now=self._now())
 
     def _release(self, configuration: PipelineConfiguration) -> int:
-        if configuration.mutations_frozen or not jobs.any_held(self._database.reading):
+        if configuration.mutations_frozen or not self._database.reading.jobs.any_held():
             return 0
         with self._database.write() as writer:
-            return jobs.release_held(writer, self._now())
+            return writer.jobs.release_held(self._now())
 
     def _reap(self) -> int:
         now = self._now()
-        if not jobs.any_expired(self._database.reading, now):
+        if not self._database.reading.jobs.any_expired(now):
             return 0
         with self._database.write() as writer:
-            reaped = jobs.reap(writer, now)
+            reaped = writer.jobs.reap(now)
         return len(reaped.pending) + len(reaped.dead)
 
     def _may_lease(self, current: Mode) -> bool:
-        return processes_jobs(current) and meta.number(self._database.reading, meta.PAUSED) is None
+        return processes_jobs(current) and self._database.reading.meta.number(meta.PAUSED) is None
 
     def _one_job(
         self, configuration: PipelineConfiguration, caller: ModelCaller
@@ -140,7 +139,7 @@ class Worker:
                 return
             renewed = self._now()
             with self._database.write(lasting=False) as writer:
-                if not jobs.heartbeat(writer, lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
+                if not writer.jobs.heartbeat(lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
         caller = caller.for_a_job()
@@ -159,10 +158,10 @@ class Worker:
         finally:
             self._current = None
             caller.finish()
-        return jobs.job(self._database.reading, lease.job.id), warnings
+        return self._database.reading.jobs.job(lease.job.id), warnings
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
-        turns = self._rounds.turns(jobs.ready(self._database.reading, self._now()))
+        turns = self._rounds.turns(self._database.reading.jobs.ready(self._now()))
         waits = self._model_obstacle(turns, caller)
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
@@ -186,8 +185,7 @@ class Worker:
     def _lease_of(self, type: JobType, configuration: PipelineConfiguration) -> Lease | None:
         # A lease that a power cut takes back was of nobody.
         with self._database.write(lasting=False) as writer:
-            return jobs.lease(
-                writer,
+            return writer.jobs.lease(
                 type,
                 now=self._now(),
                 lease_ms=_lease_ms(configuration),
@@ -204,10 +202,9 @@ class Worker:
         job_id, now = lease.job.id, self._now()
         with self._database.write(lasting=False) as writer:
             if failure.refused:
-                jobs.give_back(writer, job_id, lease.token, now=now)
+                writer.jobs.give_back(job_id, lease.token, now=now)
                 return ()
-            status = jobs.fail(
-                writer,
+            status = writer.jobs.fail(
                 job_id,
                 lease.token,
                 now=now,

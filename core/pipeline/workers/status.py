@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.pipeline.database import jobs, meta
+from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.counts import count_all
 from core.pipeline.modes import mode
 from core.pipeline.queue.state import StateInputs, pipeline_state
 from core.pipeline.records import PipelineState, PipelineStatus, ProviderHealth
@@ -36,13 +35,13 @@ def status_of(
 ) -> PipelineStatus:
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
-    totals = count_all(reader)
-    running = jobs.running(reader)
+    totals = reader.counts.count_all()
+    running = reader.jobs.running()
     state, why = pipeline_state(
         StateInputs(
             mode=mode(configuration),
             frozen=configuration.mutations_frozen,
-            paused=meta.number(reader, meta.PAUSED) is not None,
+            paused=reader.meta.number(meta.PAUSED) is not None,
             provider=provider,
             now=now,
             waiting=totals.jobs.get("pending", 0),

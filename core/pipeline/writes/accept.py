@@ -7,19 +7,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from core.pipeline.database import proposals, raw
-from core.pipeline.database.found_relations import want_knowledge
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out
-from core.pipeline.writes.undone import accept_again
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from core.memory import Memory
     from core.pipeline.database.connection import Database
+    from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
 
 TOLD: Final = {
@@ -45,7 +41,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     learned: dict[str, None] = {}
     with database.write() as writer:
         for proposal_id in dict.fromkeys(ids):
-            proposal = proposals.by_id(writer, proposal_id)
+            proposal = writer.proposals.by_id(proposal_id)
             if proposal is None:
                 skipped.append((proposal_id, "no such proposal"))
                 continue
@@ -60,24 +56,21 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
                 deduped.append(proposal_id)
             else:
                 skipped.append((proposal_id, TOLD[outcome.reason]))
-        want_knowledge(writer, learned)
+        writer.found_relations.want_knowledge(learned)
     return Accepted(tuple(written), tuple(deduped), tuple(skipped))
 
 
-def _accept_one(
-    writer: sqlite3.Connection, proposal: StoredProposal, graph: Graph, by: str, now: int
-) -> ExecutionResult:
-    version = proposals.prompt_version(writer, proposal.id)
+def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str, now: int) -> ExecutionResult:
+    version = writer.proposals.prompt_version(proposal.id)
     if proposal.reason == ProposalReason.UNDONE:
-        accept_again(writer, proposal.id)
-    memory = raw.raw_of(writer, proposal.raw_id)
+        writer.outbox.forget_done(proposal.id)
+    memory = writer.raw.raw_of(proposal.raw_id)
     order = ExecutionRequest(proposal, version, memory.project if memory else "", by)
     if proposal.action != "delete" and not normalise(proposal.content).normalised_content:
         outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
     else:
         outcome = carry_out(writer, order, graph, now)
-    proposals.resolve(
-        writer,
+    writer.proposals.resolve(
         proposal.id,
         outcome.status,
         reason=outcome.reason,
@@ -96,11 +89,11 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
     refused = 0
     with database.write() as writer:
         for proposal_id in dict.fromkeys(ids):
-            proposal = proposals.by_id(writer, proposal_id)
+            proposal = writer.proposals.by_id(proposal_id)
             if proposal is None or not proposal.open:
                 continue
-            proposals.resolve(writer, proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
-            version = proposals.prompt_version(writer, proposal_id)
+            writer.proposals.resolve(proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
+            version = writer.proposals.prompt_version(proposal_id)
             audit.record_resolution(
                 writer, proposal, outcome, accepted=False, by=by, prompt_version=version, now=now
             )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.database import history
+from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalStatus, StoredProposal
 from core.pipeline.writes.execution import ExecutionResult
 
@@ -30,7 +29,7 @@ class AuditContext:
 
 
 def record_decision(
-    writer: sqlite3.Connection,
+    writer: Tables,
     proposal: StoredProposal,
     outcome: ExecutionResult,
     context: AuditContext,
@@ -54,7 +53,7 @@ def record_decision(
 
 
 def record_created(
-    writer: sqlite3.Connection,
+    writer: Tables,
     proposal: StoredProposal,
     outcome: ExecutionResult,
     prompt_version: str,
@@ -68,7 +67,7 @@ def record_created(
 
 
 def record_resolution(
-    writer: sqlite3.Connection,
+    writer: Tables,
     proposal: StoredProposal,
     outcome: ExecutionResult,
     *,
@@ -88,7 +87,7 @@ def record_resolution(
 
 
 def _append(
-    writer: sqlite3.Connection,
+    writer: Tables,
     proposal: StoredProposal,
     outcome: ExecutionResult,
     prompt_version: str,
@@ -102,8 +101,7 @@ def _append(
     latency_ms: int | None = None,
 ) -> None:
     """A row about a proposal and what became of it."""
-    history.append(
-        writer,
+    writer.history.append(
         at=now,
         event=event,
         changed_by=changed_by,

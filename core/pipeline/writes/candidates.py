@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.pipeline.database import facts
 from core.pipeline.database.connection import Database
 from core.pipeline.decision.candidates import (
     MOST_CANDIDATES,
@@ -48,14 +47,13 @@ class CandidateSearch:
         return [self._of(fact.content) for fact in batch]
 
     def _of(self, content: str) -> tuple[StoredCandidate, ...]:
-        there = facts.same(self.database.reading, self.nugget, normalise(content).content_hash)
+        there = self.database.reading.facts.same(self.nugget, normalise(content).content_hash)
         if there is not None:
             # The rules need no other, and a model will not be asked.
             return (StoredCandidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
         found = self._among_notes(content)
         taken_back: list[StoredCandidate] = []
-        matches = facts.matching(
-            self.database.reading,
+        matches = self.database.reading.facts.matching(
             self.nugget,
             match_terms(content),
             _MOST_PER_SCORER,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError
-from core.pipeline.database import checkpoints as rows
+from core.pipeline.database.checkpoints import Checkpoint, Checkpoints
 from core.pipeline.database.connection import Database
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
@@ -44,28 +43,27 @@ def store_checkpoint(
     session, project = (encodable(one).strip() for one in (submission.session, submission.project))
     _check(digest, session, project)
     redacted, named = redact(digest), redact(project)
-    checkpoint = rows.Checkpoint(
+    checkpoint = Checkpoint(
         0, session, named.text, submission.author, submission.cause, redacted.text, redacted.count, now
     )
     with database.write() as writer:
-        last = next(iter(rows.newest(writer, session, 1)), None)
+        rows = writer.checkpoints
+        last = next(iter(rows.newest(session, 1)), None)
         if last is not None and (last.digest, last.project) == (checkpoint.digest, checkpoint.project):
-            count = rows.count_of(writer, session)
+            count = rows.count_of(session)
             return KeptCheckpoint(last.id, session, last.project, redacted.count, count, 0, False)
-        id = rows.insert(writer, checkpoint)
-        dropped = rows.drop_oldest(writer, session, most)
-        return KeptCheckpoint(
-            id, session, named.text, redacted.count, rows.count_of(writer, session), dropped, True
-        )
+        id = rows.insert(checkpoint)
+        dropped = rows.drop_oldest(session, most)
+        return KeptCheckpoint(id, session, named.text, redacted.count, rows.count_of(session), dropped, True)
 
 
-def recovered(reader: sqlite3.Connection, session: str, project: str, tokens: int) -> Recovery | None:
+def recovered(rows: Checkpoints, session: str, project: str, tokens: int) -> Recovery | None:
     """What a session left, newest first, in at most so many tokens. session: "" for the one with the newest checkpoint
     of the project, or ("") of all. None where nothing was left.
     """
     session, project = encodable(session).strip(), redact(encodable(project).strip()).text
-    name = session or rows.newest_session(reader, project)
-    found = rows.newest(reader, name, _MOST) if name else ()
+    name = session or rows.newest_session(project)
+    found = rows.newest(name, _MOST) if name else ()
     if not found:
         return None
     newest, *earlier = found
@@ -82,14 +80,14 @@ def recovered(reader: sqlite3.Connection, session: str, project: str, tokens: in
         newest.project,
         newest.author,
         newest.created_at,
-        rows.count_of(reader, newest.session),
+        rows.count_of(newest.session),
         shown if text else 0,
         cut,
         text,
     )
 
 
-def _section(checkpoint: rows.Checkpoint) -> str:
+def _section(checkpoint: Checkpoint) -> str:
     at = datetime.fromtimestamp(checkpoint.created_at / 1000, UTC)
     # Whatever has been learned since about credentials counts for what was kept before.
     return f"## Checkpoint of {at:%Y-%m-%d %H:%M} UTC ({checkpoint.cause})\n{redact(checkpoint.digest).text}"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from core.pipeline.database import facts, proposals, raw
-from core.pipeline.database.found_relations import keep_found
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
@@ -30,7 +28,7 @@ _STATISTICS: Final = (
 class _PlanWrite:
     """A plan being written. made: by the place of a fact, the note that says it now."""
 
-    writer: sqlite3.Connection
+    writer: Tables
     plan: ExtractPlan
     context: audit.AuditContext
     now: int
@@ -51,9 +49,7 @@ class Committed:
     open: int
 
 
-def write_plan(
-    writer: sqlite3.Connection, plan: ExtractPlan, *, latency_ms: int | None, now: int
-) -> Committed:
+def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now: int) -> Committed:
     """Puts down every fact of a plan, with what became of it and why. now: epoch ms."""
     context = audit.AuditContext(
         plan.job_id,
@@ -64,13 +60,13 @@ def write_plan(
         latency_ms,
     )
     # Whatever the facts of this very memory repeat of one another was decided with them.
-    write = _PlanWrite(writer, plan, context, now, fresh=facts.newest(writer) == plan.newest)
+    write = _PlanWrite(writer, plan, context, now, fresh=writer.facts.newest() == plan.newest)
     for planned in plan.facts:
         _write_fact(write, planned)
     due = plan.knowledge and writes_notes(plan.mode)
-    keep_found(writer, plan.raw.id, plan.relations, due=due)
+    writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due)
     status = raw_status(plan)
-    raw.set_status(writer, plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
+    writer.raw.set_status(plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
     return Committed(_result(write), write.counts["applied"], write.counts["open"])
 
 
@@ -101,8 +97,7 @@ def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
         resolved_at=write.now if settled else None,
         resolved_by=write.context.changed_by if settled else "",
     )
-    proposals.insert(
-        writer,
+    writer.proposals.insert(
         proposal,
         job_id=plan.job_id,
         place=planned.place,
@@ -165,13 +160,13 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
     rule = ruling(case, plan.mode, plan.least_confidence)
     if rule.status == "skipped" or proposal.action != "add":
         return rule
-    if facts.same(write.writer, plan.raw.nugget, planned.said.content_hash):
+    if write.writer.facts.same(plan.raw.nugget, planned.said.content_hash):
         return Ruling("deduped", ProposalReason.DUPLICATE)
     if planned.missing == "dropped":
         return Ruling("skipped", ProposalReason.UNDECIDED)
     if planned.missing == "unasked":
         rule = Ruling("review", ProposalReason.UNDECIDED, True)
-    earlier = proposals.same(write.writer, plan.raw.nugget, planned.said.content_hash)
+    earlier = write.writer.proposals.same(plan.raw.nugget, planned.said.content_hash)
     if earlier is not None and earlier.status == "rejected":
         return Ruling("skipped", ProposalReason.REFUSED)
     if earlier is not None and rule.status in ("proposed", "review"):
@@ -183,7 +178,7 @@ def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal
     """The note that says a fact already, "" when it is still a proposal."""
     if proposal.target_note:
         return proposal.target_note
-    there = facts.same(write.writer, proposal.nugget, planned.said.content_hash)
+    there = write.writer.facts.same(proposal.nugget, planned.said.content_hash)
     return "" if there is None else there.note_id
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain, count
@@ -10,8 +9,9 @@ from typing import Final, Literal, NamedTuple
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.database import facts, outbox, proposals
+from core.pipeline.database import outbox
 from core.pipeline.database.facts import StoredFact
+from core.pipeline.database.tables import Tables
 from core.pipeline.decision.candidates import match_terms
 from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise
@@ -64,21 +64,21 @@ class Graph:
         note = self.snapshot.by_id.get(note_id)
         return None if note is None or note.hidden else note
 
-    def text(self, reader: sqlite3.Connection, note_id: str) -> str | None:
+    def text(self, reader: Tables, note_id: str) -> str | None:
         """What a note says, or will say once it is written; None for one that is hidden, gone or unknown."""
         if note_id in self.snapshot.by_id:
             note = self.visible(note_id)
             return None if note is None else note.content
-        return facts.text_on_its_way(reader, note_id)
+        return reader.facts.text_on_its_way(note_id)
 
-    def takes(self, reader: sqlite3.Connection) -> Callable[[str], bool]:
+    def takes(self, reader: Tables) -> Callable[[str], bool]:
         """Tells whether the id of a note belongs to another already."""
         return lambda id: (
-            id in self.snapshot.by_id or id in self.snapshot.set_aside or outbox.note_id_known(reader, id)
+            id in self.snapshot.by_id or id in self.snapshot.set_aside or reader.outbox.note_id_known(id)
         )
 
 
-def carry_out(writer: sqlite3.Connection, order: ExecutionRequest, graph: Graph, now: int) -> ExecutionResult:
+def carry_out(writer: Tables, order: ExecutionRequest, graph: Graph, now: int) -> ExecutionResult:
     """Does what a proposal says. now: epoch ms.
 
     A fact that is there already is not written again; a note that is gone or says something else by now is left alone.
@@ -87,7 +87,7 @@ def carry_out(writer: sqlite3.Connection, order: ExecutionRequest, graph: Graph,
     proposal = order.proposal
     if proposal.action == "add":
         return _add(writer, order, said, graph, now)
-    target = proposal.target_note or proposals.note_of_sibling(writer, proposal.id, proposal.target_content)
+    target = proposal.target_note or writer.proposals.note_of_sibling(proposal.id, proposal.target_content)
     if not target and proposal.action == "update":
         # It refines a fact of the same text that was not accepted: so it is the first to say it.
         return _add(writer, order, said, graph, now)
@@ -95,17 +95,17 @@ def carry_out(writer: sqlite3.Connection, order: ExecutionRequest, graph: Graph,
 
 
 def _add(
-    writer: sqlite3.Connection, order: ExecutionRequest, said: Normalised, graph: Graph, now: int
+    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int
 ) -> ExecutionResult:
     proposal = order.proposal
-    there = facts.same(writer, proposal.nugget, said.content_hash)
+    there = writer.facts.same(proposal.nugget, said.content_hash)
     if there is None and not order.fresh:
         there = _near_duplicate(writer, proposal.nugget, said)
     if there is not None:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
     note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
     fact = _fact(order, said, _fact_id(writer, proposal), note_id, now)
-    facts.insert(writer, fact)
+    writer.facts.insert(fact)
     payload = {
         "nugget": proposal.nugget,
         "content": proposal.content,
@@ -118,28 +118,28 @@ def _add(
     return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
 
 
-def _fact_id(reader: sqlite3.Connection, proposal: StoredProposal) -> str:
+def _fact_id(reader: Tables, proposal: StoredProposal) -> str:
     """The id of the fact of a proposal; another one where it was accepted and undone before."""
     first = f"fact-{proposal.id.partition('-')[2]}"
     ids = chain((first,), (f"{first}-{number}" for number in count(2)))
-    return next(id for id in ids if not facts.exists(reader, id))
+    return next(id for id in ids if not reader.facts.exists(id))
 
 
-def _near_duplicate(reader: sqlite3.Connection, nugget: str, said: Normalised) -> StoredFact | None:
+def _near_duplicate(reader: Tables, nugget: str, said: Normalised) -> StoredFact | None:
     """The fact that says the same in nearly the same words, as the rule of the decision sees it.
 
     It is asked once more here, since other facts may have been written after the decision, and proposals of shadow mode
     are decided about long before they are accepted.
     """
     mine = saying(said.storage_content, said.content_hash)
-    for match in facts.matching(reader, nugget, match_terms(said.storage_content), _NEAREST):
+    for match in reader.facts.matching(nugget, match_terms(said.storage_content), _NEAREST):
         if says_the_same(mine, saying(match.fact.content, match.fact.content_hash)):
             return match.fact
     return None
 
 
 def _change(
-    writer: sqlite3.Connection, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
+    writer: Tables, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
 ) -> ExecutionResult:
     proposal = order.proposal
     text = graph.text(writer, target) if target else None
@@ -147,18 +147,18 @@ def _change(
         return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
     if normalise(text).storage_content != normalise(proposal.target_content).storage_content:
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target)
-    fact = facts.of_note(writer, target)
+    fact = writer.facts.of_note(target)
     fact_id = "" if fact is None else fact.id
     if proposal.action == "delete":
         if fact is not None:
-            facts.deny(writer, fact.id)
+            writer.facts.deny(fact.id)
         _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
         return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "hide", text)
-    there = facts.same(writer, proposal.nugget, said.content_hash)
+    there = writer.facts.same(proposal.nugget, said.content_hash)
     if there is not None and there.note_id != target:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
     if fact is not None:
-        facts.reword(writer, _fact(order, said, fact.id, target, fact.created_at))
+        writer.facts.reword(_fact(order, said, fact.id, target, fact.created_at))
     payload = {
         "expected": text,
         "content": proposal.content,
@@ -193,7 +193,7 @@ def _fact(
 
 
 def _enqueue(
-    writer: sqlite3.Connection,
+    writer: Tables,
     op: outbox.Op,
     order: ExecutionRequest,
     fact_id: str,
@@ -207,8 +207,7 @@ def _enqueue(
         "model": order.proposal.model,
         "accepted_by": order.accepted_by,
     }
-    outbox.enqueue(
-        writer,
+    writer.outbox.enqueue(
         op=op,
         proposal_id=order.proposal.id,
         fact_id=fact_id,

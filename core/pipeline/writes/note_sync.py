@@ -10,15 +10,13 @@ from core.errors import NuggetsError
 from core.graph.merging import survivor
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.database.fact_status import FactStatus, fact_statuses, set_content, set_status
-from core.pipeline.database.history import append
+from core.pipeline.database.facts import FactStatus
 from core.pipeline.intake.normalisation import collapse_white_space, normalise
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from core.memory import Memory
     from core.pipeline.database.connection import Database
+    from core.pipeline.database.tables import Tables
 
 What = Literal["gone", "hidden", "back", "reworded"]
 _EVENTS: Final[dict[What, str]] = {
@@ -78,7 +76,7 @@ def sync_from_notes(database: Database, memory: Memory, *, now: int) -> int:
     Raises what keeps the database or the memory from being read or written.
     """
     # The facts first: a note that is brought over in between is in the snapshot then.
-    facts = fact_statuses(database.reading)
+    facts = database.reading.facts.fact_statuses()
     if not facts:
         return 0
     memory.refresh(patient=False)
@@ -99,15 +97,14 @@ def _maker(memory: Memory, note_id: str) -> str:
     return makers[-1][0].signature if makers else "program"
 
 
-def _take_over(writer: sqlite3.Connection, one: ChangedNote, by: str, now: int) -> bool:
+def _take_over(writer: Tables, one: ChangedNote, by: str, now: int) -> bool:
     if one.what == "reworded":
         forms = normalise(one.content)
-        taken = set_content(writer, one.fact, forms.storage_content, forms.normalised_content)
+        taken = writer.facts.set_content(one.fact, forms.storage_content, forms.normalised_content)
     else:
-        taken = set_status(writer, one.fact, "active" if one.what == "back" else "retracted")
+        taken = writer.facts.set_status(one.fact, "active" if one.what == "back" else "retracted")
     if taken:
-        append(
-            writer,
+        writer.history.append(
             at=now,
             event=_EVENTS[one.what],
             changed_by=by,

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from core.errors import InvalidInputError, NuggetsError, partly_done
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.pipeline.database import outbox
 from core.pipeline.database.connection import as_nuggets_error
-from core.pipeline.database.history import append
 from core.pipeline.database.outbox_lock import outbox_lock
+from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.pipeline.writes.applying import AppliedRow, Known, RowOutcome, apply_row
@@ -83,7 +82,7 @@ def flush_outbox(
     try:
         with database.database_errors(), outbox_lock(database.path.parent, seconds) as mine:
             if not mine:
-                return FlushResult(waiting=outbox.count_waiting(database.reading, proposals), busy=True)
+                return FlushResult(waiting=database.reading.outbox.count_waiting(proposals), busy=True)
             return _flush_outbox(database, memory, now, proposals, asked, most)
     except NuggetsError as error:
         return FlushResult(waiting=_waiting(database, proposals), problem=error)
@@ -99,20 +98,20 @@ def _flush_outbox(
     asked: bool,
     most: int,
 ) -> FlushResult:
-    rows = outbox.ready(database.reading, most=most, proposals=proposals)
+    rows = database.reading.outbox.ready(most=most, proposals=proposals)
     if not rows:
-        return FlushResult(waiting=outbox.count_waiting(database.reading, proposals))
+        return FlushResult(waiting=database.reading.outbox.count_waiting(proposals))
     try:
         brought, change_set = _write(database, memory, rows, asked)
     except NuggetsError as error:
         # Where the database refuses as well, the rows are merely tried again sooner: what the memory says comes first.
         with suppress(NuggetsError), database.write(lasting=False) as writer:
-            outbox.put_off(writer, rows, error.message)
+            writer.outbox.put_off(rows, error.message)
         raise
     written = nullcontext() if change_set.empty else partly_done(_WRITTEN)
     with written, database.write() as writer:
         kept = [one for one in brought if _keep(writer, one, change_set, now)]
-    return _result(kept, change_set, outbox.count_waiting(database.reading, proposals))
+    return _result(kept, change_set, database.reading.outbox.count_waiting(proposals))
 
 
 def _write(
@@ -120,7 +119,7 @@ def _write(
 ) -> tuple[list[AppliedRow], ChangeSet]:
     """Rows as one change set. One that the memory will not take at all is left to itself, and keeps no other."""
     known = Known(
-        others=lambda id, fact: outbox.note_id_known(database.reading, id, but_fact=fact),
+        others=lambda id, fact: database.reading.outbox.note_id_known(id, but_fact=fact),
         stood=lambda id, fact: _stood(memory, id, fact),
     )
 
@@ -157,20 +156,19 @@ def _stood(memory: Memory, note_id: str, fact_id: str) -> bool:
     )
 
 
-def _keep(writer: sqlite3.Connection, one: AppliedRow, change_set: ChangeSet, now: int) -> bool:
+def _keep(writer: Tables, one: AppliedRow, change_set: ChangeSet, now: int) -> bool:
     """Keeps what became of a row; False when it was kept before."""
     row = one.row
     written = one.outcome == "written" and not change_set.empty
     entry = change_set.id if written else ""
     status = _STATUS[one.outcome]
-    if not outbox.end(writer, row, status, now=now, entry_id=entry, error=one.error):
+    if not writer.outbox.end(row, status, now=now, entry_id=entry, error=one.error):
         return False
     if one.note_id != row.note_id:
-        outbox.move_note(writer, row, one.note_id)
+        writer.outbox.move_note(row, one.note_id)
     if one.outcome == "conflict" and row.op != "add":
-        outbox.refuse_proposal(writer, row, one.reason, one.error, now)
-    append(
-        writer,
+        writer.outbox.refuse_proposal(row, one.reason, one.error, now)
+    writer.history.append(
         at=now,
         event=_EVENTS[row.op] if status == "done" else one.outcome,
         changed_by=CHANGED_BY,
@@ -209,6 +207,6 @@ def _waiting(database: Database, proposals: Collection[str] | None) -> int:
     """How many wait, as far as the database still tells."""
     try:
         with database.database_errors():
-            return outbox.count_waiting(database.reading, proposals)
+            return database.reading.outbox.count_waiting(proposals)
     except NuggetsError:
         return 0

@@ -7,7 +7,6 @@ between finds them again.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,10 +17,9 @@ from core.errors import BrokenFileError, LockTimeoutError, TryAgain, partly_done
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
-from core.pipeline.database.connection import PIPELINE_FILE, Database
-from core.pipeline.database.fact_status import open_read_only
-from core.pipeline.database.history import append
+from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only
 from core.pipeline.database.outbox_lock import outbox_lock
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import normalise
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, Scrubbed
@@ -81,12 +79,12 @@ class _Rows:
         masks = _in_all_forms(masks)
         with self._database.write() as writer:
             if self._derived:
-                rows.mask_rows(writer, masks, holding=False)
+                writer.masking.mask_rows(masks, holding=False)
                 return
             held = _texts_with(writer, masks)
-            counts = rows.mask_rows(writer, masks)
+            counts = writer.masking.mask_rows(masks)
             _record_masking(writer, held, counts, self._memory.author.signature, self._now)
-        rows.leave_no_byte(self._database)
+        self._database.leave_no_byte()
 
 
 @contextmanager
@@ -108,7 +106,7 @@ def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
     if wanted:
         with _opened(memory) as database, database.write() as writer:
             for held in {held for one in wanted for held in one.secrets}:
-                rows.store_not_secret(writer, held.value)
+                writer.masking.store_not_secret(held.value)
     if of_notes:
         return memory.mark_not_secret(of_notes)
     return ChangeSet(id="", at="", author=memory.author, reason=NOT_SECRET)
@@ -117,9 +115,9 @@ def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
 # What the database holds
 
 
-def kinds_in(reader: sqlite3.Connection, text: str) -> tuple[str, ...]:
+def kinds_in(reader: Tables, text: str) -> tuple[str, ...]:
     """The kinds of what in a text, or in the beginning of a very long one, looks like a credential."""
-    refused = rows.load_not_secrets(reader)
+    refused = reader.masking.load_not_secrets()
     text = text[:_AT_ONCE]
     found = (one for one in find_secrets(text) if mark_of(text[one.start : one.end]) not in refused)
     return tuple(dict.fromkeys(one.kind for one in found))
@@ -133,14 +131,14 @@ def _stored_texts(memory: Memory) -> tuple[Holder, ...]:
         return ()
     try:
         with open_read_only(memory.home) as reader:
-            stopped = rows.unfinished(reader)
-            found = tuple(_holders(rows.texts(reader), rows.load_not_secrets(reader)))
+            stopped = reader.masking.unfinished()
+            found = tuple(_holders(reader.masking.texts(), reader.masking.load_not_secrets()))
     except BrokenFileError:
         # It can neither be looked into nor masked; masking says so.
         return ()
     if stopped:
         with _opened(memory) as database:
-            rows.leave_no_byte(database)
+            database.leave_no_byte()
     return found
 
 
@@ -170,7 +168,7 @@ def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
     path = memory.home / PIPELINE_FILE
     try:
         with open_read_only(memory.home) as reader:
-            counts = Counter(row.table for row in rows.masked_rows(reader, _in_all_forms(masks)))
+            counts = Counter(row.table for row in reader.masking.masked_rows(_in_all_forms(masks)))
     except BrokenFileError:
         return (Place("untouched", path),)
     return tuple(Place("pipeline", path, count, table) for table, count in counts.items())
@@ -204,17 +202,16 @@ def _opened(memory: Memory) -> Iterator[Database]:
         database.close()
 
 
-def _texts_with(reader: sqlite3.Connection, masks: Masks) -> tuple[str, ...]:
-    return tuple(row.key["id"] for row in rows.masked_rows(reader, masks) if row.table == "raw_memories")
+def _texts_with(reader: Tables, masks: Masks) -> tuple[str, ...]:
+    return tuple(row.key["id"] for row in reader.masking.masked_rows(masks) if row.table == "raw_memories")
 
 
 def _record_masking(
-    writer: sqlite3.Connection, raw_ids: tuple[str, ...], counts: Mapping[str, int], by: str, now: int
+    writer: Tables, raw_ids: tuple[str, ...], counts: Mapping[str, int], by: str, now: int
 ) -> None:
     """Puts down in the audit that texts were masked, and how many rows of each table were with them."""
     for raw_id in raw_ids or ("",):
-        append(
-            writer,
+        writer.history.append(
             at=now,
             event="masked",
             changed_by=by,

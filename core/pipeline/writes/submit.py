@@ -11,11 +11,10 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
-from core.pipeline.database import raw as raw_rows
 from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
-from core.pipeline.database.jobs import enqueue
-from core.pipeline.database.links import KnownNames, store_links
+from core.pipeline.database.entities import KnownNames
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.linker import Links, link
 from core.pipeline.intake.normalisation import Normalised, encodable, normalise
 from core.pipeline.intake.redaction import redact
@@ -71,7 +70,7 @@ def store_submission(
     session, project = _plain(submission.session), _plain(submission.project)
     links = _linked(database, text)
     with database.write() as writer:
-        project = project or raw_rows.project_of_session(writer, session)
+        project = project or writer.raw.project_of_session(session)
         raw = RawMemory(
             id=raw_id,
             content=text,
@@ -118,7 +117,7 @@ def _known_spelling(name: str, known: Collection[str]) -> str:
 def _linked(database: Database, text: str) -> Links:
     """What the rules find; before the transaction, since a long text takes a tenth of a second."""
     with database.checked_reading() as reader:
-        return _without_credentials(link(text, KnownNames(reader)))
+        return _without_credentials(link(text, KnownNames(reader.entities)))
 
 
 def _without_credentials(links: Links) -> Links:
@@ -139,21 +138,18 @@ def _holds_credential(text: str) -> bool:
     return _MORE_THAN_WORDS.search(text) is not None and redact(text).count > 0
 
 
-def _store(
-    writer: sqlite3.Connection, raw: RawMemory, forms: Normalised, links: Links, attempts: int
-) -> Ingested:
-    earlier = raw_rows.earlier_same(writer, raw.nugget, forms.content_hash, forms.hash_version)
+def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, attempts: int) -> Ingested:
+    earlier = writer.raw.earlier_same(raw.nugget, forms.content_hash, forms.hash_version)
     status: RawStatus = "duplicate" if earlier else raw.status
     stored = replace(raw, status=status, duplicate_of=earlier, protected=links.protected)
-    raw_rows.insert(writer, stored, forms.hash_version)
+    writer.raw.insert(stored, forms.hash_version)
     # What a repetition names is linked to the memory that it repeats, so that saying it again counts nothing twice.
-    store_links(writer, links, earlier or raw.id, raw.created_at)
+    writer.entities.store_links(links, earlier or raw.id, raw.created_at)
     if earlier and links.protected:
-        raw_rows.protect(writer, earlier)
+        writer.raw.protect(earlier)
     job = None
     if not earlier:
-        job = enqueue(
-            writer,
+        job = writer.jobs.enqueue(
             type="extract",
             target=raw.id,
             now=raw.created_at,
@@ -173,7 +169,7 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
     try:
         packed = transcripts.pack(redact(encodable(text)))
         with database.write() as writer:
-            transcripts.keep(writer, packed, session=session, project=project, now=now)
+            writer.transcripts.keep(packed, session=session, project=project, now=now)
     except (NuggetsError, sqlite3.Error) as error:
         said = error.what if isinstance(error, NuggetsError) else error
         return f"the transcript was not kept ({said})"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from core.pipeline.database.history import append
+from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 
 if TYPE_CHECKING:
@@ -14,21 +13,6 @@ if TYPE_CHECKING:
 
     from core.memory import Memory
     from core.pipeline.database.connection import Database
-
-# What was brought over by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again.
-_ACCEPTED: Final = "resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
-_ROWS: Final = f"""
-SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
-    proposals.prompt_version, op, fact_id, box.note_id, entry_id
-FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
-WHERE box.status = 'done' AND entry_id <> '' AND (
-    (proposals.status = 'applied' AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
-    OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
-"""
-_ANOTHER_SAYS_IT: Final = """
-EXISTS (SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'
-    AND same.content_hash = facts.content_hash AND same.id <> facts.id)
-"""
 
 
 def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
@@ -39,15 +23,14 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     """
     taken_back = memory.taken_back()
     undone = sorted({id.partition(".")[0] for id in taken_back})
-    asked = {"undone": json.dumps(undone)}
-    if not database.reading.execute(f"SELECT EXISTS ({_ROWS})", asked).fetchone()[0]:
+    found = database.reading.proposals.undone(undone)
+    if not found:
         return 0
-    snapshot = memory.snapshot
-    gone = {row["note_id"] for row in database.reading.execute(_ROWS, asked)} - snapshot.by_id.keys()
+    gone = {row["note_id"] for row in found} - memory.snapshot.by_id.keys()
     with database.write() as writer:
         return sum(
             _follow(writer, row, _is_undone(row, taken_back, gone), now)
-            for row in writer.execute(_ROWS, asked).fetchall()
+            for row in writer.proposals.undone(undone)
         )
 
 
@@ -58,7 +41,7 @@ def _is_undone(row: sqlite3.Row, taken_back: Collection[str], gone: Collection[s
     return in_part and row["op"] == "add" and row["note_id"] in gone
 
 
-def _follow(writer: sqlite3.Connection, row: sqlite3.Row, undone: bool, now: int) -> bool:
+def _follow(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> bool:
     """Takes one proposal over; False where it stands so already."""
     if undone == (row["status"] == "review"):
         return False
@@ -66,18 +49,11 @@ def _follow(writer: sqlite3.Connection, row: sqlite3.Row, undone: bool, now: int
         status, reason, event = "review", ProposalReason.UNDONE, "reopened"
     else:
         status, reason, event = "applied", ProposalReason.WRITTEN, "written"
-    writer.execute(
-        "UPDATE proposals SET status = ?, reason = ? WHERE id = ?", (status, str(reason), row["id"])
-    )
+    writer.proposals.set_status(row["id"], status, reason)
     if row["op"] != "update":
         # A fact that was added is not so while its proposal waits, one that was denied is so again.
-        stands = undone == (row["op"] == "hide")
-        writer.execute(
-            f"UPDATE facts SET status = ? WHERE note_id = ? AND (? = 'denied' OR NOT {_ANOTHER_SAYS_IT})",
-            ("active" if stands else "denied", row["note_id"], "active" if stands else "denied"),
-        )
-    append(
-        writer,
+        writer.facts.let_stand(row["note_id"], undone == (row["op"] == "hide"))
+    writer.history.append(
         at=now,
         event=event,
         changed_by="person",
@@ -93,8 +69,3 @@ def _follow(writer: sqlite3.Connection, row: sqlite3.Row, undone: bool, now: int
         metadata={"entry": row["entry_id"]},
     )
     return True
-
-
-def accept_again(writer: sqlite3.Connection, proposal_id: str) -> None:
-    """Makes room for a second acceptance: what was handed over the first time is done and undone."""
-    writer.execute("DELETE FROM graph_outbox WHERE proposal_id = ? AND status = 'done'", (proposal_id,))

@@ -11,26 +11,17 @@ from core.errors import NuggetsError, partly_done
 from core.model.draft import Draft
 from core.model.note import replace
 from core.model.snapshot import Snapshot
-from core.pipeline.database.connection import PIPELINE_FILE, Database
-from core.pipeline.database.fact_status import (
-    FactStatus,
-    check_whole,
-    fact_statuses,
-    failed_deliveries,
-    known_facts,
-    open_read_only,
-)
-from core.pipeline.database.outbox import counts, oldest_pending, retry_failed
+from core.pipeline.database.connection import PIPELINE_FILE, Database, check_whole, open_read_only
+from core.pipeline.database.facts import FactStatus
 from core.pipeline.writes.note_of import ORIGIN, fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
 from core.verify.finding import Finding, RepairKind, quote, sentence
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from core.memory import Memory
     from core.model.change import ChangeSet
+    from core.pipeline.database.tables import Tables
 
 _SECONDS: Final = 15.0
 _WRITTEN: Final = "the accepted facts are in the notes and in the history"
@@ -49,7 +40,7 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
     try:
         with open_read_only(memory.home) as reader:
             check_whole(reader, memory.home)
-            facts = fact_statuses(reader)
+            facts = reader.facts.fact_statuses()
             memory.refresh(patient=False)
             return tuple(_findings(reader, facts, memory.snapshot, now))
     except NuggetsError as error:
@@ -61,18 +52,18 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
 
 
 def _findings(
-    reader: sqlite3.Connection, facts: tuple[FactStatus, ...], snapshot: Snapshot, now: int
+    reader: Tables, facts: tuple[FactStatus, ...], snapshot: Snapshot, now: int
 ) -> Iterator[Finding]:
     path = str(Path(snapshot.home) / PIPELINE_FILE)
-    oldest = oldest_pending(reader)
+    oldest = reader.outbox.oldest_pending()
     # What was accepted just now is on its way, and nothing is wrong with that.
     if oldest is not None and not 0 <= now - oldest < _ON_ITS_WAY_MS:
-        waiting = counts(reader)["pending"]
+        waiting = reader.outbox.counts()["pending"]
         some = "1 accepted fact is" if waiting == 1 else f"{waiting:,} accepted facts are"
         yield Finding(
             "outbox-waiting", path, f"{some} not in the notes yet.", "writes the notes", RepairKind.PIPELINE
         )
-    for row in failed_deliveries(reader):
+    for row in reader.outbox.failed_deliveries():
         detail = f"An accepted fact could not {_DOES[row.op]}: {row.error}."
         yield Finding("outbox-failed", row.note_id, detail, "tries again", RepairKind.PIPELINE)
     for one in changed_notes(facts, snapshot):
@@ -98,7 +89,7 @@ def _describe(one: ChangedNote) -> Iterator[Finding]:
     # A note that was reworded is as its reader wants it, and the pipeline follows by itself.
 
 
-def _unknown_origins(reader: sqlite3.Connection, snapshot: Snapshot, path: str) -> Iterator[Finding]:
+def _unknown_origins(reader: Tables, snapshot: Snapshot, path: str) -> Iterator[Finding]:
     """Notes of facts that the database never had: it was begun anew, or the notes were brought from elsewhere."""
     unknown = _notes_of_unknown_facts(reader, snapshot)
     if unknown:
@@ -109,10 +100,10 @@ def _unknown_origins(reader: sqlite3.Connection, snapshot: Snapshot, path: str) 
         yield Finding("unknown-origin", path, detail, "removes the unknown source", RepairKind.PIPELINE)
 
 
-def _notes_of_unknown_facts(reader: sqlite3.Connection, snapshot: Snapshot) -> list[str]:
+def _notes_of_unknown_facts(reader: Tables, snapshot: Snapshot) -> list[str]:
     """Ids of the notes that bear an origin which the database does not know, in file order."""
     named = [(note.id, fact) for note in snapshot.notes if (fact := fact_of(note))]
-    known = known_facts(reader) if named else frozenset()
+    known = reader.facts.known_facts() if named else frozenset()
     return [id for id, fact in named if fact not in known]
 
 
@@ -135,7 +126,7 @@ def repair_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
     written: list[ChangeSet] = []
     try:
         with database.write() as writer:
-            retry_failed(writer)
+            writer.outbox.retry_failed()
         while True:
             done = flush_outbox(database, memory, now=now, asked=True, seconds=_SECONDS)
             if done.change_set is not None:

@@ -33,8 +33,7 @@ _ANSWERS: Final = (answers.ANSWERS_NAME, answers.STATE_NAME, answers.LOCK_NAME)
 _NAMES: Final = (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, BRIEFING_NAME, LOCK_NAME, *_ANSWERS)
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _OURS: Final = re.compile(
-    "|".join(map(re.escape, _NAMES))
-    + r"|vectors-[0-9a-f]{16}\.rows|\..+\.\d+-[0-9a-f]{8}\.tmp"
+    "|".join(map(re.escape, _NAMES)) + r"|vectors-[0-9a-f]{16}\.rows|\..+\.\d+-[0-9a-f]{8}\.tmp"
 )
 _LONGEST_PATH: Final = 1 << 16
 # At most so many folders are looked at, and so many removed, at a time.

@@ -149,7 +149,7 @@ def test_a_nudge_of_an_ingest_ends_the_rest_of_the_loop_in_the_same_process(pipe
 
 def test_a_database_of_a_newer_version_is_left_alone(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
-        writer.execute("PRAGMA user_version = 99")
+        writer.connection.execute("PRAGMA user_version = 99")
     pipeline.close()
     with pytest.raises(ReadOnlyError):
         open_pipeline(pipeline.home)
@@ -167,7 +167,7 @@ def test_a_broken_database_is_set_aside_and_the_app_goes_on(tmp_path: Path) -> N
 
 def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
-        writer.execute("DROP TABLE graph_outbox")
+        writer.connection.execute("DROP TABLE graph_outbox")
     for asked in (pipeline.status, pipeline.tick):
         with pytest.raises(NuggetsError, match=r"pipeline\.db"):
             asked()

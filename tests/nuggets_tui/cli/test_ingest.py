@@ -100,7 +100,7 @@ def test_what_cannot_be_kept_is_refused_before_anything_is(
     nuggets: Any, arguments: list[str], text: str | bytes, said: str
 ) -> None:
     assert said in nuggets.fails("ingest", *arguments, input=text)
-    assert not Pipeline.exists(nuggets.home) or Database.open(nuggets.home).reading.execute(
+    assert not Pipeline.exists(nuggets.home) or Database.open(nuggets.home).reading.connection.execute(
         "SELECT count(*) FROM raw_memories"
     ).fetchone()[0] == 0  # fmt: skip
 
@@ -138,7 +138,7 @@ def remembered(nuggets: Any, transcript: str, session: str = "s1") -> str:
     write_graph(nuggets.home, [note])
     database = Database.open(nuggets.home)
     with database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, "
             "hash_version, type, confidence, note_id, status, model, prompt_version, created_at) "
             "VALUES ('f', ?, '', 'memory', 'x', 'x', 'x', 1, 'fact', 0.9, ?, 'active', 'm', '1', 1)",
@@ -200,7 +200,7 @@ def test_a_damaged_conversation_leaves_the_answer(nuggets: Any) -> None:
     remembered(nuggets, SAID)
     database = Database.open(nuggets.home)
     with database.write() as writer:
-        writer.execute("UPDATE transcripts SET content = x'00'")
+        writer.connection.execute("UPDATE transcripts SET content = x'00'")
     database.close()
     result = nuggets("recall", "which database was chosen for reports", "--expand")
     assert result.exit_code == 0

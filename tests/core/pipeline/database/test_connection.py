@@ -186,7 +186,7 @@ def test_closing_while_another_thread_reads_lets_it_read_to_the_end(tmp_path: Pa
         return not closed.wait(30)
 
     def read() -> None:
-        reader = database.reading
+        reader = database.reading.connection
         reader.set_progress_handler(midway, 1_000)
         numbers.extend(reader.execute(COUNTING).fetchone())
 

@@ -11,7 +11,6 @@ import pytest
 from kits.pipeline_rows import job_result
 
 from core.errors import InvalidInputError, NotFoundError
-from core.pipeline.database import jobs
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease
 from core.pipeline.records import Job, JobStatus
@@ -28,33 +27,33 @@ LEASE = 300_000
 
 def put_in(database: Database, target: str = "raw-1", *, held: bool = False, now: int = NOW) -> int | None:
     with database.write() as writer:
-        return jobs.enqueue(writer, type="extract", target=target, max_attempts=3, now=now, held=held)
+        return writer.jobs.enqueue(type="extract", target=target, max_attempts=3, now=now, held=held)
 
 
 def take(database: Database, now: int = NOW, token: str = "token", lease_ms: int = LEASE) -> Lease | None:
     with database.write() as writer:
-        return jobs.lease(writer, "extract", now=now, lease_ms=lease_ms, worker="me", token=token)
+        return writer.jobs.lease("extract", now=now, lease_ms=lease_ms, worker="me", token=token)
 
 
 def end_badly(database: Database, lease: Lease, now: int = NOW, **how: Any) -> JobStatus | None:
     with database.write() as writer:
-        return jobs.fail(writer, lease.job.id, lease.token, now=now, error="no", error_class="timeout", **how)
+        return writer.jobs.fail(lease.job.id, lease.token, now=now, error="no", error_class="timeout", **how)
 
 
 def end_well(database: Database, lease: Lease, now: int = NOW) -> bool:
     with database.write() as writer:
-        return jobs.complete(writer, lease.job.id, lease.token, now=now, result={"added": 1})
+        return writer.jobs.complete(lease.job.id, lease.token, now=now, result={"added": 1})
 
 
 def job(database: Database, job_id: int = 1) -> Job:
-    found = jobs.job(database.reading, job_id)
+    found = database.reading.jobs.job(job_id)
     assert found is not None
     return found
 
 
 def raw(database: Database, status: str = "queued", raw_id: str = "raw-1") -> None:
     with database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "INSERT INTO raw_memories (id, content, content_hash, hash_version, source_type, source_id, project,"
             " nugget, author, status, created_at) VALUES (?, 'Anna moved.', 'h', 1, 'text', '', '', 'memory',"
             " 'person', ?, ?)",
@@ -64,7 +63,9 @@ def raw(database: Database, status: str = "queued", raw_id: str = "raw-1") -> No
 
 def raw_status(database: Database, raw_id: str = "raw-1") -> str:
     return str(
-        database.reading.execute("SELECT status FROM raw_memories WHERE id = ?", (raw_id,)).fetchone()[0]
+        database.reading.connection.execute(
+            "SELECT status FROM raw_memories WHERE id = ?", (raw_id,)
+        ).fetchone()[0]
     )
 
 
@@ -75,7 +76,7 @@ def put(database: Database, status: str, **columns: object) -> None:
         "created_at": 0, "updated_at": 0, **columns,
     }  # fmt: skip
     with database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             f"INSERT INTO jobs ({', '.join(given)}) VALUES ({', '.join('?' * len(given))})",
             tuple(given.values()),
         )
@@ -100,7 +101,7 @@ def test_a_lease_that_ran_out_is_taken_back(database: Database, name: str) -> No
         lease_token="old", attempts=given.get("attempts", 1), max_attempts=given.get("max_attempts", 3),
     )  # fmt: skip
     with database.write() as writer:
-        jobs.reap(writer, NOW)
+        writer.jobs.reap(NOW)
     found = job(database)
     still = expected["status"] == "leased"
     assert found.status == expected["status"]
@@ -114,15 +115,15 @@ def test_a_worker_whose_job_was_taken_back_ends_nothing(database: Database) -> N
     late = take(database, token="late")
     assert late is not None
     with database.write() as writer:
-        jobs.reap(writer, NOW + LEASE + 1)
+        writer.jobs.reap(NOW + LEASE + 1)
     after = job(database)
     with database.write() as writer:
-        before = writer.total_changes
-        assert not jobs.complete(writer, 1, "late", now=NOW + LEASE + 2)
-        assert jobs.fail(writer, 1, "late", now=NOW, error="e", error_class="c") is None
-        assert not jobs.heartbeat(writer, 1, "late", now=NOW, lease_ms=LEASE)
-        assert not jobs.give_back(writer, 1, "late", now=NOW)
-        assert writer.total_changes - before == expected["rows"]
+        before = writer.connection.total_changes
+        assert not writer.jobs.complete(1, "late", now=NOW + LEASE + 2)
+        assert writer.jobs.fail(1, "late", now=NOW, error="e", error_class="c") is None
+        assert not writer.jobs.heartbeat(1, "late", now=NOW, lease_ms=LEASE)
+        assert not writer.jobs.give_back(1, "late", now=NOW)
+        assert writer.connection.total_changes - before == expected["rows"]
     assert job(database) == after
 
 
@@ -130,7 +131,7 @@ def test_a_worker_that_lost_its_job_to_another_does_not_end_that_one(database: D
     put_in(database)
     late = take(database, token="late")
     with database.write() as writer:
-        jobs.reap(writer, NOW + LEASE + 1)
+        writer.jobs.reap(NOW + LEASE + 1)
     other = take(database, NOW + LEASE + 1, token="other")
     assert late is not None
     assert other is not None
@@ -144,7 +145,7 @@ def test_a_worker_that_lost_its_job_to_another_does_not_end_that_one(database: D
 def test_a_job_may_rest_before_it_runs_but_never_for_ever(database: Database) -> None:
     for target, rest_ms in (("raw-1", 10_000), ("raw-2", 10**12)):
         with database.write() as writer:
-            jobs.enqueue(writer, type="extract", target=target, max_attempts=3, now=NOW, rest_ms=rest_ms)
+            writer.jobs.enqueue(type="extract", target=target, max_attempts=3, now=NOW, rest_ms=rest_ms)
     assert take(database, NOW + 9_999) is None
     first, second = take(database, NOW + 10_000), take(database, NOW + 121_000, token="second")
     assert first is not None
@@ -176,19 +177,19 @@ def test_a_heartbeat_renews_the_whole_lease(database: Database) -> None:
     put_in(database)
     take(database)
     with database.write() as writer:
-        assert jobs.heartbeat(writer, 1, "token", now=NOW + 200_000, lease_ms=LEASE)
-    assert not jobs.any_expired(database.reading, NOW + 500_000)
-    assert jobs.any_expired(database.reading, NOW + 500_001)
+        assert writer.jobs.heartbeat(1, "token", now=NOW + 200_000, lease_ms=LEASE)
+    assert not database.reading.jobs.any_expired(NOW + 500_000)
+    assert database.reading.jobs.any_expired(NOW + 500_001)
 
 
 def test_a_job_put_in_or_leased_before_the_clock_was_set_back_is_not_lost(database: Database) -> None:
     years = 10**11
     put_in(database, now=NOW + years)
-    assert jobs.ready(database.reading, NOW) == ("extract",)
+    assert database.reading.jobs.ready(NOW) == ("extract",)
     assert take(database, NOW + years) is not None
-    assert jobs.any_expired(database.reading, NOW)
+    assert database.reading.jobs.any_expired(NOW)
     with database.write() as writer:
-        assert jobs.reap(writer, NOW) == ((1,), ())
+        assert writer.jobs.reap(NOW) == ((1,), ())
     assert take(database, NOW) is not None
 
 
@@ -212,7 +213,7 @@ def test_jitter_makes_the_rest_longer(database: Database) -> None:
     lease = take(database)
     assert lease is not None
     end_badly(database, lease, jitter_ms=400)
-    assert [job.run_after for job in jobs.jobs(database.reading, "pending")] == [NOW + 10_401]
+    assert [job.run_after for job in database.reading.jobs.jobs("pending")] == [NOW + 10_401]
 
 
 def test_the_third_failure_is_the_end_and_the_text_is_failed(database: Database) -> None:
@@ -252,7 +253,7 @@ def test_a_job_given_back_waits_as_if_it_had_not_been_taken(database: Database) 
     put_in(database)
     take(database)
     with database.write() as writer:
-        assert jobs.give_back(writer, 1, "token", now=NOW + 5)
+        assert writer.jobs.give_back(1, "token", now=NOW + 5)
     found = job(database)
     assert (found.status, found.attempts, found.leased_by, found.leased_at) == ("pending", 0, "", None)
     assert take(database, NOW + 5) is not None
@@ -263,7 +264,7 @@ def test_an_endless_error_is_kept_at_a_bearable_length(database: Database) -> No
     lease = take(database)
     assert lease is not None
     with database.write() as writer:
-        jobs.fail(writer, 1, "token", now=NOW, error="x" * 10**6, error_class="http")
+        writer.jobs.fail(1, "token", now=NOW, error="x" * 10**6, error_class="http")
     assert len(job(database).error) <= 2_000
 
 
@@ -274,11 +275,11 @@ def test_what_was_held_is_let_go_with_its_text(database: Database) -> None:
     raw(database, "held")
     put_in(database, held=True)
     assert take(database) is None
-    assert jobs.any_held(database.reading)
+    assert database.reading.jobs.any_held()
     with database.write() as writer:
-        assert jobs.release_held(writer, NOW + 9) == 1
+        assert writer.jobs.release_held(NOW + 9) == 1
     assert raw_status(database) == "queued"
-    assert not jobs.any_held(database.reading)
+    assert not database.reading.jobs.any_held()
     assert take(database, NOW + 9) is not None
 
 
@@ -299,7 +300,7 @@ def test_a_dead_job_that_is_tried_again_waits_with_its_text(database: Database) 
     job_id = dead(database)
     assert raw_status(database) == "failed"
     with database.write() as writer:
-        jobs.retry(writer, job_id, NOW + 1)
+        writer.jobs.retry(job_id, NOW + 1)
     assert raw_status(database) == "queued"
     assert take(database, NOW + 1) is not None
 
@@ -307,7 +308,7 @@ def test_a_dead_job_that_is_tried_again_waits_with_its_text(database: Database) 
 def test_attempts_are_forgiven_by_half(database: Database) -> None:
     put(database, "dead", attempts=9, max_attempts=10)
     with database.write() as writer:
-        jobs.retry(writer, 1, NOW)
+        writer.jobs.retry(1, NOW)
     assert job(database).attempts == 4
 
 
@@ -318,7 +319,7 @@ def test_a_job_that_rests_can_be_run_now(database: Database) -> None:
     end_badly(database, lease)
     assert take(database, NOW + 1) is None
     with database.write() as writer:
-        jobs.retry(writer, 1, NOW + 1)
+        writer.jobs.retry(1, NOW + 1)
     assert take(database, NOW + 1) is not None
 
 
@@ -328,18 +329,18 @@ def test_what_is_not_dead_is_not_tried_again(database: Database) -> None:
     assert lease is not None
     end_well(database, lease)
     with pytest.raises(InvalidInputError, match="completed"), database.write() as writer:
-        jobs.retry(writer, 1, NOW)
+        writer.jobs.retry(1, NOW)
     with pytest.raises(NotFoundError), database.write() as writer:
-        jobs.retry(writer, 99, NOW)
+        writer.jobs.retry(99, NOW)
 
 
 def test_a_dead_job_whose_work_another_does_stays_dead(database: Database) -> None:
     job_id = dead(database)
     put_in(database)
     with pytest.raises(InvalidInputError, match="another"), database.write() as writer:
-        jobs.retry(writer, job_id, NOW)
+        writer.jobs.retry(job_id, NOW)
     with database.write() as writer:
-        assert jobs.retry_dead(writer, NOW) == 0
+        assert writer.jobs.retry_dead(NOW) == 0
     assert job(database, job_id).status == "dead"
 
 
@@ -348,8 +349,8 @@ def test_of_several_dead_jobs_for_one_target_one_is_tried_again(database: Databa
         for _ in range(2):
             dead(database, target)
     with database.write() as writer:
-        assert jobs.retry_dead(writer, NOW) == 2
-    assert jobs.counts(database.reading) == {"dead": 2, "pending": 2}
+        assert writer.jobs.retry_dead(NOW) == 2
+    assert database.reading.jobs.counts() == {"dead": 2, "pending": 2}
 
 
 # Reading
@@ -359,10 +360,10 @@ def test_jobs_are_listed_with_the_text_they_are_about_the_latest_first(database:
     raw(database)
     put_in(database)
     put_in(database, "raw-gone", now=NOW + 1)
-    listed = jobs.jobs(database.reading)
+    listed = database.reading.jobs.jobs()
     assert [(one.target, one.preview) for one in listed] == [("raw-gone", ""), ("raw-1", "Anna moved.")]
-    assert [one.target for one in jobs.jobs(database.reading, "pending", target="raw-1")] == ["raw-1"]
-    assert jobs.jobs(database.reading, "dead") == ()
+    assert [one.target for one in database.reading.jobs.jobs("pending", target="raw-1")] == ["raw-1"]
+    assert database.reading.jobs.jobs("dead") == ()
 
 
 def test_the_tables_themselves_refuse_a_second_open_job(database: Database) -> None:

@@ -14,7 +14,7 @@ def test_a_transaction_lasts_again_after_one_that_need_not(tmp_path: Path) -> No
 
     def synchronous(lasting: bool) -> int:
         with database.write(lasting=lasting) as writer:
-            return int(writer.execute("PRAGMA synchronous").fetchone()[0])
+            return int(writer.connection.execute("PRAGMA synchronous").fetchone()[0])
 
     order = (True, False, False, True, False)
     assert [synchronous(lasting) for lasting in order] == [FULL, NORMAL, NORMAL, FULL, NORMAL]

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from kits.knowledge_kit import Knowledge
 
-from core.pipeline.database import facts
 from core.pipeline.database.facts import Counted, StoredFact
 from core.pipeline.intake.normalisation import normalise
 
@@ -25,9 +24,7 @@ def store(knowledge: Knowledge, *contents: str) -> None:
         for content in contents:
             said = normalise(content)
             digits = said.content_hash[:16]
-            facts.insert(
-                writer,
-                StoredFact(
+            writer.facts.insert(StoredFact(
                     id=f"fact-{digits}", raw_id="raw-1", proposal_id=f"proposal-{digits}", nugget="memory",
                     content=content, normalised_content=said.normalised_content,
                     content_hash=said.content_hash, hash_version=said.hash_version, type="fact", confidence=0.9,
@@ -37,7 +34,7 @@ def store(knowledge: Knowledge, *contents: str) -> None:
 
 
 def found(knowledge: Knowledge, *words: str, most: int = 10, counted: Counted | None = None) -> list[str]:
-    matches = facts.matching(knowledge.database.reading, "memory", words, most, counted)
+    matches = knowledge.database.reading.facts.matching("memory", words, most, counted)
     return [match.fact.content for match in matches]
 
 

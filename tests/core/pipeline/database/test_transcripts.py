@@ -12,7 +12,7 @@ from kits.hostile import HOSTILE
 
 from core.errors import BrokenFileError
 from core.pipeline.database.connection import Database
-from core.pipeline.database.transcripts import conversations, keep, of_sessions, pack
+from core.pipeline.database.transcripts import pack
 from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.writes.submit import Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -24,13 +24,13 @@ Keep = Callable[[str], str]
 def put(database: Database) -> Keep:
     def putting(text: str) -> str:
         with database.write() as writer:
-            return keep(writer, pack(redact(text)), session="s", project="", now=len(text))
+            return writer.transcripts.keep(pack(redact(text)), session="s", project="", now=len(text))
 
     return putting
 
 
 def kept(database: Database) -> list[str]:
-    found = of_sessions(database.reading, ["s"])["s"]
+    found = database.reading.transcripts.of_sessions(["s"])["s"]
     return [found.content, *found.revisions]
 
 
@@ -38,7 +38,7 @@ def test_a_conversation_that_goes_on_takes_the_place_of_its_beginning(database: 
     assert put("user: hello") == "new"
     assert put("user: hello\nagent: yes?") == "longer"
     assert kept(database) == ["user: hello\nagent: yes?"]
-    assert of_sessions(database.reading, ["s"])["s"].updated_at == len("user: hello\nagent: yes?")
+    assert database.reading.transcripts.of_sessions(["s"])["s"].updated_at == len("user: hello\nagent: yes?")
 
 
 def test_a_beginning_that_comes_late_changes_nothing(database: Database, put: Keep) -> None:
@@ -57,7 +57,7 @@ def test_each_revision_goes_on_by_itself(database: Database, put: Keep) -> None:
 def test_credentials_do_not_reach_the_disk(database: Database, put: Keep, tmp_path: Path) -> None:
     put("user: my password: hunter2hunter2, and go on")
     assert MARK in kept(database)[0]
-    assert of_sessions(database.reading, ["s"])["s"].redactions == 1
+    assert database.reading.transcripts.of_sessions(["s"])["s"].redactions == 1
     database.close()
     for file in tmp_path.iterdir():
         assert b"hunter2" not in file.read_bytes()
@@ -65,7 +65,7 @@ def test_credentials_do_not_reach_the_disk(database: Database, put: Keep, tmp_pa
 
 def test_a_long_conversation_takes_a_part_of_its_room(database: Database, put: Keep) -> None:
     put("user: and then we deployed it again\n" * 10_000)
-    size = database.reading.execute("SELECT length(content), length FROM transcripts").fetchone()
+    size = database.reading.connection.execute("SELECT length(content), length FROM transcripts").fetchone()
     assert size[1] > 20 * size[0]
 
 
@@ -82,9 +82,9 @@ def test_hostile_conversations_are_kept(database: Database, put: Keep, text: str
 @given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=8))
 def test_no_conversation_is_lost_and_none_is_kept_twice(database: Database, texts: list[str]) -> None:
     with database.write() as writer:
-        writer.execute("DELETE FROM transcripts")
+        writer.connection.execute("DELETE FROM transcripts")
         for text in texts:
-            keep(writer, pack(redact(text)), session="s", project="", now=1)
+            writer.transcripts.keep(pack(redact(text)), session="s", project="", now=1)
     found = kept(database)
     assert len(set(found)) == len(found)
     assert set(found) <= set(texts)
@@ -94,16 +94,16 @@ def test_no_conversation_is_lost_and_none_is_kept_twice(database: Database, text
 
 def test_sessions_without_a_transcript_are_left_out(database: Database, put: Keep) -> None:
     put("talk")
-    assert list(of_sessions(database.reading, ["other", "s", 'it\'s "one"'])) == ["s"]
-    assert of_sessions(database.reading, []) == {}
+    assert list(database.reading.transcripts.of_sessions(["other", "s", 'it\'s "one"'])) == ["s"]
+    assert database.reading.transcripts.of_sessions([]) == {}
 
 
 def test_a_damaged_transcript_is_told_as_one(database: Database, put: Keep) -> None:
     put("talk")
     with database.write() as writer:
-        writer.execute("UPDATE transcripts SET content = x'00'")
+        writer.connection.execute("UPDATE transcripts SET content = x'00'")
     with pytest.raises(BrokenFileError):
-        of_sessions(database.reading, ["s"])
+        database.reading.transcripts.of_sessions(["s"])
 
 
 # What notes come from
@@ -116,7 +116,7 @@ SAID = "We chose PostgreSQL over MongoDB."
 def note_of(database: Database, raw_id: str, note_id: str, fact: str) -> None:
     """A note that was made of a memory, as the worker stores it."""
     with database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "INSERT INTO facts (id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, "
             "hash_version, type, confidence, note_id, status, model, prompt_version, created_at) "
             "VALUES (?, ?, '', 'memory', ?, ?, ?, 1, 'fact', 0.9, ?, 'active', 'm', '1', 1)",
@@ -132,7 +132,7 @@ def take_in(database: Database, raw_id: str, text: str, session: str, transcript
 def test_a_note_leads_to_the_part_of_the_conversation_where_it_was_said(database: Database) -> None:
     take_in(database, "raw-1", SAID, "s1", f"{TALK}\nuser: {SAID}\n{TALK}")
     note_of(database, "raw-1", "note-memory-1", "The project uses PostgreSQL")
-    (found,) = conversations(database.reading, ["note-memory-1", "note-memory-1"], 200)
+    (found,) = database.reading.transcripts.conversations(["note-memory-1", "note-memory-1"], 200)
     assert SAID in found.text
     assert found.cut
     assert len(found.text) <= 200
@@ -143,7 +143,7 @@ def test_a_later_revision_is_shown_when_it_was_said_there(database: Database) ->
     take_in(database, "raw-1", "Hello", "s1", "another talk")
     take_in(database, "raw-2", SAID, "s1", f"user: {SAID}")
     note_of(database, "raw-2", "note-memory-1", "The project uses PostgreSQL")
-    (found,) = conversations(database.reading, ["note-memory-1"], 200)
+    (found,) = database.reading.transcripts.conversations(["note-memory-1"], 200)
     assert (found.text, found.cut, found.revisions) == (f"user: {SAID}", False, 1)
 
 
@@ -153,15 +153,17 @@ def test_notes_of_one_session_share_its_conversation(database: Database) -> None
     note_of(database, "raw-1", "note-memory-1", "one")
     note_of(database, "raw-1", "note-memory-2", "two")
     note_of(database, "raw-2", "note-memory-3", "three")
-    found = conversations(database.reading, ["note-memory-3", "note-memory-2", "note-memory-1", "other"], 100)
+    found = database.reading.transcripts.conversations(
+        ["note-memory-3", "note-memory-2", "note-memory-1", "other"], 100
+    )
     assert [one.notes for one in found] == [("note-memory-2", "note-memory-1")]
-    assert conversations(database.reading, [], 100) == ()
+    assert database.reading.transcripts.conversations([], 100) == ()
 
 
 def test_a_note_that_was_changed_by_a_proposal_leads_to_its_conversation(database: Database) -> None:
     take_in(database, "raw-1", f"Hello. {SAID}", "s1", f"{TALK}\nuser: {SAID}")
     with database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "INSERT INTO proposals (id, raw_id, job_id, place, action, content, type, fact_confidence, grounded, "
             "target_note, target_content, confidence, told, decided_by, model, prompt_version, status, reason, "
             "review_needed, contradiction, span_start, span_end, note_id, created_at) "
@@ -169,5 +171,5 @@ def test_a_note_that_was_changed_by_a_proposal_leads_to_its_conversation(databas
             "'applied', '', 0, '', 7, ?, 'n', 1)",
             (7 + len(SAID),),
         )
-    (found,) = conversations(database.reading, ["n"], 100)
+    (found,) = database.reading.transcripts.conversations(["n"], 100)
     assert SAID in found.text

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kits.knowledge_kit import Knowledge, triple
 from kits.laws import examples
 
-from core.pipeline.database import links
 from core.pipeline.extraction.result import ExtractedRelation
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.knowledge.merging import merge_entities
@@ -29,7 +28,7 @@ MERGES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max
 
 
 def merge(knowledge: Knowledge, keep: str, other: str) -> None:
-    ids = [links.entity_named(knowledge.database.reading, canonical_name(name)) for name in (keep, other)]
+    ids = [knowledge.database.reading.entities.entity_named(canonical_name(name)) for name in (keep, other)]
     if None not in ids and ids[0] != ids[1]:
         first, second = ids
         assert first is not None
@@ -38,7 +37,7 @@ def merge(knowledge: Knowledge, keep: str, other: str) -> None:
 
 
 def assert_sound(knowledge: Knowledge) -> None:
-    reader = knowledge.database.reading
+    reader = knowledge.database.reading.connection
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     names = [
         row[0]

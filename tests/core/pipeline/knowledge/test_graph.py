@@ -11,7 +11,6 @@ import pytest
 from kits.hostile import HOSTILE
 from kits.knowledge_kit import Knowledge, triple
 
-from core.pipeline.database import entities, facts, found_relations
 from core.pipeline.extraction.result import ExtractedRelation
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.knowledge.relations import relation_type
@@ -27,7 +26,7 @@ def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
 
 
 def relations_of(knowledge: Knowledge) -> list[tuple[str, str, str, float, int]]:
-    rows = knowledge.database.reading.execute(
+    rows = knowledge.database.reading.connection.execute(
         "SELECT a.canonical_name, r.type, b.canonical_name, avg(confidence), count(*) FROM ("
         " SELECT source_id, target_id, relations.type, confidence FROM relations"
         " JOIN relation_evidence ON relation_id = id) AS r"
@@ -52,10 +51,10 @@ def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> N
         for number, one in enumerate(given["triples"]):
             knowledge.learn(f"raw-{number}", triple(*one))
         found = relations_of(knowledge)
-        assert len(entities.entities(knowledge.database.reading)) == expected["entities"]
+        assert len(knowledge.database.reading.entities.entities()) == expected["entities"]
         assert len(found) == expected["relations"]
         if "mention_links" in expected:
-            assert sum(one.mentions for one in entities.entities(knowledge.database.reading)) == 2
+            assert sum(one.mentions for one in knowledge.database.reading.entities.entities()) == 2
         assert sum(evidence for *_, evidence in found) == expected.get("relation_mentions", 1)
     elif "same_memory_persisted_twice" in given:
         knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
@@ -66,7 +65,7 @@ def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> N
     else:
         assert given == {"graph_tx_raises": True}
         with knowledge.database.write() as writer:
-            writer.execute(
+            writer.connection.execute(
                 "CREATE TRIGGER no_relations BEFORE INSERT ON relations BEGIN SELECT RAISE(ABORT, 'refused'); END"
             )
         knowledge.submit("raw-1")
@@ -74,17 +73,17 @@ def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> N
         brought = knowledge.bring_in()
         assert brought.warnings == ("could not store the entities of raw-1: refused",)
         assert brought.raws == ()
-        assert facts.same(knowledge.database.reading, "memory", _hash(knowledge)) is not None
+        assert knowledge.database.reading.facts.same("memory", _hash(knowledge)) is not None
         assert knowledge.bring_in() == type(brought)()
 
 
 def _hash(knowledge: Knowledge) -> str:
-    return str(knowledge.database.reading.execute("SELECT content_hash FROM facts").fetchone()[0])
+    return str(knowledge.database.reading.connection.execute("SELECT content_hash FROM facts").fetchone()[0])
 
 
 def test_one_memory_that_fails_leaves_the_others_their_knowledge(knowledge: Knowledge) -> None:
     with knowledge.database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "CREATE TRIGGER no_bob BEFORE INSERT ON entities WHEN new.canonical_name = 'bob' "
             "BEGIN SELECT RAISE(ABORT, 'no Bob'); END"
         )
@@ -103,7 +102,7 @@ def test_what_shadow_found_waits_until_something_of_it_is_wanted(knowledge: Know
     assert knowledge.bring_in().raws == ()
     assert relations_of(knowledge) == []
     with knowledge.database.write() as writer:
-        found_relations.want_knowledge(writer, ["raw-1"])
+        writer.found_relations.want_knowledge(["raw-1"])
     brought = knowledge.bring_in()
     assert (brought.raws, brought.entities, brought.relations) == (("raw-1",), 2, 1)
 
@@ -120,7 +119,7 @@ def test_names_of_one_character_and_relations_with_oneself_are_left_out(knowledg
         "raw-1", triple("C", "is", "language"), triple("npm", "is", "NPM "), triple("npm", "_", "Node")
     )
     assert brought.relations == 0
-    assert entities.count(knowledge.database.reading) == 0
+    assert knowledge.database.reading.entities.count() == 0
 
 
 def test_relations_are_one_however_they_are_written(knowledge: Knowledge) -> None:
@@ -173,19 +172,21 @@ def test_what_is_said_of_an_entity_goes_the_way_of_its_fact(knowledge: Knowledge
 
     for status, expected in (("retracted", []), ("active", 1), ("denied", [])):
         with knowledge.database.write() as writer:
-            writer.execute("UPDATE facts SET status = ?", (status,))
+            writer.connection.execute("UPDATE facts SET status = ?", (status,))
         assert standing() == (["Ben uses npm for his shop"] if expected else [])
     with knowledge.database.write() as writer:
-        writer.execute("UPDATE facts SET status = 'active'")
-        writer.execute("UPDATE facts SET content = 'Ben uses pnpm', normalised_content = 'ben uses pnpm'")
+        writer.connection.execute("UPDATE facts SET status = 'active'")
+        writer.connection.execute(
+            "UPDATE facts SET content = 'Ben uses pnpm', normalised_content = 'ben uses pnpm'"
+        )
     assert standing() == ["Ben uses pnpm"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_name_is_kept_found_and_shown(name: str, knowledge: Knowledge) -> None:
     knowledge.learn("raw-1", triple(f"x{name}"[:200], "uses", "npm"), said=(f"npm beside x{name}"[:2000],))
-    for one in entities.entities(knowledge.database.reading, f"x{name}"[:60]):
-        assert entities.entity_page(knowledge.database.reading, one.id) is not None
+    for one in knowledge.database.reading.entities.entities(f"x{name}"[:60]):
+        assert knowledge.database.reading.entities.entity_page(one.id) is not None
 
 
 def test_a_page_tells_all_that_is_known(knowledge: Knowledge) -> None:
@@ -209,21 +210,21 @@ def test_the_list_finds_names_and_aliases_to_the_letter(knowledge: Knowledge) ->
     for number, name in enumerate(("npm", "npm_cache", "npmxcache", "Ben")):
         knowledge.learn(f"raw-{number}", triple(name, "is", "thing"))
     reader = knowledge.database.reading
-    assert [one.name for one in entities.entities(reader)] == [
+    assert [one.name for one in reader.entities.entities()] == [
         "thing",
         "Ben",
         "npm",
         "npm_cache",
         "npmxcache",
     ]
-    assert [one.name for one in entities.entities(reader, "NPM_")] == ["npm_cache"]
+    assert [one.name for one in reader.entities.entities("NPM_")] == ["npm_cache"]
     with knowledge.database.write() as writer:
-        entities.add_alias(writer, knowledge.entity("Ben").entity.id, "Benjamin", 5)
-        assert entities.pin(writer, knowledge.entity("npmxcache").entity.id, True, 5)
-        assert not entities.pin(writer, 99, True, 5)
-    assert [(one.name, one.aliases) for one in entities.entities(reader, "jamin")] == [("Ben", ("Benjamin",))]
-    assert [one.name for one in entities.entities(reader, "npm", most=2)] == ["npm", "npmxcache"]
-    assert entities.entity_page(reader, 99) is None
+        writer.entities.add_alias(knowledge.entity("Ben").entity.id, "Benjamin", 5)
+        assert writer.entities.pin(knowledge.entity("npmxcache").entity.id, True, 5)
+        assert not writer.entities.pin(99, True, 5)
+    assert [(one.name, one.aliases) for one in reader.entities.entities("jamin")] == [("Ben", ("Benjamin",))]
+    assert [one.name for one in reader.entities.entities("npm", most=2)] == ["npm", "npmxcache"]
+    assert reader.entities.entity_page(99) is None
 
 
 def test_a_database_that_is_busy_makes_knowledge_wait(knowledge: Knowledge, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import InvalidInputError, NotFoundError
-from core.pipeline.database import entities
 from core.pipeline.knowledge.merging import add_alias, merge_entities
 
 
@@ -45,8 +44,8 @@ def test_merging_joins_mentions_relations_and_evidence(knowledge: Knowledge) -> 
         ("is", "database", True, 2, 0.7),
         ("uses", "Ben", False, 1, 0.5),
     ]
-    assert entities.count(knowledge.database.reading) == 3
-    assert knowledge.database.reading.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert knowledge.database.reading.entities.count() == 3
+    assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
 
 
 def test_the_old_name_leads_to_the_kept_entity_from_then_on(knowledge: Knowledge) -> None:
@@ -64,8 +63,10 @@ def test_what_both_say_stands_once_under_the_weightier_aspect(knowledge: Knowled
         knowledge.say("likes tea", entity=name, aspect="preferences", at=len(name))
     knowledge.say("has a dog", entity="Benjamin", aspect="properties")
     with knowledge.database.write() as writer:
-        writer.execute("UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Benjamin"),))
-        entities.pin(writer, id_of(knowledge, "Benjamin"), True, 5)
+        writer.connection.execute(
+            "UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Benjamin"),)
+        )
+        writer.entities.pin(id_of(knowledge, "Benjamin"), True, 5)
     merge(knowledge, "Ben", "Benjamin")
     page = knowledge.entity("Ben")
     assert page.aspects == (("preferences", 0.9), ("properties", 0.9))
@@ -92,7 +93,7 @@ def test_merging_is_audited_and_refuses_what_makes_no_sense(knowledge: Knowledge
     with pytest.raises(NotFoundError):
         merge_entities(knowledge.database, ben, 99, by="person", now=1)
     merge(knowledge, "Ben", "npm")
-    row = knowledge.database.reading.execute("SELECT * FROM history").fetchone()
+    row = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchone()
     assert (row["event"], row["changed_by"], row["old_content"], row["new_content"]) == (
         "entities_merged",
         "person",
@@ -112,4 +113,6 @@ def test_aliases_are_given_and_taken(knowledge: Knowledge) -> None:
             add_alias(database, ben, name, by="person", now=7)
     with pytest.raises(NotFoundError):
         add_alias(database, 99, "Somebody", by="person", now=7)
-    assert [row["event"] for row in database.reading.execute("SELECT event FROM history")] == ["alias_added"]
+    assert [row["event"] for row in database.reading.connection.execute("SELECT event FROM history")] == [
+        "alias_added"
+    ]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from kits.knowledge_kit import DAY, Knowledge, triple
 
-from core.pipeline.database import attributes
 from core.pipeline.knowledge.superseding import flag_outdated, resolve_flag
 from core.pipeline.records import EntityAttribute
 
@@ -25,7 +24,7 @@ def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
 
 def compare(knowledge: Knowledge, attribute_id: int, now: int = 9) -> int:
     with knowledge.database.write() as writer:
-        said = attributes.attribute(writer, attribute_id)
+        said = writer.entities.attribute(attribute_id)
         assert said is not None
         return flag_outdated(writer, said, now)
 
@@ -95,7 +94,7 @@ def test_a_person_settles_a_flag_once_and_for_all(superseded: bool, knowledge: K
     assert (found.status, found.review_needed) == ("superseded" if superseded else "active", False)
     assert found.superseded_by == (newer if superseded else None)
     assert compare(knowledge, newer) == 0
-    row = knowledge.database.reading.execute("SELECT * FROM history").fetchone()
+    row = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchone()
     assert (row["event"], row["changed_by"], row["old_content"], row["at"]) == (
         "superseded" if superseded else "kept",
         "person",
@@ -118,12 +117,12 @@ def test_a_flag_goes_with_the_fact_that_raised_it(knowledge: Knowledge) -> None:
     knowledge.learn("raw-2", triple("Ben", "lives in", "Denver"), said=("Ben lives in Denver",), at=2)
     (newer,) = (one.id for one in knowledge.entity("Ben").attributes if not one.aspect)
     with knowledge.database.write() as writer:
-        aspect = attributes.attribute(writer, older)
+        aspect = writer.entities.attribute(older)
         assert aspect is not None
         assert aspect.aspect_id is not None
-        attributes.assign_aspect(writer, newer, aspect.aspect_id, "attribute", 3)
+        writer.entities.assign_aspect(newer, aspect.aspect_id, "attribute", 3)
     assert compare(knowledge, newer) == 1
     with knowledge.database.write() as writer:
-        writer.execute("UPDATE facts SET status = 'retracted'")
+        writer.connection.execute("UPDATE facts SET status = 'retracted'")
     found = said(knowledge, older, "Ben")
     assert (found.review_needed, found.superseded_by, found.status) == (False, None, "active")

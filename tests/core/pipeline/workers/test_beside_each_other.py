@@ -11,7 +11,6 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, drain, note_texts, only_job
 from kits.writes_kit import decision, found, parrot
 
-from core.pipeline.database import jobs
 from core.pipeline.models.provider import Answer, Schema
 from core.pipeline.records import Job, PipelineState
 
@@ -67,7 +66,7 @@ def test_a_job_that_takes_long_keeps_its_lease_by_renewing_it(opened: Opened, cl
         clock.forward(seconds=60)
         expiries.append(slow.jobs("leased")[0].lease_expires_at)
         with other.database.write() as writer:
-            assert jobs.reap(writer, clock.ms) == ((), ())
+            assert writer.jobs.reap(clock.ms) == ((), ())
         return generate(prompt, schema, deadline)
 
     model.generate = slowly  # type: ignore[method-assign]
@@ -108,7 +107,7 @@ def test_types_of_jobs_take_turns(opened: Opened) -> None:
         pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
     with pipeline.database.write() as writer:
         for number in range(2):
-            jobs.enqueue(writer, type="structural_classify", target=str(900 + number), max_attempts=3, now=0)
+            writer.jobs.enqueue(type="structural_classify", target=str(900 + number), max_attempts=3, now=0)
     done = [ticked.job.type for ticked in drain(pipeline) if ticked.job]
     assert done[:4].count("structural_classify") == 2
 

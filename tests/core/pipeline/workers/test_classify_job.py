@@ -14,7 +14,7 @@ from kits.knowledge_kit import Knowledge, triple
 from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.database import attributes, jobs
+from core.pipeline.database import entities
 from core.pipeline.database.entities import Kind
 from core.pipeline.knowledge.classification import classification_prompt, read_classification
 from core.pipeline.knowledge.rules import aspect_by_rules
@@ -95,9 +95,11 @@ def test_what_the_model_leaves_out_is_tried_again_and_the_rest_is_kept(knowledge
     (job,) = knowledge.jobs()
     assert job.status == "leased"
     with knowledge.database.write() as writer:
-        token = writer.execute("SELECT lease_token FROM jobs WHERE id = ?", (job.id,)).fetchone()[0]
-        jobs.fail(
-            writer, job.id, token, now=10, error=raised.value.message, error_class=raised.value.error_class
+        token = writer.connection.execute("SELECT lease_token FROM jobs WHERE id = ?", (job.id,)).fetchone()[
+            0
+        ]
+        writer.jobs.fail(
+            job.id, token, now=10, error=raised.value.message, error_class=raised.value.error_class
         )
     model = ScriptedModel([{"results": [item(second)]}])
     knowledge.classify(model, now=100_000)
@@ -138,7 +140,7 @@ def test_an_entity_gets_a_type_where_it_has_none(
 ) -> None:
     (only,) = about_ben(knowledge, said=FACTS[:1])
     with knowledge.database.write() as writer:
-        writer.execute("UPDATE entities SET type = ?", (stored,))
+        writer.connection.execute("UPDATE entities SET type = ?", (stored,))
     model = ScriptedModel([{"entity_type": answered, "results": [item(only)]}])
     knowledge.classify(model)
     assert knowledge.kind("Ben").type == expected
@@ -238,7 +240,7 @@ def test_nothing_to_do_says_why(knowledge: Knowledge) -> None:
     knowledge.classify(None)
     with knowledge.database.write() as writer:
         for target in (str(knowledge.entity("Ben").entity.id), "99", "x"):
-            jobs.enqueue(writer, type="structural_classify", target=target, max_attempts=3, now=20)
+            writer.jobs.enqueue(type="structural_classify", target=target, max_attempts=3, now=20)
     told: list[str] = []
     while lease := knowledge.lease(30 + len(told)):
         assert classify_job.prepare(knowledge.database, lease.job, knowledge.configuration) is None
@@ -305,7 +307,7 @@ def test_answers_are_read_however_they_are_wrapped(text: str) -> None:
     asked = classification_prompt(
         Kind(1, "Ben", "extracted"),
         (),
-        [attributes.UnclassifiedAttribute(1, "uses npm", "attribute")],
+        [entities.UnclassifiedAttribute(1, "uses npm", "attribute")],
         longest=500,
     )
     (one,) = read_classification(Answer(text), asked).placed
@@ -317,7 +319,7 @@ def test_an_answer_without_results_cannot_be_read(text: str) -> None:
     asked = classification_prompt(
         Kind(1, "Ben", "tool"),
         (),
-        [attributes.UnclassifiedAttribute(1, "uses npm", "attribute")],
+        [entities.UnclassifiedAttribute(1, "uses npm", "attribute")],
         longest=500,
     )
     with pytest.raises(UnreadableAnswerError):
@@ -329,7 +331,7 @@ def test_an_aspect_that_is_no_name_is_no_answer(aspect: object) -> None:
     asked = classification_prompt(
         Kind(1, "Ben", "tool"),
         (),
-        [attributes.UnclassifiedAttribute(1, "uses npm", "attribute")],
+        [entities.UnclassifiedAttribute(1, "uses npm", "attribute")],
         longest=500,
     )
     found = read_classification(Answer(json.dumps({"results": [{"id": "A1", "aspect": aspect}]})), asked)
@@ -342,7 +344,7 @@ def test_stored_text_cannot_leave_its_place_in_the_prompt(text: str) -> None:
     asked = classification_prompt(
         Kind(1, content, "extracted"),
         (content,),
-        [attributes.UnclassifiedAttribute(1, content, "attribute")],
+        [entities.UnclassifiedAttribute(1, content, "attribute")],
         longest=500,
     )
     asked.prompt.encode()

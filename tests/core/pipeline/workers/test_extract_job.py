@@ -15,8 +15,7 @@ from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note
-from core.pipeline.database import facts, jobs
-from core.pipeline.database.raw import raw_of
+from core.pipeline.database import jobs
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError, Schema
 from core.pipeline.records import ProposalReason
@@ -99,9 +98,9 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
         plan = writes.think(lease, ScriptedModel([found(COFFEE), decision("add")]))
         assert plan.facts[0].proposal
         with writes.database.write() as writer:
-            there = facts.of_note(writer, note_id)
+            there = writer.facts.of_note(note_id)
             assert there
-            writer.execute(
+            writer.connection.execute(
                 "UPDATE facts SET content_hash = ? WHERE id = ?", (normalise(COFFEE).content_hash, there.id)
             )
         extract_job.commit(writes.database, plan, lease.token, writes.now)
@@ -151,7 +150,7 @@ def test_a_fact_becomes_a_note_with_a_trail_to_its_sentence(writes: Writes) -> N
     assert (stored.status, stored.decided_by, stored.model) == ("applied", "rule", "scripted")
     assert done.result["mode"] == "phase-c"
     assert {name: done.result[name] for name in STATISTICS} == {**dict.fromkeys(STATISTICS, 0), "added": 1}
-    raw = raw_of(writes.database.reading, stored.raw_id)
+    raw = writes.database.reading.raw.raw_of(stored.raw_id)
     assert raw
     assert (raw.status, raw.model, raw.content) == ("extracted", "scripted", text)
     assert writes.rows("found_relations") == 1
@@ -195,7 +194,9 @@ def test_in_shadow_nothing_is_written_but_proposals_and_the_audit(tmp_path: Path
         assert (writes.rows("entities"), writes.rows("relations")) == linked
         assert {(one.status, one.reason) for one in writes.proposals()} == {("proposed", "shadow")}
         assert [row.changed_by for row in writes.history("raw-0000000000000001")] == ["pipeline-shadow"] * 2
-        due = writes.database.reading.execute("SELECT knowledge_due FROM raw_memories").fetchone()[0]
+        due = writes.database.reading.connection.execute("SELECT knowledge_due FROM raw_memories").fetchone()[
+            0
+        ]
         assert due == 0
 
 
@@ -203,7 +204,7 @@ def test_a_lost_lease_discards_everything(writes: Writes) -> None:
     lease = _handed_in(writes)
     plan = writes.think(lease, ScriptedModel([found(TEA)]))
     with writes.database.write() as writer:
-        jobs.give_back(writer, lease.job.id, lease.token, now=writes.now)
+        writer.jobs.give_back(lease.job.id, lease.token, now=writes.now)
     assert extract_job.commit(writes.database, plan, lease.token, writes.now) is None
     for table in ("proposals", "facts", "history", "graph_outbox", "found_relations"):
         assert writes.rows(table) == 0
@@ -216,18 +217,18 @@ def test_a_crash_while_writing_leaves_the_job_and_nothing_else(
     lease = _handed_in(writes)
     plan = writes.think(lease, ScriptedModel([found(TEA)]))
     with monkeypatch.context() as patched:
-        patched.setattr(jobs, "complete", lambda *_, **__: 1 / 0)
+        patched.setattr(jobs.Jobs, "complete", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             extract_job.commit(writes.database, plan, lease.token, writes.now)
     assert writes.rows("facts") == writes.rows("proposals") == writes.rows("history") == 0
-    assert jobs.holds(writes.database.reading, lease.job.id, lease.token)
+    assert writes.database.reading.jobs.holds(lease.job.id, lease.token)
 
 
 def test_a_job_whose_memory_is_gone_has_nothing_to_do(writes: Writes) -> None:
     lease = _handed_in(writes)
     with writes.database.write() as writer:
-        writer.execute("DELETE FROM mentions")
-        writer.execute("DELETE FROM raw_memories")
+        writer.connection.execute("DELETE FROM mentions")
+        writer.connection.execute("DELETE FROM raw_memories")
     assert extract_job.prepare(writes.database, lease.job, writes.configuration) is None
 
 
@@ -235,7 +236,7 @@ def test_a_text_that_says_too_little_is_skipped_without_a_call(writes: Writes) -
     done = writes.learn("ok")
     assert (done.result["calls"], done.result["facts"]) == (0, 0)
     assert "too short" in done.result["warnings"][0]
-    raw = raw_of(writes.database.reading, "raw-0000000000000001")
+    raw = writes.database.reading.raw.raw_of("raw-0000000000000001")
     assert raw
     assert raw.status == "skipped"
 
@@ -329,7 +330,7 @@ class _Watching:
         assert depth() == 0
         other = Database.open(self._writes.database.path.parent, seconds=0)
         with other.write() as writer:
-            writer.execute("UPDATE jobs SET updated_at = updated_at")
+            writer.connection.execute("UPDATE jobs SET updated_at = updated_at")
         other.close()
         self.calls += 1
         return self._model.generate(prompt, schema, deadline)
@@ -390,8 +391,8 @@ def test_facts_that_could_not_be_asked_about_bring_the_job_back_and_wait_for_a_p
     with pytest.raises(ModelTimeoutError):
         writes.think(lease, ScriptedModel([*script]))
     with writes.database.write() as writer:
-        writer.execute("UPDATE jobs SET max_attempts = attempts WHERE id = ?", (lease.job.id,))
-    last = jobs.job(writes.database.reading, lease.job.id)
+        writer.connection.execute("UPDATE jobs SET max_attempts = attempts WHERE id = ?", (lease.job.id,))
+    last = writes.database.reading.jobs.job(lease.job.id)
     assert last
     plan = writes.think(jobs.Lease(last, lease.token), ScriptedModel([*script]))
     done = extract_job.commit(writes.database, plan, lease.token, writes.now)

@@ -13,7 +13,6 @@ from kits.fake_ollama import FakeOllama, Reply
 from kits.scripted_model import ScriptedModel
 
 from core.pipeline.configuration import read_configuration
-from core.pipeline.database import calls
 from core.pipeline.database.connection import Database
 from core.pipeline.models.breaker import LONGEST_PAUSE_MS, pause_ms
 from core.pipeline.models.provider import (
@@ -106,7 +105,7 @@ def fail(asked: ModelCaller, times: int = 1) -> list[str]:
 
 
 def journal(database: Database, *columns: str) -> list[tuple[Any, ...]]:
-    rows = database.reading.execute(f"SELECT {', '.join(columns)} FROM llm_calls ORDER BY id")
+    rows = database.reading.connection.execute(f"SELECT {', '.join(columns)} FROM llm_calls ORDER BY id")
     return [tuple(row) for row in rows]
 
 
@@ -135,8 +134,8 @@ def test_a_call_is_put_down_with_what_it_was_for_what_it_cost_and_how_it_ended(
         ("2026-11-18", "ollama", "qwen3:4b", "extract", "raw-1", 1_250, 300, 20, "ok", "", ""),
         ("2026-11-18", "ollama", "qwen3:4b", "decide", "raw-2", 1_250, None, None, "empty", "nothing", ""),
     ]
-    assert calls.latency_of(database.reading, "raw-1", "extract") == 1_250
-    assert calls.latency_of(database.reading, "raw-1", "decide") is None
+    assert database.reading.calls.latency_of("raw-1", "extract") == 1_250
+    assert database.reading.calls.latency_of("raw-1", "decide") is None
 
 
 def test_a_call_counts_before_it_is_answered(database: Database, at: Clock) -> None:
@@ -155,7 +154,7 @@ def test_while_a_model_is_asked_others_may_write(database: Database, at: Clock, 
 
     def writing(prompt: str) -> str:
         with other.write() as writer:
-            writer.execute("INSERT INTO meta VALUES ('meanwhile', 1)")
+            writer.connection.execute("INSERT INTO meta VALUES ('meanwhile', 1)")
         return "{}"
 
     try:

@@ -13,7 +13,6 @@ from kits.service_kit import Clock, Failing, Opened, configure, drain, note_text
 from kits.writes_kit import found, parrot
 
 from core.folder import GRAPH_FILE
-from core.pipeline.database import jobs
 from core.pipeline.models.provider import (
     Answer,
     Availability,
@@ -91,7 +90,7 @@ def test_a_job_whose_text_is_gone_is_completed_as_skipped(opened: Opened) -> Non
     (vector,) = [vector for vector in VECTORS["worker_jobs"] if vector["input"].get("memory_missing")]
     pipeline = opened()
     with pipeline.database.write() as writer:
-        job_id = jobs.enqueue(writer, type="extract", target="raw-gone", max_attempts=3, now=0)
+        job_id = writer.jobs.enqueue(type="extract", target="raw-gone", max_attempts=3, now=0)
     drain(pipeline)
     job = only_job(pipeline)
     assert job.status == vector["expected"]["status"]
@@ -106,7 +105,7 @@ def test_a_text_that_was_read_already_is_not_read_again(opened: Opened) -> None:
     drain(pipeline)
     asked = len(model.prompts)
     with pipeline.database.write() as writer:
-        jobs.enqueue(writer, type="extract", target=raw_id, max_attempts=3, now=0)
+        writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=3, now=0)
     drain(pipeline)
     assert len(model.prompts) == asked
     assert job_result(pipeline.database.reading, pipeline.jobs()[0].id) == {"skipped": "already_extracted"}

@@ -14,7 +14,6 @@ from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.database.connection import Database
-from core.pipeline.database.found_relations import due
 from core.pipeline.models.provider import BudgetSpentError
 from core.pipeline.workers import outbox_flush
 from core.pipeline.workers.model_calls import ModelCaller
@@ -24,7 +23,9 @@ NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
 
 def outcomes(database: Database) -> list[str]:
-    return [row[0] for row in database.reading.execute("SELECT outcome FROM llm_calls ORDER BY id")]
+    return [
+        row[0] for row in database.reading.connection.execute("SELECT outcome FROM llm_calls ORDER BY id")
+    ]
 
 
 def test_a_call_of_a_job_is_put_down_with_the_next_one_and_the_last_with_what_the_job_writes(
@@ -80,7 +81,7 @@ def test_what_several_memories_say_is_brought_in_at_once_but_does_not_wait_for_l
             pipeline.ingest(f"Anna Berger moved service number {number} to another region.")
         known = [pipeline.tick().known for _ in range(2)]
         assert known == [0, 0]
-        assert len(due(pipeline.database.reading, 10)) == 2
+        assert len(pipeline.database.reading.found_relations.due(10)) == 2
         clock.forward(seconds=2)
         assert pipeline.tick().known == 3
         assert pipeline.tick().known == 0

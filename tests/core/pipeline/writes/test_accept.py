@@ -10,7 +10,6 @@ from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note, hide_note
-from core.pipeline.database import facts
 from core.pipeline.records import ProposalReason
 
 TEA = "Anna likes green tea"
@@ -66,7 +65,8 @@ def test_accepting_lets_what_was_found_in_the_text_be_brought_in(shadow: Writes)
     shadow.learn(f"{DEPLOY}.", found(DEPLOY, entities=[triple]))
     shadow.accept(_proposed(shadow, TEA))
     due = [
-        tuple(row) for row in shadow.database.reading.execute("SELECT id, knowledge_due FROM raw_memories")
+        tuple(row)
+        for row in shadow.database.reading.connection.execute("SELECT id, knowledge_due FROM raw_memories")
     ]
     assert due == [("raw-0000000000000001", 1), ("raw-0000000000000002", 0)]
 
@@ -86,20 +86,19 @@ def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_
             {"fact": "F3", "action": "add", "confidence": 0.9, "reason": "new"},
         ]},
     )  # fmt: skip
-    from core.pipeline.database.proposals import above
 
     assert len(shadow.proposals(all=False)) == 4
-    assert above(shadow.database.reading, 0.9) == (_proposed(shadow, DEPLOY),)
-    assert set(above(shadow.database.reading, 0.0)) == {
+    assert shadow.database.reading.proposals.above(0.9) == (_proposed(shadow, DEPLOY),)
+    assert set(shadow.database.reading.proposals.above(0.0)) == {
         _proposed(shadow, DEPLOY),
         _proposed(shadow, FRIDAYS),
     }
-    assert above(shadow.database.reading, 0.91) == ()
+    assert shadow.database.reading.proposals.above(0.91) == ()
     # What is shown of each is what counts here.
     shown = {one.id: one.sure for one in shadow.proposals(all=False) if not one.review_needed}
-    for id in above(shadow.database.reading, 0.0):
-        assert id in above(shadow.database.reading, shown[id])
-        assert id not in above(shadow.database.reading, shown[id] + 0.001)
+    for id in shadow.database.reading.proposals.above(0.0):
+        assert id in shadow.database.reading.proposals.above(shown[id])
+        assert id not in shadow.database.reading.proposals.above(shown[id] + 0.001)
 
 
 def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
@@ -163,7 +162,7 @@ def test_an_accepted_update_rewrites_the_note_and_its_fact(full: Writes) -> None
     full.accept(waiting.id)
     full.flush()
     assert full.notes() == [COFFEE]
-    there = facts.of_note(full.database.reading, note_id)
+    there = full.database.reading.facts.of_note(note_id)
     assert there
     assert (there.content, there.proposal_id, full.rows("facts")) == (COFFEE, waiting.id, 1)
     # The new words are known from now on, the old ones are not.
@@ -176,7 +175,7 @@ def test_an_accepted_update_rewrites_the_note_and_its_fact(full: Writes) -> None
 def test_an_accepted_update_of_a_note_of_a_persons_own_changes_that_note_alone(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     with full.database.write() as writer:
-        writer.execute("DELETE FROM facts")
+        writer.connection.execute("DELETE FROM facts")
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.accept(full.proposal().id)
     full.flush()
@@ -194,10 +193,10 @@ def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
     full.flush()
     note = full.memory.snapshot.by_id[note_id]
     assert (note.hidden, note.content, full.notes()) == (True, TEA, [])
-    there = facts.of_note(full.database.reading, note_id)
+    there = full.database.reading.facts.of_note(note_id)
     assert there
     assert there.status == "denied"
-    assert facts.same(full.database.reading, "memory", there.content_hash) is None
+    assert full.database.reading.facts.same("memory", there.content_hash) is None
 
 
 @pytest.mark.parametrize("action", ["update", "delete"])

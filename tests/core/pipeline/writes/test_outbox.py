@@ -18,9 +18,7 @@ from core.graph.edits import create_note, delete_note, edit_note, hide_note, unh
 from core.graph.merging import merge_notes
 from core.model.change import Author
 from core.model.note import Note, replace
-from core.pipeline.database import outbox
 from core.pipeline.database.connection import Database
-from core.pipeline.database.origins import origin_of
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason
@@ -60,7 +58,7 @@ def _over(database: Database, memory: Memory, **more: object) -> FlushResult:
 
 def _as_if_killed_before_marking(database: Database) -> None:
     with database.write() as writer:
-        writer.execute("UPDATE graph_outbox SET status = 'pending', done_at = NULL, entry_id = ''")
+        writer.connection.execute("UPDATE graph_outbox SET status = 'pending', done_at = NULL, entry_id = ''")
 
 
 # Bringing over
@@ -84,7 +82,9 @@ def test_many_facts_become_notes_in_one_entry_of_the_log_by_the_pipeline(
     notes = notes_of(memory.home)
     assert len(notes) == 23
     assert notes[handed[3].note]["content"] == "Service 8003 listens on port 8003."
-    rows = database.reading.execute("SELECT DISTINCT status, entry_id, done_at, attempts FROM graph_outbox")
+    rows = database.reading.connection.execute(
+        "SELECT DISTINCT status, entry_id, done_at, attempts FROM graph_outbox"
+    )
     assert [tuple(row) for row in rows] == [("done", entry.id, NOW + 1, 1)]
     assert events(database, handed[3].note) == [("written", "")]
 
@@ -96,7 +96,7 @@ def test_a_batch_takes_the_oldest_and_says_how_many_wait(database: Database, mem
     while done.waiting:
         done = _over(database, memory, most=2)
     assert len(notes_of(memory.home)) == 8
-    assert outbox.counts(database.reading) == {"pending": 0, "done": 5, "conflict": 0, "failed": 0}
+    assert database.reading.outbox.counts() == {"pending": 0, "done": 5, "conflict": 0, "failed": 0}
 
 
 def test_only_what_is_asked_for_is_brought_over(database: Database, memory: Memory) -> None:
@@ -104,7 +104,7 @@ def test_only_what_is_asked_for_is_brought_over(database: Database, memory: Memo
     wanted = learned(database, FRIDAY)
     done = _over(database, memory, proposals=[wanted.proposal])
     assert (done.written, done.waiting) == ((wanted.proposal,), 0)
-    assert outbox.count_waiting(database.reading) == 1
+    assert database.reading.outbox.count_waiting() == 1
 
 
 def test_nothing_that_waits_writes_nothing(database: Database, memory: Memory) -> None:
@@ -114,12 +114,12 @@ def test_nothing_that_waits_writes_nothing(database: Database, memory: Memory) -
 
 
 def test_what_waits_is_told_with_its_age(database: Database, memory: Memory) -> None:
-    assert outbox.oldest_pending(database.reading) is None
+    assert database.reading.outbox.oldest_pending() is None
     learned(database, FRIDAY, now=NOW + 5)
     learned(database, DARK, now=NOW + 9)
-    assert outbox.oldest_pending(database.reading) == NOW + 5
+    assert database.reading.outbox.oldest_pending() == NOW + 5
     _over(database, memory)
-    assert outbox.oldest_pending(database.reading) is None
+    assert database.reading.outbox.oldest_pending() is None
 
 
 def test_undo_without_a_name_takes_back_what_a_person_accepted_and_passes_over_what_came_by_itself(
@@ -226,8 +226,8 @@ def test_asking_for_a_change_alone_brings_the_addition_before_it(database: Datab
 def test_one_row_a_proposal_is_kept(database: Database) -> None:
     added = learned(database, DARK)
     with database.write() as writer:
-        same = outbox.enqueue(
-            writer, op="add", proposal_id=added.proposal, fact_id="f", note_id="n", payload={}, now=NOW
+        same = writer.outbox.enqueue(
+            op="add", proposal_id=added.proposal, fact_id="f", note_id="n", payload={}, now=NOW
         )
     assert same == 1
     assert outbox_rows(database) == [("add", added.note, "pending")]
@@ -264,10 +264,10 @@ def test_an_id_that_was_taken_meanwhile_is_chosen_again_and_kept_everywhere(
     changed = decided(database, "update", added.note, DARK, "The user prefers light mode.")
     _another(database, memory, added.note)
     assert _over(database, memory).written == (added.proposal,)
-    chosen = database.reading.execute("SELECT note_id FROM facts").fetchone()[0]
+    chosen = database.reading.connection.execute("SELECT note_id FROM facts").fetchone()[0]
     assert chosen != added.note
     assert {row[1] for row in outbox_rows(database)} == {chosen}
-    ids = database.reading.execute("SELECT DISTINCT note_id FROM proposals").fetchall()
+    ids = database.reading.connection.execute("SELECT DISTINCT note_id FROM proposals").fetchall()
     assert [tuple(row) for row in ids] == [(chosen,)]
     assert _over(database, memory).written == (changed.proposal,)
     notes = notes_of(memory.home)
@@ -280,11 +280,11 @@ def test_an_id_that_was_chosen_again_is_found_again_after_a_crash(database: Data
     _another(database, memory, added.note)
     _over(database, memory)
     with database.write() as writer:
-        writer.execute("UPDATE graph_outbox SET status = 'pending', note_id = ?", (added.note,))
-        writer.execute("UPDATE facts SET note_id = ?", (added.note,))
+        writer.connection.execute("UPDATE graph_outbox SET status = 'pending', note_id = ?", (added.note,))
+        writer.connection.execute("UPDATE facts SET note_id = ?", (added.note,))
     assert _over(database, memory).unchanged == (added.proposal,)
     assert len(notes_of(memory.home)) == 5
-    assert database.reading.execute("SELECT note_id FROM facts").fetchone()[0] != added.note
+    assert database.reading.connection.execute("SELECT note_id FROM facts").fetchone()[0] != added.note
 
 
 # Changes and hiding
@@ -300,7 +300,7 @@ def test_a_change_is_written_only_over_the_text_that_it_was_decided_on(
         (changed.proposal, ProposalReason.TARGET_CHANGED, "the note has changed since"),
     )
     assert notes_of(memory.home)["note-memory-00000000"]["content"] == "My own words."
-    row = database.reading.execute("SELECT status, reason FROM proposals").fetchone()
+    row = database.reading.connection.execute("SELECT status, reason FROM proposals").fetchone()
     assert tuple(row) == ("skipped", "target_changed")
     assert events(database, "note-memory-00000000") == [("conflict", "target_changed")]
 
@@ -370,7 +370,9 @@ def test_a_graph_that_is_locked_leaves_everything_waiting(
         done = flush_outbox(database, memory, now=NOW)
     assert isinstance(done.problem, LockTimeoutError)
     assert (done.waiting, done.written) == (1, ())
-    row = database.reading.execute("SELECT status, attempts, error <> '' FROM graph_outbox").fetchone()
+    row = database.reading.connection.execute(
+        "SELECT status, attempts, error <> '' FROM graph_outbox"
+    ).fetchone()
     assert tuple(row) == ("pending", 1, 1)
     assert _over(database, memory).written == (added.proposal,)
 
@@ -393,13 +395,15 @@ def test_a_row_that_can_never_be_written_fails_alone(database: Database, memory:
     assert done.written == (good.proposal,)
     assert [one[0] for one in done.failed] == [bad.proposal]
     assert "not a valid nugget name" in done.failed[0][2]
-    assert outbox.counts(database.reading)["failed"] == 1
+    assert database.reading.outbox.counts()["failed"] == 1
 
 
 def test_a_payload_that_cannot_be_read_fails_alone(database: Database, memory: Memory) -> None:
     bad, good = learned(database, DARK), learned(database, FRIDAY)
     with database.write() as writer:
-        writer.execute("UPDATE graph_outbox SET payload = '[1' WHERE proposal_id = ?", (bad.proposal,))
+        writer.connection.execute(
+            "UPDATE graph_outbox SET payload = '[1' WHERE proposal_id = ?", (bad.proposal,)
+        )
     done = _over(database, memory)
     assert (done.written, [one[0] for one in done.failed]) == ((good.proposal,), [bad.proposal])
 
@@ -423,12 +427,12 @@ def test_a_note_says_which_sentence_of_what_it_came_from(database: Database, mem
     said = f"We talked for long. {DARK} That was all."
     added = learned(database, DARK, said=said)
     _over(database, memory)
-    origin = origin_of(database.reading, added.note)
+    origin = database.reading.outbox.origin_of(added.note)
     assert origin is not None
     assert origin.span is not None
     assert origin.content[slice(*origin.span)] == DARK
     assert (origin.raw_id, origin.model, origin.author) == (added.raw, "qwen3:4b", "agent:claude")
-    assert origin_of(database.reading, "note-memory-00000000") is None
+    assert database.reading.outbox.origin_of("note-memory-00000000") is None
 
 
 def test_a_change_moves_the_origin_to_its_own_words_once_it_is_written(
@@ -443,7 +447,7 @@ def test_a_change_moves_the_origin_to_its_own_words_once_it_is_written(
 
 
 def _raw(database: Database, of: Handed) -> str:
-    origin = origin_of(database.reading, of.note)
+    origin = database.reading.outbox.origin_of(of.note)
     assert origin is not None
     return origin.raw_id
 
@@ -467,7 +471,9 @@ def test_what_a_person_takes_out_or_hides_is_kept_as_taken_back_until_it_is_back
     assert sync_from_notes(database, memory, now=NOW + 4) == 1
     assert status_of(database, away.fact) == "active"
     assert done.change_set is not None
-    who = database.reading.execute("SELECT changed_by FROM history WHERE event = 'restored'").fetchone()
+    who = database.reading.connection.execute(
+        "SELECT changed_by FROM history WHERE event = 'restored'"
+    ).fetchone()
     assert who[0] == "person"
 
 
@@ -479,7 +485,7 @@ def test_a_fact_takes_over_the_words_that_a_person_gave_its_note_and_keeps_its_h
     memory.change("mine", lambda draft: edit_note(draft, added.note, content="Dark mode\n\nat night."))
     assert sync_from_notes(database, memory, now=NOW + 2) == 1
     assert sync_from_notes(database, memory, now=NOW + 3) == 0
-    row = database.reading.execute("SELECT content, content_hash, status FROM facts").fetchone()
+    row = database.reading.connection.execute("SELECT content, content_hash, status FROM facts").fetchone()
     assert tuple(row) == ("Dark mode at night.", normalise(DARK).content_hash, "active")
 
 

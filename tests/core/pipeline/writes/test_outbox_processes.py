@@ -74,8 +74,10 @@ def test_two_processes_at_once_make_each_note_once(tmp_path: Path, locks: str) -
     assert findings(memory.snapshot) == []
     assert memory.conflicts() == ()
     assert drift(memory, now=NOW + 10**7) == ()
-    rows = database.reading.execute("SELECT status, count(*) FROM graph_outbox GROUP BY status")
+    rows = database.reading.connection.execute("SELECT status, count(*) FROM graph_outbox GROUP BY status")
     assert [tuple(row) for row in rows] == [("done", FACTS)]
-    audited = database.reading.execute("SELECT count(*), count(DISTINCT note_id) FROM history").fetchone()
+    audited = database.reading.connection.execute(
+        "SELECT count(*), count(DISTINCT note_id) FROM history"
+    ).fetchone()
     assert tuple(audited) == (FACTS, FACTS)
     database.close()

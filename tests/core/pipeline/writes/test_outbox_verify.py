@@ -90,7 +90,7 @@ def test_what_failed_is_told_with_the_reason_and_tried_again(database: Database,
     repair_drift(memory, now=NOW)
     assert _kinds(drift(memory, now=LATER)) == [("outbox-failed", True)]
     with database.write() as writer:
-        writer.execute("UPDATE graph_outbox SET payload = replace(payload, '../outside', 'web')")
+        writer.connection.execute("UPDATE graph_outbox SET payload = replace(payload, '../outside', 'web')")
     repair_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
 
@@ -147,13 +147,13 @@ def test_a_database_that_cannot_be_read_is_told_and_left_as_it_is(memory: Memory
 
 def test_looking_writes_nothing_into_the_database(database: Database, memory: Memory) -> None:
     learned(database, DARK)
-    before = list(database.reading.execute("SELECT * FROM graph_outbox"))
-    version = database.reading.execute("PRAGMA data_version").fetchone()[0]
+    before = list(database.reading.connection.execute("SELECT * FROM graph_outbox"))
+    version = database.reading.connection.execute("PRAGMA data_version").fetchone()[0]
     drift(memory, now=LATER)
-    assert list(map(tuple, database.reading.execute("SELECT * FROM graph_outbox"))) == list(
+    assert list(map(tuple, database.reading.connection.execute("SELECT * FROM graph_outbox"))) == list(
         map(tuple, before)
     )
-    assert database.reading.execute("PRAGMA data_version").fetchone()[0] == version
+    assert database.reading.connection.execute("PRAGMA data_version").fetchone()[0] == version
 
 
 def test_a_database_of_a_newer_version_is_not_taken_for_a_broken_one(

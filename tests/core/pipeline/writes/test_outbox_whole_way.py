@@ -140,7 +140,7 @@ def test_any_text_comes_through_and_both_sides_agree(pipeline: Pipeline, home: P
     _work(pipeline)
     assert drift(pipeline.memory, now=LATER) == ()
     assert pipeline.memory.verify() == ()
-    outbox = pipeline.database.reading.execute("SELECT count(*) FROM graph_outbox").fetchone()[0]
+    outbox = pipeline.database.reading.connection.execute("SELECT count(*) FROM graph_outbox").fetchone()[0]
     assert len(_made(home)) == outbox
 
 

@@ -26,8 +26,6 @@ from core.memory import Memory
 from core.model.secrets import Holder
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database
-from core.pipeline.database.entities import add_alias
-from core.pipeline.database.links import find_or_make_aspect, find_or_make_entity
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
@@ -69,41 +67,44 @@ def assert_gone(home: Path, *values: str) -> None:
 def put_everywhere(pipeline: Pipeline, raw_id: str, text: str = TEXT) -> None:
     """Rows of each kind that hold the text, however they came by it."""
     with pipeline.database.write() as writer:
-        writer.execute(
+        writer.connection.execute(
             "UPDATE facts SET content = ?, normalised_content = lower(?) WHERE raw_id = ?",
             (text, text, raw_id),
         )
-        writer.execute(
+        writer.connection.execute(
             "UPDATE proposals SET content = ?1, target_content = ?1, told = ?1 WHERE raw_id = ?2",
             (text, raw_id),
         )
-        writer.execute(
+        writer.connection.execute(
             "UPDATE graph_outbox SET payload = ?, error = ?", (json.dumps({"content": text}), text)
         )
-        writer.execute("UPDATE jobs SET result = ?, error = ?", (json.dumps({"warnings": [text]}), text))
-        writer.execute(
+        writer.connection.execute(
+            "UPDATE jobs SET result = ?, error = ?", (json.dumps({"warnings": [text]}), text)
+        )
+        writer.connection.execute(
             "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
             " new_content, model, prompt_version, metadata)"
             " VALUES (1, 'added', 'x', ?1, ?2, '', '', '', ?1, ?1, '', '', ?3)",
             (text, raw_id, json.dumps({"said": [text]})),
         )
         for name in (f"{VALUE} one", f"{VALUE} two"):
-            writer.execute(
+            writer.connection.execute(
                 "INSERT INTO entities (name, canonical_name, type, created_at, updated_at)"
                 " VALUES (?, lower(?), 'x', 1, 1)",
                 (name, name),
             )
         say_of(writer, 1, text)
-        writer.execute(
+        writer.connection.execute(
             "INSERT INTO transcripts VALUES ('s', 0, ?, ?, '', 0, 1, 1)",
             (zlib.compress(text.encode()), len(text)),
         )
-        writer.execute("INSERT INTO llm_calls (at, day, provider, model, purpose, raw_id, latency_ms, outcome, error)"
+        writer.connection.execute(
+            "INSERT INTO llm_calls (at, day, provider, model, purpose, raw_id, latency_ms, outcome, error)"
                        " VALUES (1, '', '', '', '', '', 1, 'http', ?)", (text,))  # fmt: skip
 
 
 def say_of(writer: sqlite3.Connection, entity_id: int, content: str) -> None:
-    writer.execute(
+    writer.connection.execute(
         "INSERT INTO attributes (entity_id, raw_id, fact_id, kind, content, normalised_content, confidence, importance,"
         " status, created_at, updated_at) VALUES (?1, '', '', 'attribute', ?2, lower(?2), .5, .5, 'active', 1, 1)",
         (entity_id, content),
@@ -218,7 +219,7 @@ def test_the_audit_is_append_only_again_and_tells_of_the_masking(pipeline: Pipel
     assert counts["raw_memories"] == 1
     for statement in ("DELETE FROM history", "UPDATE history SET reason = ''"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"), pipeline.database.write() as writer:
-            writer.execute(statement)
+            writer.connection.execute(statement)
 
 
 @pytest.mark.slow
@@ -227,13 +228,13 @@ def test_what_stops_it_leaves_rows_and_audit_as_they_were(
 ) -> None:
     raw_id = everywhere(pipeline)
     before = pipeline.history(raw_id)
-    monkeypatch.setattr(rows, "_index_anew", lambda writer: (_ for _ in ()).throw(StorageError("no")))
+    monkeypatch.setattr(rows.Masking, "index_anew", lambda _: (_ for _ in ()).throw(StorageError("no")))
     with pytest.raises(StorageError):
         masked(pipeline)
     monkeypatch.undo()
     assert pipeline.history(raw_id) == before
     with pytest.raises(sqlite3.IntegrityError, match="append-only"), pipeline.database.write() as writer:
-        writer.execute("DELETE FROM history")
+        writer.connection.execute("DELETE FROM history")
     masked(pipeline)
     assert_gone(pipeline.home, VALUE)
 
@@ -248,7 +249,7 @@ def test_stopped_in_between_it_is_finished_the_next_time(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(pipeline.memory) if stop == "mask_secrets" else rows, stop, stopped)
+    monkeypatch.setattr(type(pipeline.memory) if stop == "mask_secrets" else Database, stop, stopped)
     with pytest.raises(KeyboardInterrupt):
         masked(pipeline)
     monkeypatch.undo()
@@ -277,7 +278,7 @@ def _mask_until_killed(home: Path, call: int) -> None:
         return stepped
 
     for owner, name in (
-        (rows, "mask_rows"), (Memory, "mask_secrets"), (Database, "make_anew"), (Database, "empty_log"),
+        (rows.Masking, "mask_rows"), (Memory, "mask_secrets"), (Database, "make_anew"), (Database, "empty_log"),
     ):  # fmt: skip
         setattr(owner, name, killing(getattr(owner, name)))
     with open_pipeline(home) as pipeline:
@@ -296,7 +297,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
     child = multiprocessing.get_context("spawn").Process(target=_mask_until_killed, args=(home, call))
     child.start()
     child.join()
-    assert (child.exitcode == 0) == (call > 10)
+    assert child.exitcode == (0 if call > 10 else -signal.SIGKILL)
     with open_pipeline(home) as pipeline:
         if secrets.secrets(pipeline.memory):
             masked(pipeline)
@@ -309,7 +310,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
 def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline) -> None:
     everywhere(pipeline)
     with pipeline.database.write() as writer:
-        writer.execute("UPDATE facts SET content = 'nothing of the kind, number ' || rowid")
+        writer.connection.execute("UPDATE facts SET content = 'nothing of the kind, number ' || rowid")
     masked(pipeline)
     assert_gone(pipeline.home, VALUE, "katze")
 
@@ -319,10 +320,10 @@ def test_search_among_facts_goes_on(pipeline: Pipeline) -> None:
     everywhere(pipeline)
     masked(pipeline)
     ask = "SELECT count(*) FROM facts_fts WHERE facts_fts MATCH ?"
-    assert pipeline.database.reading.execute(ask, ("dashboard",)).fetchone()[0] == 3
-    assert pipeline.database.reading.execute(ask, ("katze",)).fetchone()[0] == 0
+    assert pipeline.database.reading.connection.execute(ask, ("dashboard",)).fetchone()[0] == 3
+    assert pipeline.database.reading.connection.execute(ask, ("katze",)).fetchone()[0] == 0
     with pipeline.database.write() as writer:
-        writer.execute("INSERT INTO facts_fts (facts_fts) VALUES ('integrity-check')")
+        writer.connection.execute("INSERT INTO facts_fts (facts_fts) VALUES ('integrity-check')")
 
 
 @pytest.mark.slow
@@ -332,17 +333,17 @@ def test_what_differs_in_the_value_alone_stays_two(pipeline: Pipeline) -> None:
     with pipeline.database.write() as writer:
         for rowid, value in ((1, VALUE), (2, OTHER)):
             content = f"the password is {value}"
-            writer.execute(
+            writer.connection.execute(
                 "UPDATE facts SET content = ?, content_hash = ? WHERE rowid = ?",
                 (content, normalise(content).content_hash, rowid),
             )
-            find_or_make_entity(writer, f"Server {value}", "system", 1)
-            find_or_make_aspect(writer, 1, f"password {value}", 1)
-            add_alias(writer, 1, f"the {value} one", 1)
+            writer.entities.find_or_make_entity(f"Server {value}", "system", 1)
+            writer.entities.find_or_make_aspect(1, f"password {value}", 1)
+            writer.entities.add_alias(1, f"the {value} one", 1)
             say_of(writer, 1, f"has the password {value}")
     masked(pipeline)
     assert_gone(pipeline.home, VALUE, OTHER)
-    reader = pipeline.database.reading
+    reader = pipeline.database.reading.connection
     for query, said in (
         ("SELECT content FROM facts WHERE rowid < 3", "the password is [masked: password]"),
         ("SELECT name FROM entities WHERE name LIKE 'Server%'", "Server [masked: password]"),
@@ -364,7 +365,7 @@ def test_what_is_no_secret_is_said_once(pipeline: Pipeline) -> None:
     pipeline.ingest(f"The deploy token is {TOKEN}.")
     assert len(secrets.secrets(pipeline.memory)) == 1
     assert not any(VALUE.encode() in value for value in [repr(row[0]).encode() for row in
-                   pipeline.database.reading.execute("SELECT name FROM meta")])  # fmt: skip
+                   pipeline.database.reading.connection.execute("SELECT name FROM meta")])  # fmt: skip
 
 
 @pytest.mark.slow
@@ -372,7 +373,9 @@ def test_a_proposal_that_alone_holds_one_is_told_of(pipeline: Pipeline) -> None:
     pipeline.ingest("Anna runs the staging server. Ben likes the dashboard of it.")
     drain(pipeline)
     with pipeline.database.write() as writer:
-        writer.execute("UPDATE proposals SET target_content = ? WHERE place = 0", (f"password: {VALUE}",))
+        writer.connection.execute(
+            "UPDATE proposals SET target_content = ? WHERE place = 0", (f"password: {VALUE}",)
+        )
     (held,) = secrets.secrets(pipeline.memory)
     assert held.id.startswith("proposal-")
     masked(pipeline)
@@ -434,7 +437,7 @@ def test_a_database_that_cannot_be_read_is_left_alone_and_told_of(tmp_path: Path
 def test_no_credential_becomes_an_entity_or_what_is_said_of_one(pipeline: Pipeline) -> None:
     key = "AKIA" + "Z7QXW3LMN5PRT2VB"
     pipeline.ingest(f"Anna gave Ben the AWS key {key} and GitHub uses the token {TOKEN} since then.")
-    reader = pipeline.database.reading
+    reader = pipeline.database.reading.connection
     for query in (
         "SELECT name FROM entities",
         "SELECT content FROM attributes",
@@ -487,4 +490,7 @@ def test_no_model_sees_a_credential_and_no_fact_holds_one(tmp_path: Path) -> Non
             assert VALUE not in proposal.content
             assert proposal.span is not None
             assert text[slice(*proposal.span)].startswith("The staging server")
-        assert pipeline.database.reading.execute("SELECT count(*) FROM found_relations").fetchone()[0] == 0
+        assert (
+            pipeline.database.reading.connection.execute("SELECT count(*) FROM found_relations").fetchone()[0]
+            == 0
+        )

@@ -16,10 +16,7 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
-from core.pipeline.database import raw as raw_rows
-from core.pipeline.database import transcripts
 from core.pipeline.database.connection import Database
-from core.pipeline.database.jobs import release_held
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.records import Ingested, RawMemory
@@ -56,11 +53,11 @@ def submit(database: Database) -> Remember:
 
 
 def rows(database: Database, query: str, *given: object) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in database.reading.execute(query, given)]
+    return [tuple(row) for row in database.reading.connection.execute(query, given)]
 
 
 def stored(database: Database, raw_id: str) -> RawMemory:
-    found = raw_rows.raw_of(database.reading, raw_id)
+    found = database.reading.raw.raw_of(raw_id)
     assert found is not None
     return found
 
@@ -212,17 +209,17 @@ def test_the_same_text_for_another_nugget_is_no_repetition(submit: Remember) -> 
 def test_a_text_whose_memory_failed_may_come_again(database: Database, submit: Remember) -> None:
     first = submit("We use tabs")
     with database.write() as writer:
-        raw_rows.set_status(writer, first.raw_id, "failed")
+        writer.raw.set_status(first.raw_id, "failed")
     assert submit("We use tabs").status == "queued"
 
 
 def test_what_a_model_made_of_a_memory_is_noted_with_it(database: Database, submit: Remember) -> None:
     first = submit("We use tabs")
     with database.write() as writer:
-        raw_rows.set_status(writer, first.raw_id, "extracted", now=5, model="m", prompt_version="2")
+        writer.raw.set_status(first.raw_id, "extracted", now=5, model="m", prompt_version="2")
     raw = stored(database, first.raw_id)
     assert (raw.status, raw.extracted_at, raw.model) == ("extracted", 5, "m")
-    assert raw_rows.count(database.reading) == 1
+    assert database.reading.counts.count_all().raw == 1
 
 
 def test_a_frozen_pipeline_takes_texts_in_and_holds_them(database: Database, submit: Remember) -> None:
@@ -231,7 +228,7 @@ def test_a_frozen_pipeline_takes_texts_in_and_holds_them(database: Database, sub
     assert rows(database, "SELECT status FROM jobs") == [("held",)]
     assert names_of(database, ingested.raw_id) == {"caroline", "seattle"}
     with database.write() as writer:
-        assert release_held(writer, 9) == 1
+        assert writer.jobs.release_held(9) == 1
     assert stored(database, ingested.raw_id).status == "queued"
     assert rows(database, "SELECT status FROM jobs") == [("pending",)]
 
@@ -245,7 +242,7 @@ def test_a_pipeline_that_is_off_keeps_text_and_job(database: Database, submit: R
 def test_blank_texts_are_refused(database: Database, submit: Remember, text: str) -> None:
     with pytest.raises(InvalidInputError):
         submit(text)
-    assert raw_rows.count(database.reading) == 0
+    assert database.reading.counts.count_all().raw == 0
 
 
 def test_texts_longer_than_a_database_can_hold_are_refused(submit: Remember, monkeypatch: Any) -> None:
@@ -267,7 +264,7 @@ def test_hostile_texts_are_kept_to_the_letter(database: Database, submit: Rememb
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(min_size=1))
 def test_any_text_is_kept_to_the_letter(database: Database, submit: Remember, text: str) -> None:
-    nugget = f"n{raw_rows.count(database.reading)}"
+    nugget = f"n{database.reading.counts.count_all().raw}"
     try:
         ingested = submit(text, nugget=nugget)
     except InvalidInputError:
@@ -327,7 +324,7 @@ def test_a_name_that_no_nugget_can_bear_is_refused_before_anything_is_written(
 ) -> None:
     with pytest.raises(InvalidInputError):
         submit("We use tabs", nugget="a/b")
-    assert raw_rows.count(database.reading) == 0
+    assert database.reading.counts.count_all().raw == 0
 
 
 def test_a_session_that_named_its_project_once_need_not_again(database: Database, submit: Remember) -> None:
@@ -345,7 +342,7 @@ def test_a_known_entity_is_found_by_its_alias(database: Database, submit: Rememb
     submit("We met Caroline in Seattle")
     caroline = rows(database, "SELECT id FROM entities WHERE canonical_name = 'caroline'")[0][0]
     with database.write() as writer:
-        writer.execute("INSERT INTO entity_aliases VALUES ('carol', ?, 'Carol', 1)", (caroline,))
+        writer.connection.execute("INSERT INTO entity_aliases VALUES ('carol', ?, 'Carol', 1)", (caroline,))
     later = submit("Carol")
     assert names_of(database, later.raw_id) == {"caroline"}
     assert rows(database, "SELECT count(*) FROM entities") == [(2,)]
@@ -354,7 +351,7 @@ def test_a_known_entity_is_found_by_its_alias(database: Database, submit: Rememb
 def test_two_names_of_one_entity_are_no_pair(database: Database, submit: Remember) -> None:
     submit("We met Caroline")
     with database.write() as writer:
-        writer.execute("INSERT INTO entity_aliases VALUES ('carol', 1, 'Carol', 1)")
+        writer.connection.execute("INSERT INTO entity_aliases VALUES ('carol', 1, 'Carol', 1)")
     submit("We met Caroline, whom we call Carol")
     assert rows(database, "SELECT count(*) FROM relations") == [(0,)]
     assert rows(database, "SELECT count(*) FROM mentions") == [(2,)]
@@ -380,7 +377,7 @@ def test_what_was_said_becomes_a_constraint_once_it_is_decided(database: Databas
 def test_the_type_of_an_entity_stays_what_it_is_known_to_be(database: Database, submit: Remember) -> None:
     submit("We met Anna")
     with database.write() as writer:
-        writer.execute("UPDATE entities SET type = 'person'")
+        writer.connection.execute("UPDATE entities SET type = 'person'")
     submit("We met Anna again")
     assert rows(database, "SELECT name, type FROM entities") == [("Anna", "person")]
 
@@ -394,11 +391,11 @@ def test_when_a_step_fails_nothing_of_the_memory_is_there(
     def failing(*_: object, **__: object) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
-    monkeypatch.setattr("core.pipeline.writes.submit.enqueue", failing)
+    monkeypatch.setattr("core.pipeline.database.jobs.Jobs.enqueue", failing)
     with pytest.raises(Exception, match="disk"):
         submit("We met Anna with Carla")
     monkeypatch.undo()
-    assert raw_rows.count(database.reading) == 0
+    assert database.reading.counts.count_all().raw == 0
     assert not any(knowledge(database).values())
     assert submit("We met Anna with Carla").status == "queued"
 
@@ -408,7 +405,7 @@ def test_nothing_can_be_asked_of_a_model_while_a_text_is_taken_in(
     submit: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "core.pipeline.writes.submit.enqueue", lambda *_, **__: assert_outside_transaction("a call")
+        "core.pipeline.database.jobs.Jobs.enqueue", lambda *_, **__: assert_outside_transaction("a call")
     )
     with pytest.raises(CallInsideTransactionError):
         submit("We use tabs")
@@ -442,7 +439,7 @@ def test_vectors_of_transcripts(
     if "write_same_session_twice" in given:
         for number, text in enumerate(given["write_same_session_twice"]):
             submit(f"Text {number}", session="s", transcript=text)
-        kept = transcripts.of_sessions(database.reading, ["s"])["s"]
+        kept = database.reading.transcripts.of_sessions(["s"])["s"]
         assert {"content": kept.content, "revisions": list(kept.revisions)} == expected
     elif "remember" in given:
         ingested = submit("We use tabs", transcript=given["remember"]["transcript"])
@@ -453,14 +450,14 @@ def test_vectors_of_transcripts(
         for number, session in enumerate(sessions):
             submit(f"Text {number}", session=session, transcript=f"talk of {session}")
         asked: list[str] = []
-        database.reading.set_trace_callback(asked.append)
-        found = transcripts.of_sessions(database.reading, sessions)
-        database.reading.set_trace_callback(None)
+        database.reading.connection.set_trace_callback(asked.append)
+        found = database.reading.transcripts.of_sessions(sessions)
+        database.reading.connection.set_trace_callback(None)
         assert (len(asked), len(found)) == (expected["lookups"], expected["distinct_keys"])
     else:
         assert given == {"memory_tx_ok_transcript_tx_fails": True}
         monkeypatch.setattr(
-            "core.pipeline.database.transcripts.keep",
+            "core.pipeline.database.transcripts.Transcripts.keep",
             lambda *_, **__: (_ for _ in ()).throw(sqlite3.OperationalError("disk full")),
         )
         ingested = submit("We use tabs", session="s", transcript="talk")
@@ -471,4 +468,4 @@ def test_vectors_of_transcripts(
 def test_the_transcript_of_a_repetition_is_kept_too(database: Database, submit: Remember) -> None:
     submit("We use tabs", session="s1")
     submit("We use tabs", session="s2", transcript="talk")
-    assert set(transcripts.of_sessions(database.reading, ["s1", "s2"])) == {"s2"}
+    assert set(database.reading.transcripts.of_sessions(["s1", "s2"])) == {"s2"}

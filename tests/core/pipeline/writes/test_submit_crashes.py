@@ -69,7 +69,7 @@ print(number)
 def _is_whole(home: Path) -> dict[str, str]:
     """Holds that nothing of any memory is left half done; the texts by id."""
     database = Database.open(home)
-    reader = database.reading
+    reader = database.reading.connection
     assert database.notice == ""
     assert [tuple(row) for row in reader.execute("PRAGMA integrity_check")] == [("ok",)]
     assert not reader.execute("PRAGMA foreign_key_check").fetchall()

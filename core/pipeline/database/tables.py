@@ -1,0 +1,128 @@
+"""The tables through one connection: each aggregate is a class of its own, and no other code asks its tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.pipeline.database.calls import Calls
+    from core.pipeline.database.checkpoints import Checkpoints
+    from core.pipeline.database.counts import Counts
+    from core.pipeline.database.entities import Entities
+    from core.pipeline.database.facts import Facts
+    from core.pipeline.database.found_relations import FoundRelations
+    from core.pipeline.database.history import History
+    from core.pipeline.database.jobs import Jobs
+    from core.pipeline.database.masking import Masking
+    from core.pipeline.database.meta import Meta
+    from core.pipeline.database.outbox import Outbox
+    from core.pipeline.database.proposals import Proposals
+    from core.pipeline.database.raw import RawMemories
+    from core.pipeline.database.transcripts import Transcripts
+
+
+class Tables:
+    """All aggregates, for one reader, or for one transaction. Each is imported when it is first asked for."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    @cached_property
+    def calls(self) -> Calls:
+        """The log of calls to models, and the circuit breaker of each provider."""
+        from core.pipeline.database.calls import Calls
+
+        return Calls(self.connection)
+
+    @cached_property
+    def checkpoints(self) -> Checkpoints:
+        """What agents said of their sessions."""
+        from core.pipeline.database.checkpoints import Checkpoints
+
+        return Checkpoints(self.connection)
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Counts over all tables."""
+        from core.pipeline.database.counts import Counts
+
+        return Counts(self.connection)
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Entities with all that is known of them: names, mentions, aspects, what is said, relations."""
+        from core.pipeline.database.entities import Entities
+
+        return Entities(self.connection)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What was learned and stands, or was denied."""
+        from core.pipeline.database.facts import Facts
+
+        return Facts(self.connection)
+
+    @cached_property
+    def found_relations(self) -> FoundRelations:
+        """What a model found in raw memories, until it is brought into the graph."""
+        from core.pipeline.database.found_relations import FoundRelations
+
+        return FoundRelations(self.connection)
+
+    @cached_property
+    def history(self) -> History:
+        """The audit."""
+        from core.pipeline.database.history import History
+
+        return History(self.connection)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The queue."""
+        from core.pipeline.database.jobs import Jobs
+
+        return Jobs(self.connection)
+
+    @cached_property
+    def masking(self) -> Masking:
+        """Every text that may hold a credential."""
+        from core.pipeline.database.masking import Masking
+
+        return Masking(self.connection)
+
+    @cached_property
+    def meta(self) -> Meta:
+        """Small values that all processes share."""
+        from core.pipeline.database.meta import Meta
+
+        return Meta(self.connection)
+
+    @cached_property
+    def outbox(self) -> Outbox:
+        """What has still to be written into the notes, and what was."""
+        from core.pipeline.database.outbox import Outbox
+
+        return Outbox(self.connection)
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """What was proposed, and what became of it."""
+        from core.pipeline.database.proposals import Proposals
+
+        return Proposals(self.connection)
+
+    @cached_property
+    def raw(self) -> RawMemories:
+        """Submitted texts."""
+        from core.pipeline.database.raw import RawMemories
+
+        return RawMemories(self.connection)
+
+    @cached_property
+    def transcripts(self) -> Transcripts:
+        """Whole conversations."""
+        from core.pipeline.database.transcripts import Transcripts
+
+        return Transcripts(self.connection)
