@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -388,8 +388,3 @@ def _own_commands(pane: str, selecting: bool) -> list[Command]:
         return [deselect if name == "let_go" else BY_NAME[name] for name in _OF_SELECTION]
     own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
     return own + list(_OF_PICTURE if pane == "graph" else ())
-
-
-def in_group(group: str) -> Iterator[Command]:
-    """The commands under one heading of the help."""
-    return (command for command in COMMANDS if command.group == group)

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from core.errors import BrokenFileError, InvalidInputError
 from core.folder import user_configuration_folder
 from core.pipeline.extra import install_command
 from core.settings import SETTINGS_FILE
@@ -200,32 +199,6 @@ class _Chosen(NamedTuple):
     refused: list[GivenValue]
 
 
-def read_configuration(
-    settings: Any = None,
-    original: Any = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    settings_name: str = "settings.toml",
-    original_name: str = "agent.yaml",
-) -> ParsedConfiguration:
-    """The configuration that parsed files give.
-
-    settings: settings.toml as plain data; its table [pipeline] counts, then [memory.pipelineV2]. original: the
-    reference's agent.yaml, of which memory.pipelineV2 counts, and alpha and min_score of search. None for a file that
-    is not there. What stands in the settings goes before the original's file, and both before `environ`
-    (OLLAMA_HOST). Raises InvalidInputError when a file is no mapping at all; everything else becomes a warning.
-    """
-    tables: list[Table] = []
-    warnings: list[ConfigurationWarning] = []
-    for document, name in ((settings, settings_name), (original, original_name)):
-        if document is not None:
-            found, more = tables_of(_mapping(document, name), name, original=document is original)
-            tables += found
-            warnings += more
-    read = read_tables(*tables, environ=environ)
-    return ParsedConfiguration(read.configuration, (*warnings, *read.warnings))
-
-
 def tables_of(
     document: Mapping[Any, Any], where: str, *, original: bool
 ) -> tuple[list[Table], list[ConfigurationWarning]]:
@@ -240,25 +213,6 @@ def tables_of(
         known = {name: search[name] for name in _ORIGINAL_SEARCH if name in search}
         tables.append(Table(where, {"search": known}))
     return tables, warnings
-
-
-def read_toml(
-    text: str, *, environ: Mapping[str, str] | None = None, name: str = "settings.toml"
-) -> ParsedConfiguration:
-    """The configuration in a text of TOML, as `read_configuration`. Raises BrokenFileError for what is no TOML."""
-    import tomllib
-
-    try:
-        document = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        said = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise BrokenFileError(
-            f"the pipeline's configuration cannot be read ({said})",
-            where=name,
-            kept="no file was changed",
-            todo="fix the file, or move it away to use the defaults",
-        ) from error
-    return read_configuration(document, environ=environ, settings_name=name)
 
 
 def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> ParsedConfiguration:
@@ -295,17 +249,6 @@ def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> Par
     for table in tables:
         warnings += unknown_keys(PipelineConfiguration, table.values, table.where)
     return ParsedConfiguration(configuration, tuple(warnings))
-
-
-def _mapping(document: Any, where: str) -> Mapping[Any, Any]:
-    if isinstance(document, Mapping):
-        return document
-    raise InvalidInputError(
-        f"the configuration must be a table, not {shown(document)}",
-        where=where,
-        kept="no file was changed",
-        todo="fix the file, or move it away to use the defaults",
-    )
 
 
 def _add(

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
-from core.pipeline.configuration import read_configuration
 from core.settings.pipeline_sections import PipelineConfiguration
+from kits.written_configuration import read_configuration
 
 
 @dataclass(frozen=True)

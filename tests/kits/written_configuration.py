@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import tomlkit
 
+from core.pipeline.configuration import ParsedConfiguration, Table, read_tables, tables_of
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.tree import camel_case
+from core.settings.warnings import ConfigurationWarning
 
 
 def as_table(configuration: PipelineConfiguration) -> dict[str, Any]:
@@ -31,3 +35,25 @@ def _camel(table: dict[str, Any]) -> dict[str, Any]:
     return {
         camel_case(name): _camel(value) if isinstance(value, dict) else value for name, value in table.items()
     }
+
+
+def read_configuration(
+    settings: Any = None, original: Any = None, *, environ: Mapping[str, str] | None = None
+) -> ParsedConfiguration:
+    """The configuration that parsed files give, settings.toml before agent.yaml, and both before the environment; None
+    for a file that is not there.
+    """
+    tables: list[Table] = []
+    warnings: list[ConfigurationWarning] = []
+    for document, name in ((settings, "settings.toml"), (original, "agent.yaml")):
+        if document is not None:
+            found, more = tables_of(document, name, original=document is original)
+            tables += found
+            warnings += more
+    read = read_tables(*tables, environ=environ)
+    return ParsedConfiguration(read.configuration, (*warnings, *read.warnings))
+
+
+def read_toml(text: str) -> ParsedConfiguration:
+    """The same of a text of settings.toml."""
+    return read_configuration(tomllib.loads(text))

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.written_configuration import as_table, as_toml
+from kits.written_configuration import as_table, as_toml, read_configuration, read_toml
 
-from core.pipeline.configuration import read_configuration, read_toml
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.tree import all_settings, sections
 

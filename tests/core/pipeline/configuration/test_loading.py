@@ -20,7 +20,14 @@ from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.tree import all_settings
 from core.settings.warnings import WarningKind
 
-HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
+HOSTILE = [
+    b"\xff\xfe",
+    b"[pipeline",
+    b"pipeline = 3\npipeline = 4",
+    b"\x00",
+    b"a = " + b"[" * 100_000,
+    b"a = " + b"9" * 5_000,
+]
 HOSTILE_YAML = [
     b"\xff\xfe",
     b"memory: [",

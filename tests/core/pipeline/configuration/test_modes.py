@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.written_configuration import read_configuration
 
-from core.pipeline.configuration import read_configuration
 from core.pipeline.modes import (
     Destructive,
     Intake,

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.written_configuration import read_configuration
 
-from core.pipeline.configuration import read_configuration
 from core.pipeline.models import commands
 from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, ClaudeCode, own_environ
 from core.pipeline.models.factory import deadline_of, provider_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 import pytest
+from kits.written_configuration import read_configuration
 
-from core.pipeline.configuration import read_configuration
 from core.pipeline.extraction.run import extract
 from core.pipeline.models.factory import provider_of
 from core.pipeline.models.http import request

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.scripted_model import ScriptedModel
+from kits.written_configuration import read_configuration
 
-from core.pipeline.configuration import read_configuration
 from core.pipeline.database.connection import Database
 from core.pipeline.models.breaker import LONGEST_PAUSE_MS, pause_ms
 from core.pipeline.models.provider import (
