@@ -187,6 +187,7 @@ def camel_case(snake: str) -> str:
 # A file of another kind submitted by mistake would otherwise fill the screen.
 MOST_UNKNOWN: Final = 30
 _LONGEST_NAME: Final = 80
+_SHORTEST_MEANT: Final = 3
 # Tables of settings.toml that are no sections: what each is for, its reader knows.
 _OTHER_TABLES: Final = ("keys", "pipeline", "memory")
 # What a section holds beside its settings.
@@ -300,7 +301,9 @@ def near_name(name: str, section: str, tree: Tree = Settings) -> str:
 
     folded = _folded(name[:_LONGEST_NAME])
     own, others = _near_choices(section, tree)
-    for choices, cutoff in ((own, 100), (others, 100), (own, 70), (others, 75)):
+    cutoffs = ((own, 100), (others, 100), (own, 70), (others, 75))
+    # A letter or two stand in half of the names.
+    for choices, cutoff in cutoffs if len(folded) >= _SHORTEST_MEANT else cutoffs[:2]:
         best = process.extractOne(folded, choices, score_cutoff=cutoff)
         if best:
             return best[2]

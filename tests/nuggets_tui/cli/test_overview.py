@@ -164,6 +164,24 @@ def test_status_tells_a_problem_of_the_settings_once_and_other_commands_beside_t
     assert "settings.toml" in nuggets("list").stderr
 
 
+def test_names_that_mean_nothing_are_told_in_one_form_wherever_they_stand(nuggets: Any) -> None:
+    nuggets.home.mkdir(parents=True, exist_ok=True)
+    (nuggets.home / "settings.toml").write_text(
+        'theme = "nord"\n"a.b" = 1\n[backup]\n[promotion]\nthreshhold = 2\n[pipeline.worker]\nmaxRetrys = 2\n'
+        "[pipeline.reranker]\nenabled = true\n",
+        encoding="utf-8",
+    )
+    warnings = [warning.rpartition("settings.toml: ")[2] for warning in nuggets.json("status")["warnings"]]
+    assert sorted(warnings) == [
+        "a.b: no such setting",
+        "backup: no such setting (did you mean backups?)",
+        "promotion.threshhold: no such setting (did you mean promotion.threshold?)",
+        "reranker.enabled has no effect yet",
+        "theme: no such setting (did you mean app.theme?)",
+        "worker.maxRetrys: no such setting (did you mean worker.max_retries?)",
+    ]
+
+
 def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: Any) -> None:
     nuggets.home.mkdir(parents=True, exist_ok=True)
     settings = nuggets.home / "settings.toml"
