@@ -48,6 +48,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(BriefReports())
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One worker more than processors where slow tests run: many of them wait for another process, or for a clock."""
+    if config.getoption("markexpr", "") == FAST:
+        return None
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (processors or 1) + 1
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With workers the slow tests come first, so that none of them is left to one worker at the end."""
@@ -71,10 +79,8 @@ def pytest_collection() -> Iterator[None]:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
     """Every test in a home of its own, from its first fixture on to its last."""
     if next(_tests) % _TESTS_TO_A_LOOK == 0 and open_files() > _OPEN_FILES:
-        # Memories that tests left open hold files, and an app under test keeps garbage from being found.
-        gc.unfreeze()
+        # Memories that tests left open hold files.
         gc.collect()
-        gc.freeze()
     with isolated(item):
         return (yield)
 

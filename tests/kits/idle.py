@@ -8,6 +8,7 @@ What a thread waits for may be long in coming; with such a thread the process is
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import Callable
@@ -18,6 +19,8 @@ import textual.app
 import textual.pilot
 import textual.screen
 
+from nuggets_tui import garbage, pace, session
+
 _LOOK: Final = 0.002
 # Of a process that hardly works though a thread of its is under way.
 _QUIET: Final = 0.05
@@ -25,6 +28,8 @@ _QUIET: Final = 0.05
 _SOON: Final = 0.02
 # Of the clock of frames; 16 ms as the app comes.
 _TICK: Final = 0.004
+# Looks of Python's for middle-aged garbage before it looks at everything.
+_OLD: Final = 5
 
 _in_threads: set[asyncio.Future[Any]] = set()
 _run_in_executor = asyncio.BaseEventLoop.run_in_executor
@@ -36,6 +41,21 @@ def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_idle)
     monkeypatch.setattr(asyncio.BaseEventLoop, "run_in_executor", _run_remembered)
     monkeypatch.setattr(textual.screen, "UPDATE_PERIOD", _TICK)
+    # Keys follow one another so quickly that work in the background would step aside all the time.
+    monkeypatch.setattr(pace.PACE, "_sleep", lambda seconds: time.sleep(0))
+    monkeypatch.setattr(session, "_BREATH", 0.0)
+
+
+def find_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets Python find what apps leave behind. An app puts all that is there out of its way, for it stays to the end;
+    the next app of the same process would put there what the one before it left."""
+
+    def begin() -> None:
+        gc.set_threshold(garbage._YOUNG, garbage._MIDDLE, _OLD)
+        gc.enable()
+
+    monkeypatch.setattr(garbage, "begin", begin)
+    monkeypatch.setattr(garbage, "freeze", lambda: None)
 
 
 def _run_remembered(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import small_memory
 from kits.frames import draw_at_pauses
-from kits.idle import shorten_waits
+from kits.idle import find_garbage, shorten_waits
 from kits.styles import share_styles
 from msgspec.structs import replace
 
@@ -46,6 +46,7 @@ def _waiting_little() -> Iterator[None]:
     """Tests do not wait longer than they must; those of the resting of a cursor put back how long that is."""
     with pytest.MonkeyPatch.context() as patch:
         shorten_waits(patch)
+        find_garbage(patch)
         draw_at_pauses(patch)
         share_styles(patch)
         patch.setattr(pace, "REST", 0.0)

@@ -76,7 +76,7 @@ class SlowWork:
         try:
             progress(12_300, 100_000)
             self.begun.set()
-            while not self.go_on.wait(0.001):
+            while not self.go_on.wait(0.1):
                 progress(12_301, 100_000)
             return ()
         except StoppedError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -17,6 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
+from core.storage.cache.folder import CACHE_VARIABLE, cache_folder
 from nuggets_tui import pipeline_session
 from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.widgets.graph_overview import GraphOverview
@@ -39,15 +41,26 @@ class Screens(SingleFileSnapshotExtension):
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo memory, written once."""
-    return write_demo(tmp_path_factory.mktemp("demo") / "memory")
+    """A folder with the demo memory, and with what a search of it needs ahead, both made once."""
+    folder = tmp_path_factory.mktemp("demo")
+    home = write_demo(folder / "memory")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CACHE_VARIABLE, str(folder / "caches"))
+        Memory.open(home, reconcile=False).prepare_search()
+        made = cache_folder(home, os.environ)
+    assert made is not None
+    made.rename(folder / "cache")
+    return folder
 
 
 @asynccontextmanager
 async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncIterator[Driver]:
     """The app on a copy of the demo memory, at rest, at a moment that is always the same."""
     home = folder / "memory"
-    shutil.copytree(demo, home)
+    shutil.copytree(demo / "memory", home)
+    cache = cache_folder(home, os.environ)
+    assert cache is not None
+    shutil.copytree(demo / "cache", cache)
     moment = DEMO_NOW + timedelta(seconds=2)
     async with opened(home, size, clock=lambda: moment) as app:
         await app.until(lambda: app.main.complete and app.view.proposed)
