@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.graph_overview import GraphOverview
 
 _NAME_CELLS = 24
+_LEGEND = "• note  ◆ fact  ● several"
 # What the frame of the overview says, with what a click presses; "" for what the mouse does in its own way.
 _OVERVIEW_KEYS = (
     ("⏎ open", "enter"), ("+ zoom in", "plus"), ("- out", "minus"), ("n nugget", "n"), ("shift+arrows jump", ""),
@@ -139,6 +140,7 @@ class GraphPane(Widget, can_focus=True):
                 f"overview of {cut(self._points.nugget, _NAME_CELLS)}" if self._points.nugget else "overview"
             )
             said += f" · zoom {self._points.zoom}" if self._points.zoom else ""
+            said += f" · {_LEGEND} · colours: {'communities' if self._points.nugget else 'nuggets'}"
         self.border_title = Content.assemble("5 Graph", (f" · {said}", MUTED))
         self.border_subtitle = _overview_keys() if self.overview else Content("")
 

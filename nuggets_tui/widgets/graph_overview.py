@@ -375,6 +375,8 @@ class GraphOverview(Widget):
 
     def on_resize(self) -> None:
         self._renew()
+        # What was seen before may be beyond the rim of a smaller picture.
+        self._follow()
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)

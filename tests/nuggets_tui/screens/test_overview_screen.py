@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
 
+from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.panes import Panes
@@ -81,3 +82,20 @@ async def test_the_overview_stays_in_its_pane_and_follows_the_note_shown(tmp_pat
         await app.until(lambda: picture.cursor_id == app.view.note_id, "the note shown")
         await app.press("5", "escape")
         await app.until(lambda: not app.main.query_one(GraphPane).overview, "the surroundings")
+
+
+async def test_the_marked_note_stays_in_view_when_the_terminal_gets_smaller(tmp_path: Path) -> None:
+    write_demo(tmp_path / "demo")
+    async with opened(tmp_path / "demo", (200, 60), clock=lambda: DEMO_NOW) as app:
+        picture = await overview_of(app)
+        assert "• note  ◆ fact  ● several · colours: nuggets" in app.text
+        await app.press("plus", "plus", "plus", "right", "right", "down", "down")
+        await app.pilot.resize_terminal(*NARROW)
+        await app.until(lambda: picture.size.width < NARROW[0])
+        await app.pilot.pause()
+        scene = picture.scene
+        assert scene is not None
+        number = scene.overview.number[picture.cursor_id]
+        column, row = scene.cell(number)
+        assert 0 <= column < scene.camera.width
+        assert 0 <= row < scene.camera.height
