@@ -22,10 +22,8 @@ _Result = TypeVar("_Result")
 _SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 6.0, "error": 12.0}
 # So many stand at once, the newest: more would cover what somebody works on.
 _MOST: Final = 2
-# Lines that what was done may have among all notices; cells of a notice, beside the notices, and of the frame of one.
+# Lines that what was done may have among all notices, and cells of the frame of one.
 _MOST_LINES: Final = 3
-_WIDTH: Final = 76
-_BESIDE_RACK: Final = 2
 _FRAME: Final = 3
 # Characters of a notice of something done, and of one to know about.
 _LONGEST, _LONGEST_WARNING = 240, 500
@@ -76,7 +74,7 @@ def dismiss_all(node: DOMNode) -> None:
 
 def _fits(app: App[Any], notices: Sequence[Notification]) -> bool:
     """Whether notices take few lines together."""
-    width = min(_WIDTH, app.size.width - _BESIDE_RACK) - _FRAME
+    width = app.size.width - _FRAME
     lines = [line for one in notices for line in (one.title, one.message) if line]
     return sum(Content(line).get_height({}, max(width, 1)) for line in lines) <= _MOST_LINES
 

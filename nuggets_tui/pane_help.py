@@ -39,7 +39,7 @@ PLACES: Final = {
     "facts": Here(
         "Facts",
         "Short answers that agents recall by a key, grouped by nugget. The bar says how full the "
-        "nugget is. ×3 behind a fact: recalled in three sessions.",
+        "nugget is. 3× behind a fact: recalled in three sessions.",
         (
             ("⏎", "what an agent gets for this key: the match, how sure it is, and the runners-up"),
             ("{new_fact}", "add a fact to the nugget under the cursor"),

@@ -153,9 +153,9 @@ ANOTHER: Final = "another folder"
 class TargetsScreen(ChoiceScreen):
     """Answers with the chosen file's folder, or ANOTHER. Those whose folder is gone are told and cannot be chosen."""
 
-    heading = "Promote: which MEMORY.md?"
+    heading = "Promote: to which MEMORY.md?"
     keys = "⏎  preview · ↑↓  choose · esc  close"
-    said = "You see a preview first. Nothing is written until you apply it."
+    said = "MEMORY.md is the page that an agent reads when it starts. You see a preview before anything is written."
 
     def __init__(self, targets: tuple[PromotionTarget, ...], now: datetime) -> None:
         """`targets`: the present project first, then those written to last."""
@@ -173,7 +173,8 @@ def _target_row(target: PromotionTarget, now: datetime) -> Row:
         said = content("the current project", "$text-success")
     else:
         said = Content("")
-    written = f"{plural(target.count, 'note')}, {time_ago(target.at, now)}" if target.at else "never written"
+    promoted = f"{plural(target.count, 'note')} promoted {time_ago(target.at, now)}"
+    written = promoted if target.at else "nothing promoted yet"
     head = sides(title, Content.assemble(said, content(f"  {written}", MUTED)))
     return Row(
         str(folder), (head, lambda width: content(cut_middle(target.path, width - 1), MUTED)), target.there

@@ -195,7 +195,7 @@ class FolderScreen(Dialog[str]):
     """Asks for the folder of MEMORY.md. Answers with it as typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
-    heading = "Promote: where is MEMORY.md?"
+    heading = "Promote: to which MEMORY.md?"
     keys = "⏎  preview · esc  close"
 
     def __init__(self, folder: str) -> None:
@@ -205,8 +205,9 @@ class FolderScreen(Dialog[str]):
     def compose_inside(self) -> ComposeResult:
         """Why it is asked, and the line."""
         said = (
-            "Claude Code does not know this folder as a project, and the settings name none. You see "
-            "a preview before anything is written. A missing folder is created then."
+            "MEMORY.md is the page that an agent reads when it starts. Claude Code has no project for the "
+            "folder you started in, and the settings name no other. Type the folder of your MEMORY.md; one "
+            "that is missing is created. You see a preview first."
         )
         yield Static(content(said), classes="words")
         yield Field("Folder of MEMORY.md", self._folder, id="folder", hint="such as: ~/project")

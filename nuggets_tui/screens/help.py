@@ -95,7 +95,7 @@ SIGNS: Final = (
     ("⊘", "hidden"),
     ("a→b  b~", "in the results: you typed a, it was read as b; b~ where space is short"),
     ("✓  ✗", "a search check finds its note, or no longer finds it"),
-    ("×3", "recalled in three sessions"),
+    ("3×", "recalled in three sessions"),
     ("↶", "undone, in whole or in part"),
     ("◈", "in the audit log: a reflection run"),
     ("◷", "time travel, read only: {time} starts it, esc returns to now"),

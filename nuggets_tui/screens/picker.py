@@ -177,7 +177,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
             title = marked(note.title, choice.words, title_style(note))
         linked = "already linked" if note.id in self._linked else ""
         about = [cut(part, _ABOUT) for part in (choice.why, linked, note.nugget_name) if part]
-        return Row(note.id, (with_reasons(Content.assemble(note_marks(note), title), about),))
+        return Row(note.id, (with_reasons(Content.assemble(note_marks(note), title), about, whole=True),))
 
     def action_move(self, step: int) -> None:
         """Walks the list while the cursor stays in the field."""

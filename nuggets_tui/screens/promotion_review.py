@@ -118,7 +118,7 @@ def _page_lines(result: PromotionResult, width: int) -> list[Content]:
 
 def _entry_item(entry: PromotionEntry, limit: int, *, refused: bool = False) -> ReviewItem:
     # Of a note that is gone nobody knows its recalls.
-    detail = [*([plural(entry.hits, "recall")] if entry.hits else []), entry.section]
+    detail = [*([f"recalled {entry.hits}×"] if entry.hits else []), entry.section]
     if refused:
         detail.insert(0, "refused before")
     elif entry.status == "edited":
@@ -135,7 +135,7 @@ def _entry_item(entry: PromotionEntry, limit: int, *, refused: bool = False) -> 
 def _entry_lines(entry: PromotionEntry, refused: bool) -> Iterator[Content]:
     yield Content.assemble(content("Section ", MUTED), content(entry.section, "bold"))
     if entry.hits:
-        yield content(f"Recalled {plural(entry.hits, 'time')}", MUTED)
+        yield content(f"Recalled {entry.hits}×", MUTED)
     if entry.reason:
         yield content(f"Why: {entry.reason}", MUTED)
     if entry.status == "edited":
@@ -157,7 +157,7 @@ def _below_item(note: Below) -> ReviewItem:
     lacks = plural(note.missing, "more recall")
     said = [
         Content.assemble(content("Section ", MUTED), content(note.section, "bold")),
-        content(f"Recalled {plural(note.hits, 'time')}; {lacks} and it is proposed.", MUTED),
+        content(f"Recalled {note.hits}×; {lacks} and it is proposed.", MUTED),
     ]
     return ReviewItem(
         f"below {note.note_id}", "below", note.title, f"{lacks} · {note.section}", _wrapped_lines(said)
@@ -167,7 +167,7 @@ def _below_item(note: Below) -> ReviewItem:
 def _held_back_item(note: HeldBack) -> ReviewItem:
     said = [
         content(f"Left out: {note.reason}.", "$text-warning" if note.secret else MUTED),
-        content(f"Recalled {plural(note.hits, 'time')}, which would be often enough.", MUTED),
+        content(f"Recalled {note.hits}×, which would be often enough.", MUTED),
     ]
     return ReviewItem(f"held {note.note_id}", "left out", note.title, note.reason, _wrapped_lines(said))
 

@@ -208,7 +208,7 @@ class FactRows:
 
 def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], Content]:
     """Key, value and hits. Keys often begin alike, so a long one is cut in its middle."""
-    hits = Content.styled(f"×{fact.hits}", MUTED) if fact.hits else Content("")
+    hits = Content.styled(f"{fact.hits}×", MUTED) if fact.hits else Content("")
     if holds_secret:
         hits = Content.assemble((SIGN, "$text-error"), " " if fact.hits else "", hits)
     value = content(fact.value, MUTED)

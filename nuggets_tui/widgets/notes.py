@@ -326,7 +326,7 @@ class NotesPane(RowList):
     def _right_side(self, note: Note, now: datetime | None) -> tuple[str, str]:
         """What stands at the right end: whether the note is new, and its age or how often it was recalled."""
         stamp = max(note.updated_at, note.created_at)
-        said = f"×{note.hits}" if self._shown.order == "recalls" else _age(stamp, now) if now else ""
+        said = f"{note.hits}×" if self._shown.order == "recalls" else _age(stamp, now) if now else ""
         return ("new ", said.lstrip()) if self._is_news(note, stamp) else ("", said)
 
     def _is_news(self, note: Note, stamp: str) -> bool:

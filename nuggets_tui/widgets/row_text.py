@@ -52,18 +52,19 @@ def with_label(left: Content, label: Content, right: Content) -> Callable[[int],
     return line
 
 
-def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Content]:
-    """A line with a text, and at its right end as many reasons as leave the text what it needs, the first one where
-    that leaves it half.
+def with_reasons(left: Content, reasons: Sequence[str], *, whole: bool = False) -> Callable[[int], Content]:
+    """A line with a text, and at its right end as many reasons as leave the text what it needs, or half.
+
+    whole: all but the first reason go where the text would be cut for them.
     """
 
     def line(width: int) -> Content:
         room = width - _MARGIN - left.cell_length - 1
         shown = list(reasons)
-        while len(shown) > 1 and cell_len(" · ".join(shown)) > room:
+        while shown and cell_len(" · ".join(shown)) > max(
+            room, 0 if whole and len(shown) > 1 else width // 2
+        ):
             shown.pop()
-        if shown and cell_len(shown[0]) > max(room, width // 2):
-            shown.clear()
         return sides(left, content(" · ".join(shown), MUTED))(width)
 
     return line

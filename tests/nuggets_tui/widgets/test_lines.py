@@ -163,5 +163,5 @@ def test_a_narrow_row_of_a_fact_gives_its_room_to_the_value() -> None:
     rows = FactRows((Nugget(file="p.nugget.json", meta=NuggetMeta(name="p"), facts=facts),))
     line = rows.row(1).lines[0]
     assert callable(line)
-    assert "×4" in line(40).plain
-    assert "×4" not in line(20).plain
+    assert "4×" in line(40).plain
+    assert "4×" not in line(20).plain
