@@ -80,6 +80,8 @@ class FormScreen(FieldsDialog[Saved | PendingConflict]):
         self.typed = typed
         self.text_store = text_store
         self._form = tuple(lines)
+        if len(self._form) == 1:
+            self.keys = "⏎  save · esc  close"
         self._save_values = save
         self._first = first or lines[0].name
         self._remarks = remarks
