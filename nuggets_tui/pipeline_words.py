@@ -61,6 +61,7 @@ _SHORT_REASONS: Final = {
     "duplicate_content": "known",
     "undecided": "undecided",
     "nothing_new": "known",
+    "undone_by_person": "you accepted and undid it",
 }
 # What is to be said against a proposal comes before these.
 _SAYING_LITTLE: Final = ("", "shadow")

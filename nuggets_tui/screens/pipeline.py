@@ -261,7 +261,7 @@ class PipelineScreen(Dialog[None]):
         told = {
             "proposals": f"{status.proposals_open:,}" if status.proposals_open else "",
             "work": counts(status),
-            "entities": f"{status.entities:,}" if status.entities else "",
+            "entities": f"{status.entities:,} in submitted texts" if status.entities else "",
             "health": "",
         }
         selected = len(self.proposals.selected)
