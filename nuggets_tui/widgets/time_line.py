@@ -80,7 +80,7 @@ class TimeLine(Widget, can_focus=True):
         keys, room = self.view.keys, self.size.width - _CORNERS
         said: list[Content] = []
         for key, label in (
-            ("esc", "now"), ("← →", "change"), ("⇧← ⇧→", "day"), (keys.key("conflicts"), "compare, restore a note"),
+            ("esc", "now"), ("← →", "change"), ("⇧← ⇧→", "day"), (keys.key("conflicts"), "compare, restore one"),
             (keys.key("restore"), "restore all"), (keys.key("time"), "choose a moment"), ("home end", "first, last"),
         ):  # fmt: skip
             hint = Content.assemble((key, "bold"), f" {label}")

@@ -233,5 +233,5 @@ def test_in_shadow_mode_too_a_row_warns_of_what_is_to_be_said_against_it(
 
 
 def test_a_proposal_that_was_accepted_and_undone_says_so() -> None:
-    undone = make_proposal(status="review", reason=ProposalReason.UNDONE)
+    undone = make_proposal(1, CHOSEN, status="review", reason=ProposalReason.UNDONE)
     assert "you accepted and undid it" in row_text(proposal_row(undone, NOW), 80)
