@@ -28,6 +28,8 @@ __all__ = ["Dialog", "key_content"]
 _Answer = TypeVar("_Answer")
 # Cells from which two sides fit beside each other.
 _WIDE: Final = 100
+# And from which a list has room for whole sentences.
+_BROAD: Final = 160
 _Result = TypeVar("_Result")
 
 
@@ -42,7 +44,7 @@ class Dialog(ModalScreen[_Answer]):
         Binding("question_mark,f1", "app.help", "help", show=False, id="help"),
     ]
     # What stands beside each other in a wide terminal stands one below the other in a narrow one.
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012  Textual's own is no class variable.
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide"), (_BROAD, "-broad")]  # noqa: RUF012  Textual's own is no class variable.
     heading = ""
     about = ""
     _answered = False

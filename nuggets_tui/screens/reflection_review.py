@@ -86,6 +86,9 @@ def _item(change: ProposedChange, changes: Sequence[NoteChange], snapshot: Snaps
     title = note.title if note else change.nugget_name
     # People know notes by their titles.
     detail = change.describe_with(f'"{other.title}"' if other else "")
+    if change.type == "merge" and other is not None:
+        # Its deed names the other note by id and title.
+        detail = f'merge with "{other.title}"'
     concerned = {change.note_id, change.other_id} if change.type == "merge" else {change.note_id}
     names = _FIELDS.get(change.type)
     why = f"Why: {safe_line(change.reason)}; {change.confidence:.0%} sure."
