@@ -49,7 +49,7 @@ def unfit(note: Note) -> str:
     if not note.content.strip():
         return "empty"
     secret = secret_in(note)
-    return f"looks like a secret: {secret}" if secret else ""
+    return f"looks like a credential: {secret}" if secret else ""
 
 
 def secret_in(note: Note) -> str:

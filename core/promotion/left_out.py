@@ -14,7 +14,7 @@ from core.settings import PromotionSettings
 from core.text.secrets import looks_secret
 
 _MOST: Final = 10
-_NO_TITLE: Final = "(its title looks like a secret)"
+_NO_TITLE: Final = "(its title looks like a credential)"
 
 
 def below(notes: Iterable[Note], settings: PromotionSettings, there: Collection[str]) -> tuple[Below, ...]:

@@ -90,7 +90,7 @@ def select_holders(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Hol
     strange = [id for id in ids if id not in known]
     if strange:
         raise NotFoundError(
-            "holds nothing that looks like a secret",
+            "holds nothing that looks like a credential",
             where=", ".join(strange),
             kept=_KEPT,
             remedy=ListThings("secrets"),
@@ -102,7 +102,7 @@ def without_names(snapshot: Snapshot, found: tuple[Holder, ...]) -> tuple[tuple[
     """Those that can be masked, and the others with the reason: what stands in ids and names cannot be taken out."""
     names = [*snapshot.by_id, *snapshot.nugget_names]
     refused = {
-        one.id: "the possible secret is in the id of a note or the name of a nugget"
+        one.id: "the credential is in the id of a note or the name of a nugget"
         for one in found
         if any(held.value in name for held in one.secrets for name in names)
     }
@@ -124,7 +124,7 @@ def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
         holder = by_id.get(id)
         if holder is None:
             raise InvalidInputError(
-                "holds nothing that looks like a secret", where=id, kept="nothing was changed"
+                "holds nothing that looks like a credential", where=id, kept="nothing was changed"
             )
         note = draft.note(holder.note_id) if holder.note_id else draft.fact_note(holder.nugget, holder.key)
         if note is not None:

@@ -450,7 +450,7 @@ class Store:
         Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         with locked(self.home):
-            why = f"a second file of the nugget {second.document.meta.name}, brought into {second.used.path.name}"
+            why = f"a second file of the nugget {second.document.meta.name}, merged into {second.used.path.name}"
             file, at = str(second.path.relative_to(self.home)), iso(self._clock())
             kept = set_aside(
                 self.home, file=file, data=data, reason=why, where=file, at=at, whole=True, sound=True

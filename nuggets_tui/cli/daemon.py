@@ -28,7 +28,7 @@ class _Ended(BaseException):
 @click.option("--once", is_flag=True, help="Do once what is due and what waits in the pipeline, then exit.")
 @click.option(
     "--interval", type=click.FloatRange(_SHORTEST, _LONGEST), default=60.0, metavar="SECONDS",
-    help="Check at least this often (60).",
+    help="Check at least every so many seconds (default: 60).",
 )  # fmt: skip
 @click.option("--verbose", is_flag=True, help="Print when the next pass is due.")
 @pass_call

@@ -188,10 +188,10 @@ def _logged_notes(memory: Memory) -> Iterator[Note]:
 @click.argument("id", type=TEXT, required=False)
 @pass_call
 def undo(call: Invocation, /, id: str | None) -> None:
-    """Undo a change: your own last one, or with ID any change of any author.
+    """Undo your own last change, or any change by its ID, whoever made it.
 
-    nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If one is in the way,
-    nothing is changed, and the error names it.
+    nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If a
+    later change is in the way, nothing is changed, and the error names it.
     """
     _answer_turn(call, call.memory.undo(id))
 
@@ -200,7 +200,7 @@ def undo(call: Invocation, /, id: str | None) -> None:
 @click.argument("id", type=TEXT, required=False)
 @pass_call
 def redo(call: Invocation, /, id: str | None) -> None:
-    """Redo a change that was undone: the one you undid last, or with ID any."""
+    """Redo the change that you undid last, or any undone change by its ID."""
     _answer_turn(call, call.memory.redo(id))
 
 
@@ -226,7 +226,7 @@ def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
 
 def _turn_lines(done: ChangeSet) -> Iterator[Line]:
     if done.empty:
-        yield "Nothing was changed: it is like that already."
+        yield "Nothing was changed: it is already so."
         return
     told = deed(done)
     yield (f"{told.verb.capitalize()} ", Span(shorten(told.what, LONGEST), "bold"))

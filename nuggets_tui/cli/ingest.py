@@ -51,7 +51,7 @@ def ingest(
 ) -> None:
     """Submit a text for fact extraction: FILE, or - for standard input.
 
-    When this command ends, the text is safe on disk to the letter, whether a model answers or not. `nuggets daemon`
+    When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon`
     extracts the facts, or the app while it is open.
     """
     from core.pipeline.service import Pipeline

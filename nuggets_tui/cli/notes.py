@@ -63,7 +63,7 @@ note_group = LazyGroup(
     type=click.Choice(ORDERS),
     default="newest",
     show_default=True,
-    help="Order; care puts first what most needs a look.",
+    help="Order of the notes; care puts first those that most need a look.",
 )
 @click.option("--limit", type=LIMIT, metavar="N", help="Show at most N.")
 @vectors_option

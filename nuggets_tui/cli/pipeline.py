@@ -60,7 +60,7 @@ pipeline_group = LazyGroup(
 @command("status", epilog=example("nuggets pipeline status --json"))
 @pass_call
 def status(call: Invocation, /) -> None:
-    """Show its state and why, the counts of jobs and notes, the model, and settings that are wrong."""
+    """Show the state of the pipeline and the reason, its jobs and notes, the model, and wrong settings."""
     _print_status(call)
 
 
@@ -99,7 +99,7 @@ def proposals(call: Invocation, /, decided_too: bool, limit: int) -> None:
 @click.argument("ids", type=TEXT, nargs=-1, metavar="[ID...]")
 @click.option(
     "--above", type=click.FloatRange(0.0, 1.0), metavar="0..1",
-    help="All additions with at least this confidence and no objection.",
+    help="Every new note with at least this confidence that no rule objects to.",
 )  # fmt: skip
 @dry_run_option
 @yes_option
@@ -142,7 +142,7 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
         refused = pipeline.refuse(wanted, by=call.author.signature)
     left = len(wanted) - refused
     if left and not call.as_json:
-        write_error(f"{plural(left, 'proposal')} of these did not wait for a decision")
+        write_error(f"{plural(left, 'proposal')} already decided")
     call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
     return None if refused else NOT_FOUND
 

@@ -29,7 +29,7 @@ _STYLES: Final[dict[str, SpanStyle]] = {"new": "good", "updated": "good", "remov
 @dry_run_option
 @yes_option
 @click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
-@click.option("--accept", type=TEXT, metavar="ID,...", help="Only these entries of the dry run.")
+@click.option("--accept", type=TEXT, metavar="ID,...", help="Write only these entries of the dry run.")
 @click.option(
     "--refuse",
     type=TEXT,
@@ -39,9 +39,11 @@ _STYLES: Final[dict[str, SpanStyle]] = {"new": "good", "updated": "good", "remov
 @click.option(
     "--automatic",
     type=click.Choice(["project", "always", "never", "ask"]),
-    help="Only set whether the daily pass promotes: for this project, always, never, or after asking.",
+    help="Promote nothing now; set whether the daily pass promotes (ask: it asks you first).",
 )
-@click.option("--all", "everywhere", is_flag=True, help="Every MEMORY.md that you promoted to before.")
+@click.option(
+    "--all", "everywhere", is_flag=True, help="Promote to every MEMORY.md that you promoted to before."
+)
 @pass_call
 def promote(
     call: Invocation,

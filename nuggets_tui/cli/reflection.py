@@ -35,7 +35,7 @@ _UNBOUNDED: Final = 1_000_000_000
 )
 @dry_run_option
 @yes_option
-@click.option("--accept", type=TEXT, metavar="ID,...", help="Only these changes of the dry run.")
+@click.option("--accept", type=TEXT, metavar="ID,...", help="Make only these changes of the dry run.")
 @click.option(
     "--refuse",
     type=TEXT,
@@ -154,7 +154,7 @@ def _reflection_lines(
     yield f"{looked}. {done}: {said}." if said else f"{looked}. Nothing to do."
     if doubtful:
         links = plural(doubtful, "uncertain link")
-        yield Span(f"{links} (link?), made only when --accept names them", "dim")
+        yield Span(f"{links} (link?); only --accept makes them", "dim")
     left = left_for_later(result)
     if left:
         yield Span(f"{left} To do all at once: nuggets reflect --all", "dim")

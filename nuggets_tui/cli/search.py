@@ -66,7 +66,7 @@ Everything else counts as words. A note must meet all options and conditions.
 def search(call: Invocation, /, query: str | None, limit: int, explain: str | None, **values: Any) -> int:
     """Search the notes, best first. Less likely ones follow after a blank line.
 
-    Exit code 1 when no note is likely to answer, whatever words it shares.
+    Exit code 1 when no note is likely to answer, even if some share words with the query.
     """
     query, explain = query_and_note(query, explain)
     memory = call.memory

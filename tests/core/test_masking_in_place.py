@@ -175,7 +175,7 @@ def test_only_what_is_named_is_masked(tmp_path: Path) -> None:
     memory.mask_secrets(memory.masking([note_id]))
     assert [one.id for one in memory.secrets()] == [other.id]
     assert TOKEN in memory.snapshot.note(other.id).content
-    with pytest.raises(NotFoundError, match="holds nothing that looks like a secret"):
+    with pytest.raises(NotFoundError, match="holds nothing that looks like a credential"):
         memory.masking([note_id])
 
 

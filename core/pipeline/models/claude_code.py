@@ -73,7 +73,7 @@ class ClaudeCode:
             return AVAILABLE
         oldest = ".".join(map(str, OLDEST))
         said = f"{self.command} {found[0]}" if found else f"a {self.command} of unknown version"
-        why = f"{said} cannot run without its tools; update it to {oldest} or newer"
+        why = f"{said} cannot switch its tools off; update it to {oldest} or newer"
         return Availability(False, "no_command", why)
 
     def _run(self, prompt: str, as_argument: bool, deadline: float) -> CommandOutput:

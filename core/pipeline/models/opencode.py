@@ -9,7 +9,7 @@ from core.pipeline.models.provider import Answer, Availability, ModelUnavailable
 
 # What was seen of 1.18: MCP servers of a user's folder start whatever the configuration handed over says, a bound on
 # turns is not kept, and an agent without tools that it does not know becomes its usual one with all of them.
-WHY: Final = "OpenCode has no command that reads a text without its tools and MCP servers"
+WHY: Final = "OpenCode cannot switch its tools and MCP servers off"
 TODO: Final = 'set extraction.provider to "ollama" or "claude-code"'
 
 

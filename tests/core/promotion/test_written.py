@@ -109,7 +109,7 @@ def test_lines_that_a_note_lost_at_its_end_go_and_a_persons_remark_stays(place: 
         ({"content": "  "}, "empty"),
         (
             {"content": "token ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"},
-            "looks like a secret: GitHub token",
+            "looks like a credential: GitHub token",
         ),
     ],
 )
@@ -405,7 +405,7 @@ def test_notes_that_are_kept_out_are_told_with_the_reason_and_never_with_the_sec
         often(1, secret, "token"), often(2, "x", "t", stability="temporary"), often(3, "x", secret)
     ).look()
     assert [note.reason for note in result.held_back] == [
-        "looks like a secret: GitHub token", "temporary", "looks like a secret: GitHub token"
+        "looks like a credential: GitHub token", "temporary", "looks like a credential: GitHub token"
     ]  # fmt: skip
     assert result.withheld == (ONE, "note-memory-00000003")
     assert secret not in str(result.to_dict())

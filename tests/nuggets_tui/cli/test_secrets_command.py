@@ -73,7 +73,7 @@ def test_one_is_masked_by_its_id_and_the_values_it_shares_with_others(leaky: Any
     leaky.ok("secrets", "--mask", "--yes", ids["Other"])
     assert ids["Other"] not in str(leaky.json("secrets"))
     assert len(leaky.json("secrets")["secrets"]) == 2
-    assert "holds nothing that looks like a secret" in leaky.fails("secrets", ids["Plain"], code=1)
+    assert "holds nothing that looks like a credential" in leaky.fails("secrets", ids["Plain"], code=1)
 
 
 def test_what_is_none_is_said_once(leaky: Any) -> None:

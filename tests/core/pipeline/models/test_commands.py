@@ -272,7 +272,7 @@ def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked
     command, model = claude(tmp_path, body)
     found = model.available()
     assert (found.ok, found.reason) == (False, "no_command")
-    assert "2.0.20 cannot run without its tools" in found.message
+    assert "2.0.20 cannot switch its tools off" in found.message
     with pytest.raises(ModelHttpError, match="unknown option"):
         model.generate(LONG, None, SECONDS)
     assert ["--tools" in call["argv"] for call in command.calls] == [False, True]
