@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TOLD: Final = {
     ProposalReason.EMPTY: "the text is empty",
-    ProposalReason.TARGET_GONE: "the note to change is hidden or deleted",
-    ProposalReason.TARGET_CHANGED: "the note to change has changed since",
+    ProposalReason.TARGET_GONE: "the note is hidden or deleted",
+    ProposalReason.TARGET_CHANGED: "the note has changed since this was proposed",
 }
 
 

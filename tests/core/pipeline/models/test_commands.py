@@ -347,7 +347,7 @@ def test_opencode_is_never_started_since_it_cannot_be_kept_from_its_tools(
     found = model.available()
     assert (found.ok, found.reason) == (False, "no_command")
     assert '"ollama" or "claude-code"' in found.message
-    with pytest.raises(ModelUnavailableError, match="without its tools"):
+    with pytest.raises(ModelUnavailableError, match="cannot switch its tools"):
         model.generate(LONG, None, SECONDS)
     assert OpenCode("a/b").identity == "opencode a/b"
     assert not command.put_down.exists()

@@ -205,7 +205,7 @@ def test_a_persons_edit_of_the_note_goes_before_a_proposal(full: Writes, action:
     full.learn(TEXT, found(COFFEE), decision(action, "C1"))
     full.memory.change("mine", lambda draft: edit_note(draft, note_id, content="Anna likes black tea"))
     done = full.accept(full.proposal().id)
-    assert done.skipped == ((full.proposal().id, "the note to change has changed since"),)
+    assert done.skipped == ((full.proposal().id, "the note has changed since this was proposed"),)
     assert (full.proposal().status, full.proposal().reason) == ("skipped", ProposalReason.TARGET_CHANGED)
     full.flush()
     assert full.notes() == ["Anna likes black tea"]
@@ -216,7 +216,7 @@ def test_a_note_that_is_hidden_by_now_is_left_alone(full: Writes) -> None:
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
     done = full.accept(full.proposal().id)
-    assert done.skipped[0][1] == "the note to change is hidden or deleted"
+    assert done.skipped[0][1] == "the note is hidden or deleted"
     assert full.proposal().reason == ProposalReason.TARGET_GONE
 
 

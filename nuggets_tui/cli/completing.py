@@ -1,0 +1,77 @@
+"""Names of a memory that complete what is typed in a shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from core.errors import NuggetsError
+from nuggets_tui.cli.invocation import Invocation
+from nuggets_tui.safe_text import plain
+
+if TYPE_CHECKING:
+    from nuggets_tui.quick_scan import Names
+
+# So many names are offered at most.
+_MOST: Final = 200
+# Which parameters name a note, by the command or group that they belong to.
+_NOTES: Final = {
+    "note": ("id", "ids", "a", "b", "survivor", "other"),
+    "why": ("note",),
+    "log": ("note",),
+    "restore": ("note",),
+    "searches": ("must_find",),
+    "secrets": ("ids",),
+}
+
+
+def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The names of the memory's things that a value may be. Opens no log, writes nothing, never fails."""
+    offered: Iterable[tuple[str, str]]
+    try:
+        if param.name == "nugget":
+            offered = ((name, "") for name in _names(ctx).nuggets)
+        elif (ctx.info_name, param.name) in (("forget", "key"), ("remember", "key"), ("recall", "query")):
+            offered = _keys(ctx, _names(ctx))
+        elif param.name in _NOTES.get(_subject(ctx), ()):
+            offered = _notes(_names(ctx), incomplete)
+        else:
+            return []
+    except (NuggetsError, OSError, RuntimeError):
+        return []
+    # A name with a line break would be two, and one that a terminal acts upon is not for a terminal.
+    fitting = {name: told for name, told in offered if name.startswith(incomplete) and name == plain(name)}
+    lines = [(name, told) for name, told in fitting.items() if name and "\n" not in name]
+    return [CompletionItem(name, help=" ".join(plain(told).split()) or None) for name, told in lines[:_MOST]]
+
+
+def _subject(ctx: click.Context) -> str:
+    """The command, or the group that it stands in."""
+    parent = ctx.parent
+    return (parent.info_name if parent is not None and parent.parent is not None else ctx.info_name) or ""
+
+
+def _names(ctx: click.Context) -> Names:
+    from nuggets_tui.quick_scan import names_in
+
+    folder: Path = ctx.find_root().ensure_object(Invocation).folder
+    return names_in(folder)
+
+
+def _keys(ctx: click.Context, names: Names) -> Iterator[tuple[str, str]]:
+    wanted = ctx.params.get("nugget")
+    for nugget, keys in names.keys.items():
+        if wanted in (None, nugget):
+            yield from ((key, nugget) for key in keys)
+
+
+def _notes(names: Names, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Titles once one was begun; else ids, each with its title."""
+    for note in names.notes:
+        yield note.id, note.title
+        if incomplete:
+            yield note.title, note.id
