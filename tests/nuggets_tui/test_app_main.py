@@ -237,7 +237,7 @@ async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: P
 async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mended(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.02)
+    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.1)
     graph = home / "graph" / "graph.json"
     good = graph.read_bytes()
     graph.write_bytes(b"{ not json")

@@ -108,7 +108,7 @@ async def test_without_an_editor_the_list_says_what_to_do(home: Path) -> None:
 async def test_a_broken_graph_at_the_start_can_be_opened_in_the_editor(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.02)
+    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.1)
     monkeypatch.setattr("textual.app.App.suspend", lambda app: contextlib.nullcontext())
     graph, good = home / "graph" / "graph.json", tmp_path / "good.json"
     good.write_bytes(graph.read_bytes())
@@ -127,7 +127,7 @@ async def test_a_broken_graph_at_the_start_can_be_opened_in_the_editor(
 async def test_a_broken_graph_at_the_start_is_repaired_from_what_is_left_and_what_was_last_seen(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.02)
+    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.1)
     graph = home / "graph" / "graph.json"
     broken = graph.read_bytes()[:-300]
     graph.write_bytes(broken)
@@ -160,7 +160,7 @@ async def test_a_graph_that_breaks_while_it_is_shown_is_repaired_too(home: Path)
 async def test_with_a_broken_graph_no_key_for_putting_right_is_silent(
     home: Path, monkeypatch: pytest.MonkeyPatch, while_shown: bool
 ) -> None:
-    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.02)
+    monkeypatch.setattr("nuggets_tui.controllers.opening._RETRY", 0.1)
     graph = home / "graph" / "graph.json"
     if not while_shown:
         graph.write_bytes(b"{ not json")
