@@ -241,7 +241,7 @@ _RESOLVE: Final[Mapping[str, str]] = {
     "settle": "nuggets resolve {} lets you decide",
     "once-more": "nuggets resolve {} finishes it",
     "go-on": "nuggets resolve continues",
-    "join": "join both with: nuggets resolve",
+    "join": "merge both with: nuggets resolve",
     "list": "nuggets resolve lists the open conflicts",
     "waits": "your change is kept as a conflict: nuggets resolve {}",
 }

@@ -42,7 +42,7 @@ def why_failed(verdict: SearchCheckResult) -> str:
     if verdict.trouble == "hidden":
         return "its note is hidden"
     if verdict.trouble == "no hit":
-        return f"its note is not among {plural(verdict.total, 'hit')}"
+        return f"its note is not among its hits ({verdict.total:,})" if verdict.total else "it finds nothing"
     within = verdict.search.within
     note = "the note it was merged into" if verdict.merged else "its note"
     first = "first" if within == 1 else f"in the first {within}"

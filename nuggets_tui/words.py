@@ -32,7 +32,7 @@ _PINNED = "pinned"
 _PREFIXES = {"redo": "redid:", "restore": "restored:", "repair": "repaired:"}
 _PARTICIPLES = {
     "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept unchanged",
-    "dropped a recall of": "with a recall dropped",
+    "dropped a recall of": "with fewer recalls",
 }  # fmt: skip
 # What is done to facts as well: said of the note of a fact alone, it says so.
 _OF_FACTS_TOO = frozenset({"added", "deleted", "hid", "brought back", "edited", "renamed", "changed"})

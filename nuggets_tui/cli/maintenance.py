@@ -175,7 +175,7 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
                 "no time is given",
                 code=ErrorCode.BAD_OPTIONS,
                 where="restore",
-                todo="give WHEN; see --help",
+                todo="give WHEN; nuggets log shows times, for one note with --note",
             )
         call.answer(
             lambda: [_backup_document(one) for one in memory.backups()], lambda: _choice_lines(memory)

@@ -112,7 +112,8 @@ def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Lin
     parts = [found.nugget_name, found.key]
     if found.match:
         parts.append(f"{found.match.kind} match")
-    parts.append("from the notes" if found.via == "graph" else how_sure(found))
+    parts += ["from the notes"] if found.via == "graph" else []
+    parts.append(how_sure(found))
     yield Span(" · ".join(part for part in parts if part), "dim")
     for one in found.also:
         yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")

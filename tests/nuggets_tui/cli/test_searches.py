@@ -47,7 +47,7 @@ def test_a_lost_golden_search_ends_the_list_with_one_and_says_why(filled: Any) -
 def test_keeping_a_search_that_does_not_find_its_note_yet_is_no_error_and_is_said(filled: Any) -> None:
     assert filled.json("searches", "keep", "odd", "zebra", "--must-find", "Lunch")["trouble"] == "no hit"
     said = filled.ok("searches", "keep", "odd", "zebra", "--must-find", "Lunch", "--replace")
-    assert "Saved odd, but its check fails: its note is not among" in said
+    assert "Saved odd, but its check fails: it finds nothing" in said
     assert filled("searches").exit_code == 1
 
 
