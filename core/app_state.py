@@ -1,4 +1,4 @@
-"""What an app keeps of its own between two starts on a memory: small files outside the memory.
+"""Small files that the app keeps about a memory between two starts, outside the memory's folder.
 
 It is nothing that is remembered: it makes no entry of the log, and no copy of the folder takes it along.
 """

@@ -1,4 +1,4 @@
-"""The daily pass: whether it is due, and reflection with promotion run once a day, whoever asks first."""
+"""The daily pass: checks whether it is due, and runs reflection and promotion once a day in one process."""
 
 from __future__ import annotations
 

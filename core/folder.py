@@ -1,4 +1,4 @@
-"""Where a memory lies and what its files are called: the one place that reading, watching and every front ask."""
+"""Finds the memory's folder and names its files: reading, watching and every front ask here."""
 
 from __future__ import annotations
 

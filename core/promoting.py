@@ -1,4 +1,4 @@
-"""The promotion of one memory: which MEMORY.md is meant, what is remembered of it, and the writing."""
+"""The promotion of one memory: finds the MEMORY.md, remembers its bullets, and writes it."""
 
 from __future__ import annotations
 

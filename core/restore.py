@@ -1,4 +1,4 @@
-"""Going back: the changes that make a memory, or one note of it, what it was at an earlier time."""
+"""Restoring: the changes that bring a memory, or one note, back to an earlier time."""
 
 from __future__ import annotations
 

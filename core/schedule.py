@@ -1,4 +1,4 @@
-"""When the daily pass is due: rules over the clock that a person sees, the days on which it ran, and the settings.
+"""When the daily pass is due: from the local clock, the days on which it ran, and the settings.
 
 A pass falls due once a calendar day, at the set time, as the clock where the person is shows both. It belongs to the
 day that this clock showed when it ran:

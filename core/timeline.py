@@ -1,4 +1,4 @@
-"""The memory as it was at any moment that its log reaches back to, told from the present one by unwinding the log."""
+"""The memory at any moment of its history, computed by reverting entries from the present state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user has tried of the app on this machine, in any memory: what was tried is not suggested again."""
+"""Which features the user has tried on this machine, in any memory: those are not suggested again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspace: one folder of a coding agent's memory with all that it holds, the memory and the pipeline beside it.
+"""Workspace: one folder of a coding agent's memory, with its memory and its pipeline.
 
 What concerns both is asked for here: a credential, or a note that is not as it should be, may stand in either.
 """

@@ -1,4 +1,4 @@
-"""What decoding a nugget costs, and whether it can tell anything: known from its numbers, before any vector is made."""
+"""Checks from a nugget's numbers alone what decoding it costs and whether it can succeed."""
 
 from __future__ import annotations
 

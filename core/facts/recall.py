@@ -1,4 +1,4 @@
-"""Recall: a query is resolved to a key, the fact file holds its value, and decoding tells what the vectors make of it.
+"""Recall: finds the key that a query means, reads its value from the fact file, and decodes it from the vectors.
 
 The answer is always the value that stands in the file under the key that was meant. The vectors give it as well while
 a nugget is not overfull; where they do not, are not sure, or are not asked, the answer says so.

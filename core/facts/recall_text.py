@@ -1,4 +1,4 @@
-"""How a key or a query is read: its scope prefix, the words that carry meaning, and how alike two words are."""
+"""Reads keys and queries: the scope prefix, the words that carry meaning, and how alike two words are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what was asked to the key that is meant: exact, by words, by a part, or despite typing errors; or none.
+"""Finds the key that a query means: exactly, by its words, by a part, or despite typing errors.
 
 Every rule gives a strength in [0, 1] and the strongest key wins, whatever its place in the file. A word counts by
 its rarity among the keys (inverse document frequency), so that what tells keys apart decides.

@@ -1,4 +1,4 @@
-"""Seeded keys: the random stream that a name decides, keys drawn from it, and the keys of roles."""
+"""Seeded keys: the random stream of a name, the keys drawn from it, and the keys of roles."""
 
 from __future__ import annotations
 

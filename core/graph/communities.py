@@ -1,4 +1,4 @@
-"""Which notes belong together: communities within each nugget, told by tags and links.
+"""Finds communities of notes within each nugget, by tags and links.
 
 Label propagation (Raghavan, Albert and Kumara, 2007) with tags as anchors: a note votes for its own tags, its
 linked neighbours of the same nugget vote for the community they are in. In every round half of the notes, taken

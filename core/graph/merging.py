@@ -1,4 +1,4 @@
-"""Merging two notes: what the survivor takes from each, and what becomes of links, recalls and the other note."""
+"""Merges two notes: what the survivor takes from each, and where links and recalls go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies around a note: its links in and out, suggested links, and its surroundings as a small graph."""
+"""The surroundings of a note: its links in and out, suggested links, and a small graph around it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a new note comes to be, and how a fact waits inside its hidden note: for edits of notes and facts alike."""
+"""Builds a new note, and hides a fact inside its note: shared by edits of notes and of facts."""
 
 from __future__ import annotations
 

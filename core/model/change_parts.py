@@ -1,4 +1,4 @@
-"""What of a change set can be taken back alone: a note with its fact, a fact, a file."""
+"""The parts of a change set that can be undone alone: a note with its fact, a fact, or a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A draft: edits laid over a snapshot one after the other, turned into one change set at the end."""
+"""A draft: edits applied to a snapshot one after the other, turned into one change set at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of the ledger: a change set together with what became of it."""
+"""Entries of the journal: a change set together with its state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times of entries that follow one another, where a clock was wrong for some of them."""
+"""Orders the times of successive entries where a clock was wrong for some of them."""
 
 from __future__ import annotations
 

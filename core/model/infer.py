@@ -1,4 +1,4 @@
-"""Metadata that nobody gave: inferred from the key or title, the content and the tags."""
+"""Infers metadata that nobody gave, from the key or title, the content and the tags."""
 
 from __future__ import annotations
 

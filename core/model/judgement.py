@@ -1,4 +1,4 @@
-"""What a question came to: whether the memory answers it, may answer it, or knows nothing of it."""
+"""The result of a question: the memory answers it, may answer it, or has no answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masks: credentials with what is put in their place, laid over texts, notes, facts, change sets and bytes.
+"""Masks: credentials and their placeholders, applied to texts, notes, facts, change sets and bytes.
 
 A value is found in each spelling that a file may have for it: as it is, escaped as JSON or Markdown has it, in either
 case of the hexadecimal digits, JSON within JSON, composed or decomposed, with letters in it that nobody sees, wrapped

@@ -1,4 +1,4 @@
-"""Where entries of the log come from: what somebody did, what other programs did, what was restored."""
+"""The origins of journal entries: an edit, another program, a restore and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of a MEMORY.md that promotion writes to: which texts of it are ours."""
+"""What promotion remembers of a MEMORY.md: which of its bullets promotion wrote."""
 
 from __future__ import annotations
 

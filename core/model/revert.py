@@ -1,4 +1,4 @@
-"""Reverting the log: the memory as it was before the newest of its change sets were made."""
+"""Reverts change sets, newest first, to get the memory as it was before them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which notes and facts of a memory look as if they held a credential, and which a person has said hold none."""
+"""Finds notes and facts that seem to hold a credential, and those that a person said hold none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which proposals a person means by their ids."""
+"""Finds the proposals that a person names by id."""
 
 from __future__ import annotations
 

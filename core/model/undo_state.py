@@ -1,4 +1,4 @@
-"""Whether what a change did still stands: only then is there something to take back."""
+"""Checks whether a change still has its effect: only then is there something to undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One window on a memory: what was changed through it, so that its undo takes back nothing of another window."""
+"""One window on a memory: the changes made through it, so that its undo undoes only its own."""
 
 from __future__ import annotations
 

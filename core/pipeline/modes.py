@@ -1,4 +1,4 @@
-"""What the pipeline may do: modes as pure functions of the flags."""
+"""The modes of the pipeline, as pure functions of the flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pipeline tells its fronts: memories, jobs, proposals, entities, health. Frozen, typed, times in epoch ms."""
+"""The records that the pipeline gives its fronts: frozen, typed, times in epoch milliseconds."""
 
 from __future__ import annotations
 

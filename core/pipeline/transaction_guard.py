@@ -1,4 +1,4 @@
-"""The rule that no model is called and nothing is fetched while this thread holds a write transaction."""
+"""Forbids model and network calls while this thread holds a write transaction."""
 
 from __future__ import annotations
 

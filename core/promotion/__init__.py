@@ -1,4 +1,4 @@
-"""Promotion: what is recalled often is written into MEMORY.md, beside whatever a person wrote there."""
+"""Promotion: writes often recalled notes into MEMORY.md, beside whatever a person wrote there."""
 
 from core.promotion.result import Below, HeldBack, Length, PromotionEntry, PromotionResult
 from core.promotion.run import promote

@@ -1,4 +1,4 @@
-"""Which notes are promoted, into which section, and in what order sections stand."""
+"""Chooses the notes to promote, their sections, and the order of sections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a promotion leaves out, and why: notes just under the threshold, temporary ones, those that hold secrets."""
+"""Names what a promotion leaves out and why: notes below the threshold, temporary ones, and credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes matched with the bullets of a page: what is to be added, updated, taken out, and what a person edited."""
+"""Matches notes with the bullets of a page: what to add, update or remove, and what a person edited."""
 
 from __future__ import annotations
 

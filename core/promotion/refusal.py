@@ -1,4 +1,4 @@
-"""What a person refused to have in MEMORY.md: marks that a note bears, so that the same text is not proposed again."""
+"""Marks what a person refused to have in MEMORY.md on the note, so that the same text is not proposed again."""
 
 from __future__ import annotations
 

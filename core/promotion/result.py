@@ -1,4 +1,4 @@
-"""What a promotion gives back: its entries, the text it changes and one change set."""
+"""The result of a promotion: its entries, the text it changes and one change set."""
 
 from __future__ import annotations
 

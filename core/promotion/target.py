@@ -1,4 +1,4 @@
-"""Where MEMORY.md lies: the folder given, the agent's folder for the project, or the setting."""
+"""Finds MEMORY.md: in the folder given, the agent's folder for the project, or the one in the settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of a page that touch only our own bullets: replace, take out, add; every other byte stays."""
+"""Edits only our own bullets of a page: replaces, removes, adds; every other byte stays."""
 
 from __future__ import annotations
 

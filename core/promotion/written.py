@@ -1,4 +1,4 @@
-"""Telling our bullets from a person's: by what is remembered of the texts that we wrote."""
+"""Tells our bullets from a person's by remembering the texts that we wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The caps of a run: how many notes it archives, and merges away, at most."""
+"""The limits of a run: how many notes it archives and merges at most."""
 
 from __future__ import annotations
 

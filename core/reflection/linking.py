@@ -1,4 +1,4 @@
-"""The rule that links lonely notes to notes of the same nugget that speak of the same uncommon things."""
+"""The rule that links lonely notes to notes of the same nugget with the same uncommon words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person refused: kept in the notes themselves, so that no later pass proposes it again."""
+"""Remembers in the notes what a person refused, so that no later pass proposes it again."""
 
 from __future__ import annotations
 

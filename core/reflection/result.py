@@ -1,4 +1,4 @@
-"""What a reflection pass gives back: its proposals, its counts and one change set."""
+"""The result of a reflection pass: its proposals, its counts and one change set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule that improves tags: what scope, type, title and content say, added where it is missing."""
+"""The rule that adds missing tags: from scope, type, title and content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule that tidies content: white space that means nothing, and lines of prose or lists said twice."""
+"""The rule that tidies content: meaningless white space and repeated lines of prose or lists."""
 
 from __future__ import annotations
 

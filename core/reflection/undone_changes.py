@@ -1,4 +1,4 @@
-"""What a person took back of earlier runs: no run that nobody watches does the same again."""
+"""Finds what a person undid of earlier runs, so that no unattended run does it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of a pass see: the notes as the pass has them so far, and what is worked out once for all of them."""
+"""The view that rules get: the notes as changed so far, and values computed once for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search over all notes: an index that follows the snapshots, hits that say why, places to highlight, snippets."""
+"""Search over all notes: an index that follows the snapshots, explained hits, highlights, snippets."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Many notes read at once: the same segment as of their documents one by one, counted over whole arrays."""
+"""Reads many notes at once: gives the same segment as single documents, counted over whole arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand at the cursor of the search box: names of fields, and the values that the memory has for them."""
+"""Completes the search box: names of fields, and the values that the memory has for them."""
 
 from __future__ import annotations
 

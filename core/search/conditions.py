@@ -1,4 +1,4 @@
-"""The conditions of a query, such as tag:auth or updated:<30d: which there are, and which notes they admit."""
+"""The conditions of a query, such as tag:auth or updated:<30d, and which notes they admit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A note as search sees it: its stems in order, what each of them weighs, and the words they come from."""
+"""A note as search sees it: its stems in order, their weights, and the words they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made each part of one note's score: the words, pairs, notes and links, in numbers that add up."""
+"""Explains each part of one note's score: words, pairs, notes and links, in numbers that add up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index as named blocks of bytes, to be kept between starts, and back.
+"""Saves an index as named blocks of bytes between starts, and loads it again.
 
 The blocks hold no note, only what was read from notes; which note a row belongs to is found by the digest of what it
 says now. So a stale store costs reading some notes anew, and gives nothing that the notes do not say.

@@ -1,4 +1,4 @@
-"""What may be meant where a search finds nothing: a nugget, type or tag of a name, or another spelling."""
+"""Suggests what a search without hits may mean: a nugget, type or tag of that name, or another spelling."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The ranking of all notes for one query: the parts of every score, blended, the hits in order, and how likely each
-answers.
-"""
+"""Ranks all notes for one query: blends the parts of each score and judges how likely each note answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a search takes and gives: filters, hits, the parts of their scores, and why a note is where it is."""
+"""The types of a search: filters, hits, the parts of their scores, and explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judging of saved searches: how many hits each has, and whether the note that it must find is among the first."""
+"""Runs saved searches: how many hits each has, and whether a check finds its note among the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A piece of a note's text, on one line, in which the words that a search matched stand closest together."""
+"""Finds the piece of a note's text, on one line, where the matched words stand closest together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory's history: what changed, by whom, and how it is taken back, done again or resolved."""
+"""A memory's history: its entries, undo, redo and conflicts."""
 
 from __future__ import annotations
 

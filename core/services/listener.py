@@ -1,4 +1,4 @@
-"""What listens to the files of a memory: a part that reads one file beside the notes again when it is another one."""
+"""A listener reads one file beside the notes again when it changes."""
 
 from __future__ import annotations
 

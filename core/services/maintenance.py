@@ -1,4 +1,4 @@
-"""Keeping a memory sound: verify and repair, backups and going back to them, joining conflict copies."""
+"""Keeps a memory sound: verify and repair, backups and restore, and merging conflict copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent is answered: the fact that a query means, else the best note of a search; and the counting of it."""
+"""Answers agents: with the fact that a query means, else with the best note of a search; counts each recall."""
 
 from __future__ import annotations
 

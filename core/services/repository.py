@@ -1,4 +1,4 @@
-"""The present snapshot of a memory, and the one way to change it: under one guard, with its files and their log."""
+"""Holds the present snapshot of a memory and is the one way to change it, under one guard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""searches.toml of a memory: the searches that a person saved, read again when the file is another one."""
+"""searches.toml of a memory: the saved searches, read again when the file changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search of one memory: its index, brought up to each snapshot, and the questions put to it."""
+"""The search of one memory: brings its index up to each snapshot, and answers queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking for credentials in a memory and masking them: a preview first, then everywhere in its folder."""
+"""Finds credentials in a memory and masks them: a preview first, then everywhere in its folder."""
 
 from __future__ import annotations
 

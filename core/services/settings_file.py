@@ -1,4 +1,4 @@
-"""settings.toml of a memory: the settings in force, read again when the file is another one."""
+"""settings.toml of a memory: the settings in force, read again when the file changes."""
 
 from __future__ import annotations
 

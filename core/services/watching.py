@@ -1,4 +1,4 @@
-"""The snapshots of a memory as they follow one another, whoever writes them."""
+"""Follows the snapshots of a memory, whoever writes them."""
 
 from __future__ import annotations
 

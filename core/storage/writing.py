@@ -1,4 +1,4 @@
-"""Writing a change set: new versions staged beside their files, then put in place one after the other."""
+"""Writes a change set: stages new versions beside their files, then exchanges them one after the other."""
 
 from __future__ import annotations
 

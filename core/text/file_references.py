@@ -1,4 +1,4 @@
-"""Files that a text speaks of, such as src/auth/middleware.ts:47: found by their shape, looked up nowhere."""
+"""Finds file references in a text, such as src/auth/middleware.ts:47, by their shape alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""English words whose forms do not grow from one root: what no rule of a stemmer brings together."""
+"""English words with irregular forms, which no stemming rule brings together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in place of a credential that was masked."""
+"""The placeholder of a masked credential."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two texts made one: every line of both is kept, and no line is torn from what gives it its meaning."""
+"""Merges two texts: keeps every line of both, and keeps lines with their context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whitespace that carries no meaning: tidied on write, code and indentation left alone."""
+"""Tidies white space without meaning on write; leaves code and indentation alone."""
 
 from __future__ import annotations
 

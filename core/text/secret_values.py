@@ -1,4 +1,4 @@
-"""What tells a password or random token from a word, a name, a path, a digest or a placeholder."""
+"""Tells a password or random token from a word, a name, a path, a digest or a placeholder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verify: what is not right in a memory, and one undoable change set that repairs it."""
+"""Verify: finds what is wrong in a memory, and repairs it with one change set that can be undone."""
 
 from core.verify.finding import Finding
 from core.verify.run import findings, repair

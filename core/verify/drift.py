@@ -1,4 +1,4 @@
-"""Rules about a fact and its note, one thing in two files: neither stands without the other, both say the same."""
+"""Rules about a fact and its note: both must exist and say the same."""
 
 from __future__ import annotations
 

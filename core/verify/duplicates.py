@@ -1,4 +1,4 @@
-"""Rules about what stands there twice: ids, keys of facts, and notes that mirror one fact."""
+"""Rules about duplicates: ids, keys of facts, and notes that mirror one fact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: one thing each that is not right, in words for a person, with the way to repair it beside it."""
+"""Findings: each is one problem in words for a person, with its repair."""
 
 from __future__ import annotations
 

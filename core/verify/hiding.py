@@ -1,4 +1,4 @@
-"""Rules about hidden facts: a fact that is hidden waits in its note and is not recalled, and the other way round."""
+"""Rules about hidden facts: a hidden fact waits in its note and is not recalled, and the reverse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about what every write sets right on a note: its links, its tags and the recipe of its vector."""
+"""Rules about a note's links, its tags and its vector recipe, which every write corrects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the repairs share: a note as the draft has it, and where a value goes that gives way to another one."""
+"""Shared by repairs: the note as the draft has it, and where a replaced value is kept."""
 
 from __future__ import annotations
 

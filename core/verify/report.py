@@ -1,4 +1,4 @@
-"""Rules that only tell: what cannot be read, names that no file can bear, values that the format does not know."""
+"""Rules that only report: unreadable parts, names that no file can have, values that the format does not know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Brings what stands in a second file of one nugget alone into the nugget, so that the file can be set aside."""
+"""Merges what only a second file of a nugget holds into the nugget, so that the file can be set aside."""
 
 from __future__ import annotations
 

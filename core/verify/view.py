@@ -1,4 +1,4 @@
-"""The look-ups that the rules share: which note stands for which fact, and what cannot be told."""
+"""Look-ups that the rules share: which note belongs to which fact, and what cannot be known."""
 
 from __future__ import annotations
 

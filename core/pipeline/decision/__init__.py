@@ -1,1 +1,1 @@
-"""What becomes of each fact beside what is stored already: add, update, delete, none."""
+"""Decides about each extracted fact beside the stored notes: add, update, delete or none."""

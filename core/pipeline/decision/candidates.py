@@ -1,4 +1,4 @@
-"""How the two scorers of the search for candidates become one score, and the query that a fact makes."""
+"""Builds the query for a fact, and combines the two scores of each candidate."""
 
 from __future__ import annotations
 

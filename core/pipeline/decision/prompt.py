@@ -1,4 +1,4 @@
-"""What a model is asked about facts and candidates: these by short labels, stored text only ever as JSON strings."""
+"""The decision prompt: facts and candidates by short labels, stored text only as JSON strings."""
 
 from __future__ import annotations
 

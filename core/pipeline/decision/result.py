@@ -1,4 +1,4 @@
-"""What is decided about facts: candidates they are held against, proposals, and what could not be decided."""
+"""The results of the decision: candidates, proposals, and facts without a decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision itself: rules first, then one call for all facts that are left, then one a fact where that failed."""
+"""Runs the decision: rules first, then one call for all other facts, then one call per fact if that fails."""
 
 from __future__ import annotations
 

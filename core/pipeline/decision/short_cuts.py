@@ -1,4 +1,4 @@
-"""What needs no model: facts that are stored already in other case, punctuation or nearly the same words."""
+"""Decides without a model: facts already stored in other case, punctuation or nearly the same words."""
 
 from __future__ import annotations
 

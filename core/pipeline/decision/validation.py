@@ -1,4 +1,4 @@
-"""What of a model's decision is kept: a known action, a target that was among the candidates, a reason."""
+"""Validates a model's decision: a known action, a target among the candidates, a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is asked in order to take facts out of a text, and the shape its answer should have."""
+"""The extraction prompt and the shape of its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction itself: one call, and what comes of its answer."""
+"""Runs the extraction: one call, then the reading of its answer."""
 
 from __future__ import annotations
 

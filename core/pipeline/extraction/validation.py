@@ -1,4 +1,4 @@
-"""What of an answer is kept: shapes checked, values clamped, the best within the caps, facts held to their source."""
+"""Validates an answer: checks shapes, clamps values, keeps the best within the caps, checks facts against the text."""
 
 from __future__ import annotations
 

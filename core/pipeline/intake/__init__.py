@@ -1,1 +1,1 @@
-"""What happens to a raw text as it comes in: normalised, redacted, its entities linked; no model, no network."""
+"""Intake of a raw text: normalised, redacted, its entities linked; no model, no network."""

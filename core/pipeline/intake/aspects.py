@@ -1,4 +1,4 @@
-"""Which aspect of an entity a predicate speaks of, told by its verbs; the rules that work without a model."""
+"""Finds the aspect of an entity that a predicate is about, by its verbs; needs no model."""
 
 # The groups read as the table that they are.
 # ruff: noqa: E501

@@ -1,4 +1,4 @@
-"""Decisions in a text, told by fourteen forms of words; what was decided weighs more than what was said."""
+"""Finds decisions in a text by fourteen patterns; a decision weighs more than other statements."""
 
 from __future__ import annotations
 

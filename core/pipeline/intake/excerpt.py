@@ -1,4 +1,4 @@
-"""The part of a long text that stands around certain words."""
+"""Takes the part of a long text around certain words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inline linker: entities, attributes and pairs of a text, found by rules alone while the text is being stored."""
+"""The inline linker: finds entities, attributes and pairs of a text by rules, while the text is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words with a capital that are no names, and what makes the first word of a sentence a doubtful one."""
+"""Capitalised words that are no names, and rules for the first word of a sentence."""
 
 # The lists read better as they are.
 # ruff: noqa: E501

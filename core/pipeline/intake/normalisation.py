@@ -1,4 +1,4 @@
-"""Raw text made comparable: content to store, normalised content to compare, the hash that tells duplicates."""
+"""Normalises raw text: content to store, content to compare, and a hash that finds duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials taken out of a text before a model sees it or a transcript is kept: rather one too many than too few."""
+"""Removes credentials before a model sees a text or a transcript is kept: rather one too many than too few."""
 
 from __future__ import annotations
 

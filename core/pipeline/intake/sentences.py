@@ -1,4 +1,4 @@
-"""A text cut into sentences and clauses, as places in it."""
+"""Splits a text into sentences and clauses, as positions in it."""
 
 from __future__ import annotations
 

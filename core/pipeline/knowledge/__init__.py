@@ -1,1 +1,1 @@
-"""What is known of entities: relations with their evidence, attributes by aspect, and which of them seem outdated."""
+"""Knowledge about entities: relations with evidence, attributes by aspect, and which seem outdated."""

@@ -1,4 +1,4 @@
-"""What a model is asked about the statements of one entity, and what of its answer is kept: aspect and kind of each."""
+"""The classification prompt for the statements of one entity, and the validation of its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a proposal contradicts what it would change: by the words, and where the settings allow by a model."""
+"""Checks whether a proposal contradicts what it changes: by words and, where settings allow, by a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How what a model found in raw memories reaches the knowledge graph, once what it said there is written."""
+"""Writes what a model found in raw memories into the knowledge graph, once their facts are written."""
 
 from __future__ import annotations
 

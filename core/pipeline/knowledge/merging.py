@@ -1,4 +1,4 @@
-"""What a person says of entities: two are the same thing, or one has another name; each is audited."""
+"""Entity edits by a person: merging two entities and renaming one, each audited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How relations that a model found become rows: entities, mentions, and evidence that counts once a memory."""
+"""Writes the relations that a model found: entities, mentions, and evidence counted once per memory."""
 
 from __future__ import annotations
 

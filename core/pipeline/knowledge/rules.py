@@ -1,4 +1,4 @@
-"""Aspect and kind of what is said of an entity by rules alone, for when no model answers."""
+"""Classifies statements about an entity by rules alone, for when no model answers."""
 
 from __future__ import annotations
 

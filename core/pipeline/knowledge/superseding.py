@@ -1,4 +1,4 @@
-"""Which attributes seem outdated by newer ones: flags for a person, and the person's word on them."""
+"""Flags attributes that newer ones seem to replace, and records a person's decision on them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Language models: how one is asked, and how what it answers is read."""
+"""Language models: asking one, and reading its answer."""

@@ -1,4 +1,4 @@
-"""What a model meant: its thinking set aside, and of all JSON objects in its answer the last of the right shape."""
+"""Parses a model's answer: drops its thinking, and takes the last JSON object of the right shape."""
 
 from __future__ import annotations
 

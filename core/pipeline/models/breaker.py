@@ -1,4 +1,4 @@
-"""When a provider that fails is left alone, and for how long: pure rules."""
+"""The circuit breaker: when a failing provider is not asked, and for how long; pure rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claude Code as a model: its command, run for one answer and without anything that could act on the text."""
+"""Claude Code as a model: its command runs for one answer, without anything that could act on the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenCode, which is no model of ours: its command cannot be kept from the tools and servers of the person."""
+"""OpenCode, which is not offered: its command always starts the person's tools and servers."""
 
 from __future__ import annotations
 

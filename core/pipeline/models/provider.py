@@ -1,4 +1,4 @@
-"""What a language model is to the pipeline: one question, one answer, errors of known kinds."""
+"""The interface of a language model: one question, one answer, errors of known kinds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a worker looks again, and when a failed job may be tried again; the chance is submitted."""
+"""Backoff: when a worker looks again and when a failed job is retried; randomness is passed in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an error means for the job that met it: its class, whether another attempt could help, whose fault it was."""
+"""Classifies an error for its job: its class, whether a retry can help, and whose fault it is."""
 
 from __future__ import annotations
 

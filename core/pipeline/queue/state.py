@@ -1,4 +1,4 @@
-"""What the status icon in the header shows, and the words for it: a pure function of how things stand."""
+"""The status icon in the header and its words: a pure function of the pipeline's state."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Work on the queue: one worker, its loop, the types of jobs, and the asking of models."""
+"""Works on the queue: one worker, its loop, the types of jobs, and calls to models."""

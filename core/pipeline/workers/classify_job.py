@@ -1,4 +1,4 @@
-"""The job that sorts what is said of one entity into aspects: read, ask a model or the rules, write."""
+"""The classification job: reads the statements about one entity, asks a model or the rules, writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extraction job in its three phases: what is read, what models are asked, what is written in one transaction."""
+"""The extraction job in three phases: read, ask models, write in one transaction."""
 
 from __future__ import annotations
 

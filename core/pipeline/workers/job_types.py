@@ -1,4 +1,4 @@
-"""The types of jobs: how each is read, thought through and written, in phases that the runner calls in turn."""
+"""The types of jobs: each reads, thinks and writes, in phases that the runner calls in turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop around the ticks: rests between them, ends when it is told to, and is woken by a nudge."""
+"""The worker's loop: rests between ticks, stops when asked to, and wakes at a nudge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a model: what is refused beforehand, what is put down about each call, and who is asked in its place."""
+"""Calls a model: what is refused beforehand, what is recorded of each call, and which fallback is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When facts that were accepted are brought into the notes: many at once, for each time writes the whole graph anew."""
+"""Decides when accepted facts go into the notes: many at once, since each write rewrites the whole graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking turns: which type of job is looked for first, so that a thousand of one do not keep another waiting."""
+"""Round robin over job types, so that a thousand jobs of one type do not delay another."""
 
 from __future__ import annotations
 

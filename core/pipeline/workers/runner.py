@@ -1,4 +1,4 @@
-"""One worker: what is to be done next in a process that shares the queue with others, one unit of work at a time."""
+"""One worker among several processes on one queue: picks and runs one unit of work at a time."""
 
 from __future__ import annotations
 

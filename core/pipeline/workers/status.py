@@ -1,4 +1,4 @@
-"""Everything in counts, with the status and what it means."""
+"""Counts of everything in the pipeline, with the status and its meaning."""
 
 from __future__ import annotations
 

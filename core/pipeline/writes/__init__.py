@@ -1,1 +1,1 @@
-"""What writes: raw texts as they come in, proposals that pass the gates, and what is brought into the graph."""
+"""Writes: raw texts as they come in, proposals that pass the gates, and notes from the outbox."""

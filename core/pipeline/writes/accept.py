@@ -1,4 +1,4 @@
-"""What a person says of proposals: accepted ones are carried out as if the mode allowed it, refused ones are not."""
+"""Applies a person's decisions: accepted proposals are carried out as if the mode allowed it."""
 
 from __future__ import annotations
 

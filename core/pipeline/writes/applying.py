@@ -1,4 +1,4 @@
-"""One row of the outbox laid over a draft of the graph: written, found done, or left to the person who changed it."""
+"""Applies one row of the outbox to a draft: written, already done, or left to the person who changed the note."""
 
 from __future__ import annotations
 

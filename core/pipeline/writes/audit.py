@@ -1,4 +1,4 @@
-"""The rows of the audit for proposals: what was decided and why, what a person said, what was made."""
+"""The audit of proposals: the decision and its reason, a person's answer, and the result."""
 
 from __future__ import annotations
 

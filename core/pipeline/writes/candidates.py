@@ -1,4 +1,4 @@
-"""What facts are held against before a decision: notes that the memory's own search finds, and facts on their way."""
+"""Finds candidates for facts: notes from the memory's own search, and facts still on their way."""
 
 from __future__ import annotations
 

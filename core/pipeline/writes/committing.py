@@ -1,4 +1,4 @@
-"""Writes a plan down: gates, proposals, facts, outbox and audit, all in the transaction of whoever calls."""
+"""Commits a plan: gates, proposals, facts, outbox and audit, in the caller's transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carries a proposal out: the fact, and what is to be done to its note, in the transaction of whoever calls."""
+"""Carries out a proposal: the fact and the change to its note, in the caller's transaction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a proposal may do: the gates that stand before every write, in their order, as pure functions."""
+"""The gates that every write of a proposal must pass, in their order, as pure functions."""
 
 from __future__ import annotations
 

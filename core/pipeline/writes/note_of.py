@@ -1,4 +1,4 @@
-"""What note an accepted fact becomes: its id, title, tags and metadata. Pure: the same fact gives the same note."""
+"""Builds the note of an accepted fact: its id, title, tags and metadata. Pure: the same fact gives the same note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does to the notes of the pipeline, taken over into its facts: taken out, brought back, reworded."""
+"""Takes a person's edits of pipeline notes over into the facts: removed, restored or reworded."""
 
 from __future__ import annotations
 

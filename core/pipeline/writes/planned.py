@@ -1,4 +1,4 @@
-"""What was found out about a raw memory, ready to be written: each fact with what should become of it."""
+"""The plan for a raw memory: each extracted fact with its decision, ready to be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sentence of a raw memory a fact comes from."""
+"""Finds the sentence of a raw memory that a fact comes from."""
 
 from __future__ import annotations
 

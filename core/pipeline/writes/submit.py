@@ -1,4 +1,4 @@
-"""Intake: a text that is submitted is safe on disk, linked and waiting for a worker when this returns."""
+"""Intake: when this returns, the submitted text is safe on disk, linked, and queued for a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person accepted and undid since: its proposals wait again, until it is redone."""
+"""Finds what a person accepted and undid since: its proposals wait again until it is redone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both sides held against each other: what was accepted and what stands in the graph, for `nuggets verify`."""
+"""Compares accepted facts with the notes in the graph, for `nuggets verify`."""
 
 from __future__ import annotations
 

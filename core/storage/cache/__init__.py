@@ -1,1 +1,1 @@
-"""The cache outside of the memory: what can be computed anew."""
+"""The cache outside of the memory: only what can be computed again."""

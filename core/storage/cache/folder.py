@@ -1,4 +1,4 @@
-"""Where the cache of a memory lies, and the removal of caches whose memory is gone."""
+"""Finds the cache folder of a memory, and removes caches of memories that are gone."""
 
 from __future__ import annotations
 

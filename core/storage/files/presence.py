@@ -1,4 +1,4 @@
-"""The daemon of a folder: one at a time, by a lock that the system lets go when its process ends."""
+"""The daemon's lock on a folder: one daemon at a time; the system releases it when the process ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which process did something, told so that a later one with the same number is not taken for it."""
+"""Identifies a process, so that a later one with the same number is not mistaken for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders beside the memory's files, for what is kept of former times: made, named by time, and tidied."""
+"""Folders beside the memory's files for earlier versions: created, named by time, and tidied."""
 
 from __future__ import annotations
 

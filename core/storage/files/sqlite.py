@@ -1,4 +1,4 @@
-"""What the SQLite files of a memory have in common: begun, written in one step, checked, moved away when broken."""
+"""What the SQLite files of a memory share: creating, writing in one step, checking, moving away when broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of the user, outside of every memory, in which each memory has one of its own."""
+"""The user's folders outside of every memory, with a subfolder for each memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between the bytes of one note or fact and its typed form; what did not change keeps its bytes."""
+"""Converts one note or fact between bytes and its typed form; what did not change keeps its bytes."""
 
 from __future__ import annotations
 

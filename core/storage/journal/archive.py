@@ -1,4 +1,4 @@
-"""Archives of the ledger: its oldest entries, moved out as compressed lines when it grows past its limit."""
+"""Archives of the journal: its oldest entries, compressed and moved out when it grows past its limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the journal last saw of the files, every note and fact by its bytes: what differs came from outside."""
+"""The baseline: the bytes of every note and fact as the journal last saw them; what differs came from outside."""
 
 from __future__ import annotations
 

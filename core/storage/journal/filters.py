@@ -1,4 +1,4 @@
-"""Which entries of the journal are asked for: filters as SQL, and words that an entry is looked through for."""
+"""Filters journal entries: as SQL, and by words within an entry."""
 
 from __future__ import annotations
 

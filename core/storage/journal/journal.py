@@ -1,4 +1,4 @@
-"""The ledger: every change set that was ever applied, in one SQLite database beside the files."""
+"""The journal: every change set ever applied, in one SQLite database beside the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the daily pass ran, and who runs it now: kept in the journal, so that of several processes one runs it."""
+"""Records when the daily pass ran and who runs it now, so that only one of several processes runs it."""
 
 from __future__ import annotations
 

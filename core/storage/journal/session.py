@@ -1,4 +1,4 @@
-"""The log's part in reading and writing a folder: its journal open, and what is put down while files are changed."""
+"""The journal's part in reading and writing a folder: opens it, and records what happens while files change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal as a line of points in time: when each entry was made, and the change sets of some of them."""
+"""The journal as a timeline: when each entry was made, and the change sets of some of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log tells of a change that was written in several turns, since a crash or a refusal came between."""
+"""Reads from the journal a change that was written in several turns because of a crash or refusal."""
 
 from __future__ import annotations
 

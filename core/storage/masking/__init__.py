@@ -1,1 +1,1 @@
-"""Credentials taken out of all that a memory stores."""
+"""Masks credentials in all that a memory stores."""

@@ -1,4 +1,4 @@
-"""Masking what the journal holds: entries on both sides of each change, what was last seen, archives of old entries."""
+"""Masks the journal: both sides of each change, the baseline, and archives."""
 
 from __future__ import annotations
 

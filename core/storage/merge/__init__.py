@@ -1,1 +1,1 @@
-"""Versions of notes, facts and files brought together."""
+"""Merges versions of notes, facts and files."""

@@ -1,4 +1,4 @@
-"""What taking a conflict copy's version would do, of what was changed in two ways: changes to be made later."""
+"""Plans the changes that would take a conflict copy's version where both sides changed something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two versions of a value make together, and who decides where they make nothing."""
+"""Merges two versions of a value, and says who decides where they cannot be merged."""
 
 from __future__ import annotations
 

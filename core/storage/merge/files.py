@@ -1,4 +1,4 @@
-"""Three versions of one file of the memory merged into one, as a version control system wants it."""
+"""Merges three versions of one file of the memory, as a version control system needs it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflict copies joined into a memory: what a copy has and the memory lacks, as one change set."""
+"""Merges conflict copies into a memory: what a copy has and the memory lacks, as one change set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebase: a change set thought out on one snapshot, brought onto the newest one field by field."""
+"""Rebase: brings a change set planned on one snapshot onto the newest one, field by field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""searches.toml: the searches that a person keeps, read, and changed one at a time."""
+"""searches.toml: reads saved searches, and changes them one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""settings.toml as it is written: single values changed, comments and all else kept."""
+"""settings.toml: changes single values, and keeps comments and all else."""
 
 from __future__ import annotations
 

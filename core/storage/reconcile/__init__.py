@@ -1,1 +1,1 @@
-"""What other programs did to the files: found, judged, put right."""
+"""Reconciles the files with the journal: finds what other programs did, logs it, and restores lost changes."""

@@ -1,4 +1,4 @@
-"""Versions of files that another program put in place in the instant of a write of ours: in no case are they lost."""
+"""Keeps versions of files that another program wrote at the moment of our own write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory as a read shows it: what the journal has not seen yet is reconciled in memory, and no file is touched."""
+"""The memory as a read shows it: outside changes are reconciled in memory, and no file is touched."""
 
 from __future__ import annotations
 

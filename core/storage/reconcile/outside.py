@@ -1,4 +1,4 @@
-"""Changes from outside: found by comparing the files with what the journal last saw, logged, and repaired."""
+"""Changes from outside: compares the files with the baseline, logs what differs, and repairs it."""
 
 from __future__ import annotations
 

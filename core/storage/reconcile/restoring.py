@@ -1,4 +1,4 @@
-"""What is to be done about lost updates: what another program really wanted, and what puts the rest back."""
+"""Plans the restoration of lost updates: what another program meant to change, and what to restore."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Damaged files read as far as they can be, and made sound again."""
+"""Reads damaged files as far as possible, and repairs them."""

@@ -1,4 +1,4 @@
-"""Looks at the folder itself: who may write in it, where its files really lie, and what others left in it."""
+"""Inspects the folder itself: who may write to it, where its files really lie, and leftovers in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repair: a sound note graph or fact file made of what is left of a broken one and of what was last seen in it."""
+"""Builds a sound note graph or fact file from what is left of a broken one and from the baseline."""
 
 from __future__ import annotations
 

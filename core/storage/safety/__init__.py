@@ -1,1 +1,1 @@
-"""What is kept before it can be lost: backups, quarantine."""
+"""Keeps copies before anything can be lost: backups and quarantine."""

@@ -1,4 +1,4 @@
-"""What is kept before it can be lost: backups before large changes, and a copy of everything that cannot be read."""
+"""Keeps copies before a write: backups before large changes, and every unreadable file."""
 
 from __future__ import annotations
 
