@@ -73,7 +73,7 @@ _Arguments = ParamSpec("_Arguments")
 def _of_the_log(
     method: Callable[Concatenate[Memory, _Arguments], _Result],
 ) -> Callable[Concatenate[Memory, _Arguments], _Result]:
-    """A method that reads the log, and is called once more where it came upon damage; see `Repository`."""
+    """A method that reads the log. It runs once more where the log was damaged and begun anew; see `Repository`."""
 
     @wraps(method)
     def call(self: Memory, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
@@ -86,8 +86,8 @@ def _of_the_log(
 class Memory:
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
-    `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
-    through this object are put down to. Each call goes to the part that owns its subject.
+    `home` is its folder. `settings` holds what settings.toml and the environment say. `author` is the author of
+    changes made through this object. Each call goes to the part that owns its subject.
     """
 
     def __init__(
@@ -180,15 +180,16 @@ class Memory:
     ) -> Self:
         """Opens the memory in a folder (default: NUGGETS_HOME, else ~/.nuggets).
 
-        A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, but
-        for two cases: a write that a crash cut off is finished, and a change that another program took back
-        without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
-        reconcile=False leaves it to the first change or `refresh`: till then snapshot, answers and log are as they will
-        be, and reading writes nothing but the recalls that it counts. None: until then they are as the files are,
-        which is quicker to have. `clock` and `ids` (8 new hexadecimal digits a call) may be
-        given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
-        broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
-        alone are there. window: of another memory on the same folder, through which one person works.
+        A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, with
+        two exceptions: it finishes a write that a crash interrupted, and it restores a change that another program
+        overwrote without having seen it. What other programs changed meanwhile goes into the log (`ledger.db`).
+
+        reconcile=False leaves that to the first change or `refresh`. Until then snapshot, answers and log already
+        show the result, and reading writes nothing but counted recalls. None: until then they show the files as
+        they are, which is quicker. clock, ids: for repeatable results; `ids` gives 8 new hexadecimal digits a call.
+        tolerant: a note graph that cannot be read is a problem of the snapshot, as a broken fact file always is,
+        and only facts are there. window: of another memory on the same folder, for one person who works in both.
+        Raises BrokenFileError when the note graph cannot be read.
         """
         home = default_home() if path is None else Path(path).expanduser()
         memory = cls(
@@ -203,7 +204,7 @@ class Memory:
         return memory
 
     def close(self) -> None:
-        """Closes the files of the log. The memory may be used on; it opens them again."""
+        """Closes the files of the log. You can go on using the memory; it opens them again."""
         self._repository.close()
 
     @property
@@ -218,16 +219,17 @@ class Memory:
 
     @property
     def history(self) -> tuple[ChangeSet, ...]:
-        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile. They are
-        read from the log; what went to an archive of it is left out. Raises StorageError.
+        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile.
+
+        They are read from the log, without its archives. Raises StorageError.
         """
         return self._repository.history
 
     def refresh(self, *, patient: bool = True) -> bool:
-        """Reads what changed in the files, and puts it into the log. True when the snapshot is a new one.
+        """Reads what changed in the files, and logs it. True when the snapshot is a new one.
 
-        A change of ours that another program took back without having seen it is restored; while that program keeps
-        saving, patient=True waits up to half a second for it to pause. Errors as in `open`; the last good snapshot
+        Restores a change of ours that another program overwrote without having seen it. While that program keeps
+        saving, patient=True waits up to half a second for a pause. Errors as in `open`; the last good snapshot
         stays then.
         """
         return self._repository.refresh(patient=patient)
@@ -239,20 +241,22 @@ class Memory:
         return self._repository.refresh_read_only()
 
     def take_notices(self) -> tuple[str, ...]:
-        """What a person should be told since the last call: what was restored, set aside or begun anew, and what
-        cannot be used of settings and saved searches.
+        """What a person should know since the last call: what was restored, set aside or begun anew, and which
+        settings and saved searches cannot be used.
         """
         return self._repository.take_notices()
 
     def visited(self) -> str | None:
-        """Keeps that a person looks at the memory just now; when that was last, None for never. Changes no memory."""
+        """Records that a person looks at the memory now. Returns the time before that, None for never. Changes no
+        memory.
+        """
         return self._repository.visited()
 
     def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
-        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set; the same one
-        again when the settings or the searches that are kept are others.
+        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set. Yields the
+        same snapshot again when the settings or the saved searches changed.
 
-        A state that cannot be read is passed over; `watch_events` tells of it.
+        Passes over a state that cannot be read; `watch_events` yields its error.
         """
         from core.services.watching import snapshots
 
@@ -261,8 +265,8 @@ class Memory:
     def watch_events(
         self, stop: asyncio.Event | None = None, woken: Callable[[], None] = lambda: None
     ) -> AsyncIterator[Snapshot | NuggetsError]:
-        """As `watch`, and yields the error, once, when the files become unreadable. woken: called before the files are
-        looked at.
+        """As `watch`, and yields the error, once, when the files become unreadable. woken: called before it looks at
+        the files.
         """
         from core.services.watching import events
 
@@ -276,21 +280,21 @@ class Memory:
         return self._repository.draft()
 
     def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
-        """Writes a change set, rebased on the newest files, and returns it as it was really applied.
+        """Writes a change set, rebased on the newest files, and returns it as applied.
 
-        keep_time: it is logged at the time it bears, for who tells a story of the past; else at the present time.
-        An empty one writes nothing. Raises ConflictError when something was changed in two ways (the change then
-        waits in the log, under the id that the error names), ReadOnlyError, BrokenFileError, LockTimeoutError or
-        StorageError; nothing is written then.
+        keep_time: log it at its own time instead of now, to tell a story of the past. An empty change set writes
+        nothing. Raises ConflictError when something was changed in two ways: the change then waits in the log,
+        under the id that the error names. Raises ReadOnlyError, BrokenFileError, LockTimeoutError or StorageError;
+        nothing is written then.
         """
         return self._repository.apply(change_set, keep_time=keep_time)
 
     def change(
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
     ) -> tuple[_Result, ChangeSet]:
-        """Drafts an edit on the newest files and applies it; what `edit` returned, and the change set.
+        """Drafts an edit on the newest files and applies it. Returns what `edit` returned, and the change set.
 
-        When the files moved on between the two such that both conflict, the edit is drafted anew: `edit` may be called
+        When the files changed in between so that both conflict, the edit is drafted again: `edit` may be called
         several times. Errors as in `apply`.
         """
         return self._repository.change(reason, edit, kind=kind)
@@ -298,22 +302,22 @@ class Memory:
     def bring_in(
         self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
     ) -> tuple[_Result, ChangeSet]:
-        """As `change`, put down to somebody else, for whom what cannot be written is safe elsewhere: a conflict that
-        drafting anew does not end is raised, and nothing waits in the log.
+        """As `change`, but by another author, whose change is safe elsewhere until it is written. A conflict that
+        drafting again does not solve is raised, and nothing waits in the log.
 
-        asked: whether this memory's author asked for it, so that their `undo` takes it back.
+        asked: whether this memory's author asked for it, so that their `undo` undoes it.
         """
         return self._repository.bring_in(reason, edit, author=author, asked=asked)
 
     # Settings and saved searches
 
     def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
-        """Changes values in settings.toml, as one entry of the log that `undo` takes back; the rest of the file stays.
+        """Changes values in settings.toml, as one entry of the log that `undo` undoes; the rest of the file stays.
 
-        changes: values by name, such as {"search.text_weight": 0.5}; None takes a value out, so that the default
-        counts. `settings` holds them afterwards. The change set is empty when they were so already. Raises
-        InvalidInputError for no setting or a value that it cannot have, BrokenFileError for a file that cannot be
-        read, errors as in `apply`.
+        changes: values by name, such as {"search.text_weight": 0.5}; None removes a value, so that the default
+        counts. `settings` holds them afterwards. The change set is empty when nothing changed. Raises
+        InvalidInputError for an unknown setting or a value that it cannot have, BrokenFileError for a file that
+        cannot be read; errors as in `apply`.
         """
         return self._repository.change_file(lambda draft: self._settings_file.change(draft, changes))
 
@@ -335,18 +339,19 @@ class Memory:
         return self._saved_searches.problem
 
     def save_search(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
-        """Keeps a search under its name, as one entry of the log that `undo` takes back.
+        """Saves a search under its name, as one entry of the log that `undo` undoes.
 
-        instead_of: the name of the one that it takes the place of. Raises InvalidInputError for a search that makes no
-        sense and a name that another one has, NotFoundError for a note that is not there; errors as in `apply`.
+        instead_of: the name of the search that it replaces. Raises InvalidInputError for a search that makes no
+        sense or a name that is taken, NotFoundError for a note that does not exist, BrokenFileError for a file that
+        cannot be read; errors as in `apply`.
         """
         return self._repository.change_file(
             lambda draft: self._saved_searches.save(draft, search, instead_of)
         )
 
     def delete_searches(self, names: Collection[str]) -> ChangeSet:
-        """Lets saved searches go, as one entry of the log that `undo` takes back. Raises NotFoundError; errors as in
-        `apply`.
+        """Deletes saved searches, as one entry of the log that `undo` undoes. Raises NotFoundError, and
+        BrokenFileError for a file that cannot be read; errors as in `apply`.
         """
         return self._repository.change_file(lambda draft: self._saved_searches.delete(draft, names))
 
@@ -364,11 +369,11 @@ class Memory:
     ) -> tuple[Hit, ...]:
         """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
 
-        text: words, and what `core.search.query_syntax` reads: "phrases", -exclusions, conditions such as tag:auth; any
-        text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
-        is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
-        given up. settings: other weights for this search alone. Every note that has something of the query is a hit;
-        those that are less likely to answer come last and are not `sure`.
+        text: words and what `core.search.query_syntax` reads: "phrases", -exclusions, conditions such as tag:auth;
+        any text is a query. limit: how many at most. filters: by default all visible notes. new_since: an ISO 8601
+        time for is:new; None: a day ago. stopped: asked now and then; once it says yes, the search ends. settings:
+        other weights for this search alone. Every note that shares something with the query is a hit; less likely
+        ones come last and are not `sure`.
         """
         return self.search_result(
             text, limit, filters, new_since=new_since, stopped=stopped, settings=settings
@@ -387,7 +392,7 @@ class Memory:
     ) -> SearchResult:
         """The hits of `search` with one judgement of them all: whether the best one answers.
 
-        syntax: whether the text may hold more than words; without it every text is words alone.
+        syntax: whether the text may hold more than words; without it the whole text is words.
         """
         return self._search.result(self.snapshot, text, limit, filters, new_since, stopped, settings, syntax)
 
@@ -404,8 +409,8 @@ class Memory:
     ) -> Explanation | None:
         """Why a note stands where it does in a search, or why it is no hit. None for no such note.
 
-        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
-        settings: other weights for this search alone. syntax: as in `search_result`.
+        shown: how many hits the asker sees; `needed` is the score of the last of them. settings: other weights for
+        this search alone. syntax: as in `search_result`.
         """
         return self._search.explain(self.snapshot, text, note_id, filters, new_since, shown, settings, syntax)
 
@@ -417,27 +422,27 @@ class Memory:
         new_since: str | None = None,
         stopped: Callable[[], bool] | None = None,
     ) -> Iterator[SearchCheckResult]:
-        """How it stands with saved searches (None: all of them), one after the other, each judged when it is asked for.
+        """Runs saved searches (None: all of them), one after the other, and yields the result of each.
 
-        settings: other weights for this judging alone. stopped: asked now and then, once it says yes there is no more.
+        settings: other weights for this run alone. stopped: asked now and then; once it says yes, the run ends.
         """
         wanted = self.searches if searches is None else searches
         return self._search.judge(self.snapshot, wanted, settings, new_since, stopped)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
-        """The search index, brought up to the present snapshot. progress: told how many notes of how many are read,
-        while a first index is built; what it raises ends the building.
+        """The search index, brought up to the present snapshot. progress: called with how many notes of how many are
+        read while a first index is built; an exception from it ends the building.
         """
         return self._search.index(self.snapshot, progress)
 
     def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
-        """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
-        after changes. stopped: asked now and then. Returns how many vectors were made.
+        """Prepares what searches need: index, its cache, phase vectors. Meant for a background thread, again after
+        changes. stopped: asked now and then. Returns how many vectors were made.
         """
         return self._search.prepare(self.snapshot, stopped)
 
     def keep_index(self) -> bool:
-        """Writes the search index into the cache, where that is worth it; whether it was written."""
+        """Writes the search index into the cache where that is worth it. Returns whether it was written."""
         return self._search.keep()
 
     # Recall
@@ -451,13 +456,13 @@ class Memory:
         record: bool = True,
         syntax: bool = False,
     ) -> Recall:
-        """What an agent is answered: the fact whose key the query means, else the best of facts and notes as a search
-        ranks them, where that is judged to answer.
+        """Answers an agent: with the fact whose key the query means, else with the best fact or note of a search,
+        where that is judged to answer.
 
-        nugget: look in this one alone (raises NotFoundError when there is no such nugget). session: one hit is
-        counted per session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False looks
-        without counting. syntax: whether the query may hold more than words, as in `search`; without it every text
-        is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
+        nugget: ask only this one (raises NotFoundError when it does not exist). session: a recall counts once per
+        session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False counts nothing.
+        syntax: whether the query may hold more than words, as in `search`; without it the whole text is words.
+        Where it is not sure, `found` is False and `candidates` are the best notes, which do not count.
         """
         return self._recall.recall(self.snapshot, query, nugget, session, record=record, syntax=syntax)
 
@@ -483,14 +488,14 @@ class Memory:
 
     @property
     def uncounted_recalls(self) -> int:
-        """How many recalls of this run were answered and could not be counted."""
+        """How many recalls of this run were answered but could not be counted."""
         return self._recall.uncounted
 
     # The log
 
     @property
     def log_problem(self) -> NuggetsError | None:
-        """Why the log cannot be read though there is one; None when it can, and when there is none yet."""
+        """Why the log cannot be read; None when it can, and when there is none yet."""
         return self._repository.log_problem
 
     @_of_the_log
@@ -508,10 +513,12 @@ class Memory:
         before: int | None = None,
         after: int | None = None,
     ) -> tuple[Entry, ...]:
-        """Everything that ever changed, newest first. author: kinds ("person", "agent", "program", ...) or names. kind:
-        of change sets. note: the id of a note. run: the id of an entry, with what took it back or settled it. text:
-        words that all stand in reason, titles, keys or paths. since, until: ISO 8601 times. before, after: the numbers
-        (`seq`) of entries, to read on from there.
+        """Everything that ever changed, newest first.
+
+        author: kinds ("person", "agent", "program", ...) or names. kind: of change sets. note: the id of a note.
+        run: the id of an entry, with what undid or resolved it. text: words that all occur in reason, titles, keys
+        or paths. since, until: ISO 8601 times. before, after: the numbers (`seq`) of entries, to read on from
+        there.
         """
         with self._guard:
             return self._history.log(
@@ -533,13 +540,13 @@ class Memory:
 
     @_of_the_log
     def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """How many entries there are of each kind and name of author and kind of change set. Raises StorageError."""
+        """The number of entries by kind and name of author and by kind of change set. Raises StorageError."""
         with self._guard:
             return self._history.counts()
 
     @_of_the_log
     def timeline(self) -> Timeline:
-        """Every state of the memory as far back as the log reaches. Reads alone. Errors as in `refresh`, and
+        """Every state of the memory as far back as the log reaches. Only reads. Errors as in `refresh`, and
         StorageError for a log that cannot be read.
         """
         from core.timeline import timeline_of
@@ -574,11 +581,11 @@ class Memory:
 
     @_of_the_log
     def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
-        """Takes back an entry of the log by whomever, or one part of it (`part`, or "<id>.<number>"), as a new change
-        set; what came later on other fields stays. None: the last change of this memory's author,
-        made through this window or before it was opened.
+        """Undoes an entry of the log, whoever made it, or one part of it (`part`, or "<id>.<number>"), as a new change
+        set. Later changes to other fields stay. None: the last change of this memory's author, made through this
+        window or before it was opened.
 
-        Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
+        Raises NotFoundError, InvalidInputError, and ConflictError that names what is in the way.
         """
         with self._guard:
             self._repository.reconcile()
@@ -586,14 +593,14 @@ class Memory:
 
     @_of_the_log
     def redo(self, what: str | None = None) -> ChangeSet:
-        """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
+        """Redoes what was undone; None: what this author undid last. Errors as in `undo`."""
         with self._guard:
             self._repository.reconcile()
             return self._history.redo(what)
 
     @_of_the_log
     def taken_back(self) -> frozenset[str]:
-        """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
+        """Ids of entries, and "<id>.<number>" of parts, that are undone at present."""
         with self._guard:
             return self._history.taken_back()
 
@@ -615,7 +622,8 @@ class Memory:
     def resolve_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
         """Resolves every conflict that waits in the same way, oldest first; what was written for each.
 
-        One that cannot be resolved goes on waiting, and the first error of that kind is raised once all were tried.
+        A conflict that cannot be resolved goes on waiting. The first error of that kind is raised once all were
+        tried.
         """
         done: list[ChangeSet] = []
         refused: NuggetsError | None = None
@@ -632,17 +640,17 @@ class Memory:
 
     @_of_the_log
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """Everything that is not as it should be, each with what `repair` would do about it."""
+        """Every problem of the memory, each with what `repair` would do about it."""
         return self._maintenance.verify(progress)
 
     @_of_the_log
     def repair(self) -> ChangeSet:
-        """Mends what `verify` finds and can be mended without asking, as one change set. Errors as in `apply`.
+        """Repairs what `verify` finds and can be repaired without asking, as one change set. Errors as in `apply`.
 
-        A file that cannot be read is first made sound, of what is legible in it and what was last seen there, and a
-        note or fact that cannot be read is put back as it last could be; what that changed is an entry of its own,
-        and the file as it was lies in the quarantine. A second file of a nugget is brought into the one that is used,
-        and then lies there too.
+        First it rebuilds a file that cannot be read from its legible part and the baseline, and restores the last
+        readable version of each note or fact that cannot be read. These repairs are an entry of their own, and the
+        quarantine keeps the former file. A second file of a nugget is merged into the one in use, and then lies in
+        the quarantine too.
         """
         return self._maintenance.repair()
 
@@ -654,25 +662,25 @@ class Memory:
     def restoration(
         self, when: str | None = None, note: str | None = None, progress: Progress | None = None
     ) -> ChangeSet:
-        """What makes the memory, or one note of it, as it was; `apply` writes it.
+        """The changes that restore the memory, or one note of it, to an earlier time; `apply` writes them.
 
-        when: the name of a backup or its beginning, or an ISO 8601 time to which the log reaches back or before which
-        there is a backup; None: the newest backup. progress: told how many of a backup's notes are read. Raises
-        NotFoundError, InvalidInputError, BrokenFileError.
+        when: the name of a backup or its beginning, or an ISO 8601 time that the log or a backup covers; None: the
+        newest backup. progress: called with how many of a backup's notes are read. Raises NotFoundError,
+        InvalidInputError, BrokenFileError.
         """
         return self._maintenance.restoration(when, note, progress)
 
     def going_back(
         self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
     ) -> ChangeSet:
-        """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
-        called in the log. progress and errors as `core.restore.restoration`.
+        """The changes that bring the memory, or one note of it, to the state `wanted`; `apply` writes them. words: the
+        name of that state in the log. progress and errors as in `core.restore.restoration`.
         """
         return self._maintenance.going_back(wanted, words, note, progress)
 
     @_of_the_log
     def resolve(self, *, dry_run: bool = False) -> Resolved:
-        """Joins the conflict copies that sync tools left beside the files; each then lies in the quarantine.
+        """Merges the conflict copies that sync tools left beside the files; each then lies in the quarantine.
 
         What both versions changed in two ways waits in the log. Errors as in `apply`.
         """
@@ -749,7 +757,7 @@ class Memory:
     # Secrets
 
     def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
-        """Notes and facts that look as if they held a credential and were not said to hold none."""
+        """Notes and facts that seem to hold a credential and were not marked as holding none."""
         from core.model.secrets import holders
 
         return tuple(holders(self.snapshot, progress))
@@ -757,28 +765,28 @@ class Memory:
     @_of_the_log
     def masking(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
         """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
-        `secrets`. kept: what another store of the folder holds, and masks itself. Raises NotFoundError, StorageError,
-        BrokenFileError.
+        `secrets`. kept: credentials in another store of the folder, which masks itself. Raises NotFoundError,
+        StorageError, BrokenFileError.
         """
         return self._secrets.preview(ids, kept)
 
     @_of_the_log
     def mask_secrets(self, masking: Masking) -> ChangeSet:
-        """Masks what was previewed, in notes, facts, log, backups and all else of the folder; it cannot be undone.
+        """Masks what was previewed, in notes, facts, log, backups and all else of the folder. You cannot undo it.
 
-        Returns the entry of the log, which holds the masked texts alone. When it is stopped in between, doing it again
-        finishes it. Errors as in `apply`.
+        Returns the entry of the log, which holds only masked texts. If it is stopped in between, run it again to
+        finish. Errors as in `apply`.
         """
         return self._secrets.mask(masking)
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
-        """The proof of a masking, for after it: every file of the folder, the cache, the unsaved texts and the
-        MEMORY.md files that holds one of the values in some spelling, or that cannot be looked into. Writes nothing.
+        """Checks a masking: every file of the folder, the cache, the unsaved texts and the MEMORY.md files that still
+        holds one of the values in some spelling, or that cannot be read. Writes nothing.
         """
         return self._secrets.left(masking)
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
-        """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""
+        """Marks what these notes and facts hold now as no credential. Errors as in `change`."""
         from core.services.secrets import mark_not_secret
 
         return self.change("marked as not a secret", lambda draft: mark_not_secret(draft, ids))[1]
@@ -802,12 +810,12 @@ class Memory:
         subject: str | None = None,
         progress: Progress | None = None,
     ) -> ReflectionResult:
-        """A cleanup pass over at most `limit` notes (setting: 10). `accept`: apply only changes with these ids;
-        `refuse`: remember these as refused. Other limits as in the settings when None. sure: propose nothing doubtful.
-        unattended: for a run that nobody watches; sure, and it does not do again what was taken back of them.
+        """A cleanup pass over at most `limit` notes (setting: 10).
 
-        dry_run proposes and writes nothing. The applied change set is in the result. progress: told how many of the
-        notes were looked through. Errors as in `apply`.
+        accept: apply only changes with these ids; refuse: remember these as refused. Other limits as in the
+        settings when None. sure: propose nothing uncertain. unattended: for a run that nobody watches; it is sure,
+        and does not repeat what a person undid. dry_run: propose and write nothing. progress: called with how many
+        of the notes are looked through. The applied change set is in the result. Errors as in `apply`.
         """
         from core.reflection import reflect
         from core.reflection.undone_changes import RUNS, undone_changes
@@ -850,11 +858,12 @@ class Memory:
         refuse: Collection[str] = (),
         progress: Progress | None = None,
     ) -> PromotionResult:
-        """Brings often recalled notes into MEMORY.md. The target is `memory_dir`, else the project folder of
-        `cwd` (else of the working directory), else the setting. `accept` and `refuse`: ids of entries, as
-        `core.promotion.promote` reads them. progress: told how many of the notes that may stand there are looked
-        at. Raises NotFoundError when there is no target, StorageError when the working directory is gone; errors as
-        in `apply`.
+        """Writes often recalled notes into MEMORY.md.
+
+        The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
+        else in the setting. accept, refuse: ids of entries, as `core.promotion.promote` reads them. progress:
+        called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
+        StorageError when the working directory is gone; errors as in `apply`.
         """
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
@@ -887,11 +896,11 @@ class Memory:
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:
-        """Reflects as once a day, and promotes where `promote`, else the setting schedule.promotes, says so.
+        """Runs the daily reflection, and promotes where `promote`, else the setting schedule.promotes, says so.
 
-        Of several processes that find it due at the same moment one runs it. if_due=False: run it in any case, unless
-        another process is at it. One part's error is in the result and keeps nothing of the other. Raises what keeps
-        the memory from being read or its log from being written.
+        When several processes find it due at the same moment, one of them runs it. if_due=False: run it in any
+        case, unless another process runs it now. An error of one part is in the result and does not stop the other.
+        Raises what keeps the memory from being read or its log from being written.
         """
         from core.daily import run_daily_pass
 
@@ -901,8 +910,8 @@ class Memory:
 def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:
     """Merges what `theirs` changed since `base` into `ours`: three versions of a graph.json or of a fact file.
 
-    What both changed in two ways stays as in `ours` and is told of. Raises BrokenFileError, ReadOnlyError,
-    NotFoundError, StorageError; nothing is written then.
+    Where both sides changed one thing in two ways, `ours` stays and the result names the conflict. Raises
+    BrokenFileError, ReadOnlyError, NotFoundError, StorageError; nothing is written then.
     """
     from core.storage.merge.files import merge_file
 
