@@ -53,14 +53,14 @@ class Workspace:
     # Putting right
 
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """Everything that is not as it should be, the memory's own first. Errors as `Memory.verify`."""
+        """Every problem, the memory's own first. Errors as `Memory.verify`."""
         from core.pipeline.writes.verify import drift
 
         return (*self.memory.verify(progress), *drift(self.memory, now=self._now()))
 
     def repair(self) -> ChangeSet:
-        """Mends what can be mended without asking; what changed in the notes by that, the last part of it where there
-        are several. Errors as `Memory.repair`.
+        """Repairs what can be repaired without asking. Returns what changed in the notes; of several change sets, the
+        last. Errors as `Memory.repair`.
         """
         from core.pipeline.writes.verify import repair_drift
 
@@ -74,7 +74,7 @@ class Workspace:
     # Secrets
 
     def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
-        """What looks as if it held a credential. Errors as `Memory.secrets`, and of the database."""
+        """Everything that seems to hold a credential. Errors as `Memory.secrets`, and of the database."""
         from core.pipeline.writes.secrets import secrets
 
         return secrets(self.memory, progress)
@@ -86,8 +86,10 @@ class Workspace:
         return masking(self.memory, ids)
 
     def mask_secrets(self, masking: Masking) -> ChangeSet:
-        """Masks what was previewed; it cannot be undone. Errors as `Memory.mask_secrets`, LockTimeoutError while the
-        pipeline writes notes. An empty change set is in no log: the pipeline's database alone held what was masked.
+        """Masks what was previewed. You cannot undo it. An empty change set is in no log: only the pipeline's database
+        held the credential then.
+
+        Errors as `Memory.mask_secrets`, and LockTimeoutError while the pipeline writes notes.
         """
         from core.pipeline.writes.secrets import opened_stores
 
@@ -101,11 +103,11 @@ class Workspace:
         return of_memory.done
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
-        """The files that hold what was masked after all, or that cannot be looked into; see `Memory.masking_left`."""
+        """Files that still hold a masked value, or that cannot be read; see `Memory.masking_left`."""
         return self.memory.masking_left(masking)
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
-        """Remembers that what these hold now is no secret. Errors as `Memory.say_not_secret`."""
+        """Marks what these hold now as no credential. Errors as `Memory.mark_not_secret`."""
         from core.pipeline.writes.secrets import mark_not_secret
 
         return mark_not_secret(self.memory, ids)

@@ -142,7 +142,7 @@ class Snapshot:
 
     @cached_property
     def hidden_facts(self) -> Mapping[str, Mapping[str, int]]:
-        """For each nugget the notes in which a hidden fact waits, with the index that the fact had."""
+        """For each nugget, the notes that hold a hidden fact, with the index that the fact had."""
         found: dict[str, dict[str, int]] = {}
         for note in self.notes:
             if note.hidden and note.hidden_fact is not None:
@@ -160,7 +160,7 @@ class Snapshot:
 
     @cached_property
     def nugget_names(self) -> tuple[str, ...]:
-        """Names of all nuggets, also of those that only notes speak of; sorted."""
+        """Names of all nuggets, also of those that only notes name; sorted."""
         return tuple(sorted({n.name for n in self.nuggets} | {n.nugget_name for n in self.notes}))
 
     @property
@@ -178,10 +178,11 @@ class Snapshot:
         return found
 
     def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
-        """The note meant by an id, an unambiguous prefix of an id, or an exact title.
+        """The note with this id, unambiguous prefix of an id, or exact title. A visible note wins over a hidden one of
+        the same title.
 
-        A visible note wins over a hidden one of the same title. Raises NotFoundError, AmbiguousError, BrokenFileError
-        for a note that cannot be read, and InvalidInputError for an empty text.
+        Raises NotFoundError, AmbiguousError, BrokenFileError for a note that cannot be read, and InvalidInputError
+        for an empty text.
         """
         wanted = text.strip()
         if not wanted:
@@ -231,7 +232,7 @@ class Snapshot:
         )
 
     def nearest_notes(self, wanted: str) -> str:
-        """A question after the notes whose title or id is most like what was given; "" for none alike."""
+        """A question that suggests the notes whose title or id is most alike; "" for none."""
         return did_you_mean_note(wanted, (note.title for note in self.notes), self.by_id)
 
     def nugget(self, name: str) -> Nugget:
@@ -242,7 +243,7 @@ class Snapshot:
         return found
 
     def no_nugget(self, name: str) -> NotFoundError:
-        """The error for a name that no nugget has: with the nearest, and those that there are."""
+        """The error for a name that no nugget has; it names the nearest and all others."""
         known = f"nuggets here: {', '.join(self.nugget_names[:8]) or 'none yet'}"
         near = did_you_mean(name, self.nugget_names)
         return NotFoundError(
@@ -263,7 +264,7 @@ class FewChanges(NamedTuple):
 
 
 def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
-    """How two snapshots differ in their notes, where that is by a few and no id stands twice; None otherwise."""
+    """How two snapshots differ in their notes, when they differ in a few and no id is used twice; None otherwise."""
     old, new = before.notes, after.notes
     if not 0 <= len(new) - len(old) <= _FEW or len(before.by_id) < len(old):
         return None
@@ -281,9 +282,8 @@ def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
 
 
 def inherit_indexes(former: Snapshot, following: Snapshot) -> None:
-    """Gives a snapshot nobody has seen yet the look-ups that the former one made already, amended.
-
-    They are what the snapshot would make itself, in the same order.
+    """Gives a new snapshot the look-ups that the former one had built, updated. They equal what the snapshot would
+    build itself, in the same order.
     """
     made = vars(former)
     if "by_id" not in made:

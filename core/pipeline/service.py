@@ -123,12 +123,12 @@ class Pipeline:
         chance: Callable[[], float] | None = None,
         name: str = "",
     ) -> Self:
-        """Opens the pipeline of a memory folder (default: NUGGETS_HOME, else ~/.nuggets), making its database.
+        """Opens the pipeline of a memory folder (default: NUGGETS_HOME, else ~/.nuggets), and creates its database.
 
-        memory: the opened memory to write notes through; else one is opened when it is needed, for `author`, as one of
-        the memories of `window`. clock: gives aware datetimes. ids: 16 new hexadecimal digits a call. provider: instead
-        of the configured one. chance: from 0 to 1, for the jitter. name: of this worker, "" for host and process.
-        Raises StorageError, ReadOnlyError.
+        memory: the opened memory to write notes through; without it, one is opened when needed, for `author`, in
+        `window`. clock: gives aware datetimes. ids: 16 new hexadecimal digits a call. provider: instead of the
+        configured one. chance: from 0 to 1, for the jitter. name: of this worker, "" for host and process. Raises
+        StorageError, ReadOnlyError.
         """
         folder = absolute_path(default_home() if home is None else Path(home).expanduser())
         return cls(
@@ -146,12 +146,12 @@ class Pipeline:
 
     @staticmethod
     def exists(home: str | Path) -> bool:
-        """Whether a memory folder has a pipeline, or what stands in its place; looking makes none."""
+        """Whether a memory folder has a pipeline, or something else in its place. Creates none."""
         return Database.stands(Path(home).expanduser())
 
     @property
     def notice(self) -> str:
-        """What happened to a database that could not be read when this was opened, "" for nothing."""
+        """What happened to a database that could not be read on opening; "" for nothing."""
         return self.database.notice
 
     def close(self) -> None:
@@ -178,7 +178,7 @@ class Pipeline:
 
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
-        """What of the configuration was not taken as it was given, or does nothing yet."""
+        """The configuration's values that are not used as given, and keys that do nothing yet."""
         return self._load().all_warnings
 
     @property
@@ -203,7 +203,7 @@ class Pipeline:
 
     @property
     def memory(self) -> Memory:
-        """The memory that notes are written through; opened when it is first asked for."""
+        """The memory through which notes are written; opened on first use."""
         # A lock of its own: reading a large memory takes long, and nobody who asks for counts waits for it.
         with self._opening:
             if self._memory is None:
@@ -258,11 +258,12 @@ class Pipeline:
         author: str = "",
         transcript: str | None = None,
     ) -> Ingested:
-        """Keeps a text verbatim, links what the rules find in it, and puts in its job, in one transaction.
+        """Stores a text verbatim, links what the rules find in it, and queues its job, in one transaction. No model is
+        asked: it works while the model is down and while the pipeline is off or frozen.
 
-        No model is asked; it works with the model down and the pipeline off or frozen. nugget: where its facts go, else
-        the project's, else `memory`. session: the id of the conversation it is from. author: who says it, else who
-        opened the pipeline. transcript: the whole conversation so far. Raises InvalidInputError for a blank text.
+        nugget: where its facts go, else the project's, else `memory`. session: the id of the conversation it is
+        from. author: who says it, else who opened the pipeline. transcript: the whole conversation so far. Raises
+        InvalidInputError for a blank text.
         """
         from core.pipeline.writes.submit import Submission, store_submission
 
@@ -286,9 +287,8 @@ class Pipeline:
         return found
 
     def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
-        """The kinds of what in a text looks like a credential and was not said to be none, each once.
-
-        Of a very long text the beginning is looked at; `Workspace.secrets` looks at all of it.
+        """The kinds of credentials that a text seems to hold and that were not marked as none, each once. Of a very
+        long text only the beginning is searched; `Workspace.secrets` searches all of it.
         """
         from core.pipeline.writes.secrets import kinds_in
 
@@ -341,7 +341,7 @@ class Pipeline:
             return reader.jobs.jobs(status, most=most)
 
     def retry(self, job_id: int) -> Job:
-        """Lets a dead job wait again, or one that rests run now. Raises NotFoundError, InvalidInputError."""
+        """Queues a dead job again, or runs one that rests at once. Raises NotFoundError, InvalidInputError."""
         self._model_caller().reset_breakers()
         with self.database.write() as writer:
             writer.jobs.retry(job_id, self._now())
@@ -360,7 +360,9 @@ class Pipeline:
         return revived
 
     def recheck_model(self) -> None:
-        """Has a model that was not there looked for at once: who starts something has often just put that right."""
+        """Looks again at once for a model that was not there, since a person who starts something has often just set
+        it up.
+        """
         caller = self._model_caller()
         if caller.health().last_error_kind in ("unavailable", "model_missing"):
             caller.reset_breakers()
@@ -384,13 +386,13 @@ class Pipeline:
             return tuple(dict.fromkeys(reader.proposals.resolve_id(each) for each in said))
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
-        """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
+        """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.writes.accept import accept
 
         return self._flushed(accept(self.database, self.memory, ids, by=by, now=self._now()))
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
-        """Accepts all open additions that nothing is to be said against, from this confidence on (0 to 1)."""
+        """Accepts all open additions with at least this confidence (0 to 1) that no rule objects to."""
         return self.accept(self.above(confidence), by)
 
     def above(self, confidence: float) -> tuple[str, ...]:
@@ -400,13 +402,13 @@ class Pipeline:
             return reader.proposals.above(confidence)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
-        """Settles proposals without writing anything; how many were still open."""
+        """Refuses proposals and writes nothing. Returns how many were still open."""
         from core.pipeline.writes.accept import refuse
 
         return refuse(self.database, ids, by=by, now=self._now())
 
     def follow_undo(self) -> int:
-        """Takes over what a person undid or redid of what was accepted; how many proposals wait again, or no more."""
+        """Follows what a person undid or redid of accepted proposals. Returns how many wait again, or no longer."""
         from core.pipeline.writes.undone import follow_undo
 
         return follow_undo(self.database, self.memory, now=self._now())
@@ -473,7 +475,7 @@ class Pipeline:
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
     def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
-        """A person's word on an attribute that was flagged as superseded; False when it was no longer flagged."""
+        """Records a person's decision on an attribute flagged as superseded. False when it was no longer flagged."""
         from core.pipeline.knowledge.superseding import resolve_flag
 
         return resolve_flag(
@@ -483,22 +485,24 @@ class Pipeline:
     # Work
 
     def tick(self) -> TickResult:
-        """One unit of work: lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
+        """Does one unit of work: releases held texts, takes back lost jobs, runs one job, and writes notes when it is
+        time. Waits for the model while it runs a job.
 
-        Waits for the model while it runs a job. What a job raises becomes its outcome; errors of the database and the
-        files are raised.
+        An error of a job becomes its outcome. Errors of the database and the files are raised.
         """
         with self.database.database_errors():
             return self._working().tick(self.configuration, self._model_caller(as_loaded=True))
 
     def flush(self) -> TickResult:
-        """Brings all that was accepted into the notes now, whatever the mode."""
+        """Writes everything accepted into the notes now, whatever the mode."""
         with self.database.database_errors():
             done = self._working().notes.flush()
         return TickResult(flushed=done.flushed, warnings=done.warnings)
 
     def run(self, stop: threading.Event, notify: Callable[[str], None] = lambda line: None) -> None:
-        """Ticks until `stop` is set, resting while there is nothing to do. notify: takes a line of what went wrong."""
+        """Ticks until `stop` is set, and rests while there is nothing to do. notify: called with a line for each
+        failure.
+        """
         from core.pipeline.workers.loop import run
 
         with contextlib.suppress(NuggetsError):
@@ -506,7 +510,7 @@ class Pipeline:
         run(self.tick, stop, self._working().nudged, notify)
 
     def start(self, notify: Callable[[str], None] = lambda line: None) -> None:
-        """Runs the loop in a thread of its own until `stop`; does nothing when it runs already."""
+        """Runs the loop in a thread until `stop`; does nothing when it runs already."""
         with self._guard:
             if self._running is not None and self._running[0].is_alive():
                 return
@@ -518,9 +522,10 @@ class Pipeline:
             thread.start()
 
     def stop(self, seconds: float = STOP_SECONDS) -> bool:
-        """Ends the loop of `start`; waits so long for the job in flight, then gives it back for another worker.
+        """Ends the loop of `start`. Waits for the running job for at most the given time, then releases it for another
+        worker.
 
-        False when it had to be given back; what it still finds out is not written then.
+        False when it was released; its result is not written then.
         """
         with self._guard:
             running, self._running = self._running, None
@@ -536,11 +541,11 @@ class Pipeline:
         return False
 
     def release_job(self) -> None:
-        """Gives the job in flight back for another worker; what comes of it here is not written."""
+        """Releases the running job for another worker; its result here is not written."""
         self._working().release_job()
 
     def nudge(self) -> None:
-        """Ends the rest of a loop of this process: there is something to do."""
+        """Wakes a resting loop of this process."""
         with self._guard:
             if self._worker is not None:
                 self._worker.nudged.set()
@@ -549,14 +554,13 @@ class Pipeline:
 
     @property
     def paused(self) -> bool:
-        """Whether a person paused the pipeline; raw text is still taken in."""
+        """Whether a person paused the pipeline; it still accepts texts."""
         with self.database.checked_reading() as reader:
             return reader.meta.number(meta.PAUSED) is not None
 
     def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
-        """Keeps all processes from taking another job until `resume`; waits so long for those in flight.
-
-        Returns the jobs that run on.
+        """Keeps all processes from taking another job until `resume`. Waits for running jobs for at most the given
+        time, and returns those that still run.
         """
         with self.database.write() as writer:
             writer.meta.put(meta.PAUSED, self._now())

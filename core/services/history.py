@@ -103,7 +103,7 @@ class History:
         return journal.last_seq
 
     def counts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """How many entries there are: kind and name of the author, kind of the change set, number."""
+        """The number of entries by kind and name of the author and kind of the change set."""
         journal = self._store.journal
         if journal is None:
             return ()
@@ -133,14 +133,14 @@ class History:
             return msgspec.structs.replace(found[0], undone=found[0].id in self._journal.undone())
 
     def taken_back(self) -> frozenset[str]:
-        """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
+        """Ids of entries, and "<id>.<number>" of parts, that are undone at present."""
         return self._store.journal.undone() if self._store.journal is not None else frozenset()
 
     # Taking back
 
     def undo(self, what: ChangeSet | str | None, part: int | None = None) -> ChangeSet:
-        """Takes back an entry, or one part of it ("<id>.<number>"). None: the last change of this author
-        here, or before this memory was opened.
+        """Undoes an entry, or one part of it ("<id>.<number>"). None: the last change of this author here, or before
+        this memory was opened.
 
         Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already or
         was masking (with the change before it as its remedy, where the last one was meant), ConflictError that says
@@ -228,9 +228,9 @@ class History:
         return frozenset(n for n in range(1, count + 1) if f"{entry.id}.{n}" not in undone), count
 
     def redo(self, what: str | None = None) -> ChangeSet:
-        """Does again what was taken back: an entry by id, a part of it, or what this author took back last.
+        """Redoes an undone entry by id, a part of it, or what this author undid last.
 
-        Raises NotFoundError when there is nothing to do again, InvalidInputError, ConflictError.
+        Raises NotFoundError when there is nothing to redo, InvalidInputError, ConflictError.
         """
         if what is None:
             return self._redo_of(self._last_taken_back())
@@ -433,10 +433,11 @@ class History:
         return self.log(state="conflict")
 
     def resolve_conflict(self, id: str, take: str, text: str | None = None) -> ChangeSet:
-        """Resolves a conflict: "ours" writes the change that had to wait, "theirs" leaves what stands in the files.
+        """Resolves a conflict: "ours" writes the change that waits, "theirs" keeps what the files hold. text: written
+        instead of both, where the conflict is about a text.
 
-        text: stands in place of both, where the conflict is about a text. What of the change is in nobody's way is
-        written in each case. Raises NotFoundError, InvalidInputError, ConflictError.
+        Parts of the change that conflict with nothing are written in each case. Raises NotFoundError,
+        InvalidInputError, ConflictError.
         """
         entry = self.entry(id)
         if entry.state != "conflict":

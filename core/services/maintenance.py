@@ -59,8 +59,10 @@ _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 @dataclass(frozen=True)
 class JoinedCopy:
-    """A conflict copy that was joined. kept: where it lies now; None when it was only looked at or stayed.
-    problem: why it could not be joined, "" when it was. left_out: what of it was not taken over, in words.
+    """A merged conflict copy.
+
+    kept: where it lies now; None when it was only inspected or stayed. problem: why it could not be merged, "" when
+    it was. left_out: what of it was not taken over, in words.
     """
 
     path: Path
@@ -72,7 +74,7 @@ class JoinedCopy:
 
 @dataclass(frozen=True)
 class Resolved:
-    """What joining conflict copies did. conflicts: what waits in the log; the memory's own versions stand there."""
+    """The result of merging conflict copies. conflicts: wait in the log; the memory keeps its own versions."""
 
     copies: tuple[JoinedCopy, ...]
     change_set: ChangeSet | None = None
@@ -308,7 +310,7 @@ class Maintenance:
     # Conflict copies
 
     def resolve(self, *, dry_run: bool) -> Resolved:
-        """Joins what sync tools left beside the files; see `Memory.resolve`."""
+        """Merges the conflict copies that sync tools left beside the files; see `Memory.resolve`."""
         with self._repository.guard:
             self._repository.refresh_read_only() if dry_run else self._repository.refresh()
             return self._resolve(self._repository.snapshot, dry_run=dry_run)

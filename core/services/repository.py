@@ -43,9 +43,9 @@ _Result = TypeVar("_Result")
 
 
 class Repository:
-    """The files of one memory and their log. Safe to use from several threads, which `guard` keeps apart.
+    """The files of one memory and their log. Safe to use from several threads: `guard` serialises them.
 
-    settings: gives those in force. listeners: told when a file of theirs is another one.
+    settings: returns those in force. listeners: each is called when its file changed.
     """
 
     def __init__(
@@ -141,8 +141,10 @@ class Repository:
             return newer
 
     def refresh_read_only(self) -> bool:
-        """Brings the snapshot up to date and writes nothing: what is to be put into the log, or to be restored, waits
-        for who writes, and shows as if that were done. True when the snapshot is a new one. Errors as in `refresh`.
+        """Brings the snapshot up to date and writes nothing. Changes that must be logged or restored wait for the next
+        writer; the snapshot shows them as done.
+
+        True when the snapshot is a new one. Errors as in `refresh`.
         """
         with self.guard:
             former = self.snapshot
@@ -190,8 +192,8 @@ class Repository:
             return self.store.log_problem
 
     def with_sound_log(self, read: Callable[[], _Result]) -> _Result:
-        """What `read` returns, which reads the log: when it comes upon damage, the log is set aside, and it is called
-        once more with the one that was begun in its place.
+        """The result of `read`, which reads the log. When the log turns out to be damaged, it is set aside and a new
+        one begun, and `read` runs once more.
         """
         try:
             return read()
@@ -319,7 +321,7 @@ class Repository:
             return self.apply_drafted(drafted, fresh=self.store.fresh)
 
     def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
-        """As `change`, of a file beside the notes, which alone `edit` looks at; it returns the reason."""
+        """As `change`, for a file beside the notes; `edit` looks at nothing else and returns the reason."""
 
         def drafted(draft: Draft) -> tuple[None, ChangeSet]:
             reason = edit(draft)
@@ -358,7 +360,7 @@ class Repository:
         """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
 
         at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
-        fresh: the files were looked at just now, as `Store.fresh` says.
+        fresh: the files were just read, as `Store.fresh` says.
         """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())

@@ -109,8 +109,8 @@ class Store:
 
     @property
     def journal(self) -> Journal | None:
-        """The open journal, for reads with what is not in it yet; None before the first change of a memory that is
-        empty or cannot be written.
+        """The open journal; for a read, a copy that includes what is not logged yet. None before the first change of a
+        memory that is empty or cannot be written.
         """
         return self._session.journal if self._view is None else self._view.journal
 
@@ -188,11 +188,11 @@ class Store:
         return tuple(dict.fromkeys((*of_view, *self._session.file.take_notices())))
 
     def sync(self, seconds: float, patience: float = 0.0) -> Snapshot:
-        """Compares the files with what the journal last saw, reconciles them, and loads.
+        """Compares the files with the baseline, reconciles them, and loads.
 
-        Does nothing but load where nothing may be written, or when somebody holds the lock for longer than `seconds`:
-        whoever writes next does it. What is owed while another program keeps writing is waited for until `patience`
-        seconds are over. Errors as in `load`.
+        Only loads where nothing may be written, or when somebody holds the lock for longer than `seconds`; the next
+        writer reconciles then. Waits up to `patience` seconds for another program to stop writing before it
+        restores. Errors as in `load`.
         """
         self._close_view()
         self._in_step = None
@@ -230,19 +230,19 @@ class Store:
 
     @property
     def fresh(self) -> bool:
-        """Whether the last look found the files in step with the journal, and nothing was done since: a change may be
-        written on them without another look. What moved in between is found when they are exchanged.
+        """Whether the last look found the files in step with the journal and nothing was written since: a change may
+        be written without another look. The exchange of the files finds what changed in between.
         """
         return self._in_step is not None and self._committer.is_ready(self._in_step)
 
     @property
     def logs_begun(self) -> int:
-        """How many logs were begun in the place of one that was gone or broken, while this was open."""
+        """How many logs were begun in place of a missing or broken one while this was open."""
         return self._session.file.begun
 
     @property
     def log_problem(self) -> NuggetsError | None:
-        """Why the log cannot be read though there is one; None when it can, and when there is none."""
+        """Why the log cannot be read; None when it can, and when there is none."""
         return (self._view or self._session).file.log_problem if self.journal is None else None
 
     def _keep_broken(self) -> None:
@@ -254,19 +254,19 @@ class Store:
             self._session.notices.add_error(error)
 
     def reconcile_now(self) -> tuple[JournalSession, Loaded]:
-        """Under the memory's lock: the log and the files, in step with each other. Errors as in `apply`."""
+        """Brings log and files in step, under the memory's lock. Errors as in `apply`."""
         self._close_view()
         self._committer.reconcile()
         return self._session, self.loaded
 
     @property
     def reconciled(self) -> bool:
-        """Whether nothing is owed that this may put right: the journal has seen the files as they are."""
+        """Whether there is nothing left to restore: the journal has seen the files as they are."""
         return self._view is not None or self._committer.reconciled
 
     def restore_for(self, change_set: ChangeSet) -> bool:
-        """Restores what another program took back of the things that a change set touches. Whether the files are
-        others now: then it was drafted on what is not to stand. Errors as in `apply`.
+        """Restores what another program reverted of the things that a change set touches. True when that changed the
+        files: the change set must be drafted again then. Errors as in `apply`.
         """
         self._close_view()
         if self.reconciled:
@@ -298,8 +298,10 @@ class Store:
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
         are waited for (None: as long as is usual). fresh: see `fresh`, which this must be. spelling: see `prepare`.
 
-        Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then,
-        but for UnfinishedError: then it is in the log, and finished by whoever opens the memory next.
+        made_by: who sat at the keyboard. decide: which version wins where a thing was changed in two ways; None:
+        that is an error. seconds: how long to wait for other writers; None: as usual. fresh: the value of `fresh`
+        just now. Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is
+        written then. After an UnfinishedError the change is in the log, and the next opening finishes it.
         """
         self._close_view()
         if not fresh:
@@ -353,8 +355,8 @@ class Store:
         return ""
 
     def quarantine_broken_journal(self, error: Exception) -> bool:
-        """Whether an error came of a damaged journal that was set aside now, and a new one begun: what was asked of it
-        may be asked again. Raises StorageError for a damaged one that nothing may be written to.
+        """Whether an error came from a damaged journal, which is now set aside with a new one begun: the caller may
+        try again. Raises StorageError for a damaged one that cannot be moved.
         """
         journal = self.journal
         if journal is None:
@@ -381,7 +383,9 @@ class Store:
     # Keeping and putting away
 
     def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError | Conflict) -> str:
-        """Puts a change that met a conflict into the log, where it waits for a person; the entry's id, "" for none."""
+        """Puts a change with a conflict into the log, where it waits for a person. Returns the entry's id, "" for
+        none.
+        """
         if self.journal is None:
             return ""
         try:
@@ -418,7 +422,9 @@ class Store:
             self.journal.record(connection, change_set, by(made_by))
 
     def visited(self, at: str) -> str | None:
-        """Keeps when a person looked at the memory, without making a log for it; when that was last, None for never."""
+        """Records when a person looked at the memory, without creating a log for it. Returns the time before, None for
+        never.
+        """
         journal = self.journal
         if journal is None or journal.read_only:
             return None
@@ -431,9 +437,8 @@ class Store:
         return before if isinstance(before, str) else None
 
     def put_away(self, path: Path, reason: str) -> Path:
-        """Moves a file of the folder that has served its purpose into the quarantine, bytes intact; where it lies now.
-
-        Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """Moves a file that is no longer needed into the quarantine, bytes intact. Returns its new place. Raises
+        LockTimeoutError, StorageError, ReadOnlyError.
         """
         with locked(self.home):
             kept = keep_whole(self.home, path, reason, self._clock(), sound=True)
@@ -441,13 +446,12 @@ class Store:
             return kept
 
     def second_files(self) -> list[SecondFile]:
-        """The second files of nuggets that repairing can bring into them and set aside."""
+        """The second files of nuggets that a repair can merge and set aside."""
         return second_files(self.loaded)
 
     def keep_second(self, second: SecondFile, data: bytes) -> Path:
-        """Keeps what a second file held that was taken out of the folder, in the quarantine too; where it lies.
-
-        Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """Keeps in the quarantine what a second file held that was removed from the folder. Returns its place. Raises
+        LockTimeoutError, StorageError, ReadOnlyError.
         """
         with locked(self.home):
             why = f"a second file of the nugget {second.document.meta.name}, merged into {second.used.path.name}"
@@ -461,14 +465,13 @@ class Store:
             return kept
 
     def repairable(self) -> frozenset[str]:
-        """Where notes and facts stand, as their problems say it, that `repair` puts back as they last could be read."""
+        """The notes and facts, by place, whose last readable version `repair` can restore."""
         return repairable(self._session, self.loaded)
 
     def repair(self, author: Author) -> bool:
-        """Makes sound files of those that cannot be read, as a whole or in part: of what can be read in them and
-        what was last seen there.
+        """Rebuilds files that cannot be read, as a whole or in part, from what can be read in them and from the
+        baseline. The quarantine then keeps the exact bytes of each broken file, and the log holds the changes.
 
-        Each broken file lies in the quarantine afterwards, with its exact bytes; what the repair changed is in the log.
         Returns whether there were any. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         self._close_view()
@@ -505,11 +508,11 @@ class Store:
         return True
 
     def revert_repair(self, undone: ChangeSet, made_by: str, *, recorded: bool) -> None:
-        """Puts the bytes back that files held before they were repaired. undone: the entry of the log that says so;
-        recorded: whether it is there already, a crash having come before the files.
+        """Restores the bytes that files had before their repair.
 
-        Raises ConflictError for a file that is another one by now, LockTimeoutError, StorageError, ReadOnlyError;
-        nothing is changed then.
+        undone: the entry of the log that says so. recorded: whether it is in the log already, because of a crash in
+        between. Raises ConflictError for a file that has changed since, LockTimeoutError, StorageError,
+        ReadOnlyError; nothing is changed then.
         """
         self._close_view()
         with locked(self.home):
@@ -521,7 +524,7 @@ class Store:
                 revert_repairs(self.home, undone.mends, self._clock())
 
     def resolve_conflict(self, id: str) -> None:
-        """Marks a conflict as decided. Raises LockTimeoutError, StorageError."""
+        """Marks a conflict as resolved. Raises LockTimeoutError, StorageError."""
         assert self.journal is not None
         with locked(self.home):
             self.journal.set_state(id, "settled")
