@@ -57,7 +57,7 @@ _NAMES: Final = {
     "tag": "tagged",
     "link": "linked",
 }
-# Tables of the settings that bear on the daily pass; "" stands for all of a file that cannot be read.
+# Tables of the settings that affect the daily pass; "" stands for a whole file that cannot be read.
 _BEARING: Final = frozenset(("", "schedule", "reflection", "promotion"))
 _RAN: Final = "what the pass changed is written and in the history"
 _SAID: Final[dict[WhyNot, str]] = {

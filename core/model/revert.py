@@ -102,7 +102,7 @@ class _Notes:
         if change.after is None:
             return self._by_id.get(change.id) if not change.namesake else None
         if change.namesake and change.after.id == change.id:
-            # It bears another one's id: its place tells it, or that it is the last of the name.
+            # It has the id of another note: its place identifies it, or that it is the last with this id.
             self._close_gaps()
             later = [slot for slot in self._slots if slot.note is not None and slot.note.id == change.id][1:]
             same = [slot for slot in later if slot.note == change.after]

@@ -14,8 +14,8 @@ from core.model.progress import Progress, counted
 from core.model.snapshot import Snapshot
 from core.text.secrets import find_secrets
 
-# The field of a note or fact with marks of the values that a person has said are no secrets. A new value is asked
-# about anew.
+# The field of a note or fact with marks of values that a person said are no credentials. A new value is reported
+# again.
 NOT_SECRET: Final = "notSecret"
 _KEPT: Final = 1 << 16
 

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-# More than anybody takes back one by one.
+# More than anybody undoes one by one.
 _MOST: Final = 1_000
 
 

@@ -14,7 +14,7 @@ from core.reflection.linking import is_of_reflection
 from core.reflection.refusals import Refusal, ground
 from core.reflection.result import ChangeType, proposal_id
 
-# So many entries of the log are enough: what was done before them has been taken back for a year.
+# So many entries of the log are enough: changes undone before them are more than a year old.
 RUNS: Final = 400
 
 

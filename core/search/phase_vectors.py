@@ -65,7 +65,7 @@ class Keys:
         self._kept = max(1, kept_bytes // (8 * self.words))
         self._made: OrderedDict[str, NDArray[np.uint64]] = OrderedDict()
         self._guard = threading.Lock()
-        # Setting the state of one generator anew costs a sixth of making one.
+        # Resetting the state of one generator costs a sixth of creating one.
         self._philox = np.random.Philox(key=0)
         self._start = self._philox.state
         self._used = _used_bits(dimension)

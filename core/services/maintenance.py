@@ -161,7 +161,7 @@ class Maintenance:
                 newest = self._newest_entry()
             made = newest if newest is not None and (before is None or newest.id != before.id) else None
             if made is not None:
-                # Before what is repaired on top of it, so that it is taken back after that.
+                # Before what is repaired on top of it, so that undo reverts it last.
                 self._repository.window.made.append(made.id)
             with partly_done(_FILES_REPAIRED) if repaired else nullcontext():
                 second, done = self._repository.change(

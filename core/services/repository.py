@@ -364,7 +364,7 @@ class Repository:
         """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())
-            # Two that make a nugget of one name at once are told apart under the lock alone.
+            # Only the lock can tell apart two programs that create a nugget of one name at once.
             fresh = fresh and self.store.fresh and not change_set.nuggets
             if not fresh and self.store.restore_for(change_set):
                 self._adopt(self.store.present)

@@ -234,7 +234,7 @@ class Secrets:
         if not masks:
             return Masking((), refused=refused)
         places = tuple(place for store in self._stores()[0] for place in store.places(masks))
-        # What else holds the same values is masked with them, and told of.
+        # Everything else with the same values is masked too, and named.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), places, refused, masks)
 
@@ -265,7 +265,7 @@ class Secrets:
         author, home = self._repository.author, self._store.home
         told = ChangeSet(id=id, at=at, author=author, reason=REASON, kind="mask")
         folder = Folder(self._store, self._settings().inference, told, author.signature)
-        # The cache once more, since another program may have kept it anew meanwhile.
+        # The cache once more, since another program may have written it again meanwhile.
         return (_Pages(self._page_paths()), _Cache(home), _UnsavedTexts(home), folder, _Cache(home)), folder
 
     def left(self, masking: Masking) -> tuple[Left, ...]:

@@ -14,7 +14,7 @@ from core.storage.files.watch import watch_folder
 if TYPE_CHECKING:
     from core.services.repository import Repository
 
-# What stands for no error, where one that comes again is told once.
+# Stands for no error; an error that repeats is reported once.
 _NOTHING: tuple[object, ...] = ()
 
 
@@ -36,7 +36,7 @@ async def events(
             seen, failed, beside = repository.snapshot, _NOTHING, repository.listener_states()
             yield seen
         if not repository.store.reconciled:
-            # What was taken back shows at once, and a moment later it is restored.
+            # An overwritten change shows at once; a moment later it is restored.
             with contextlib.suppress(NuggetsError):
                 await asyncio.to_thread(repository.refresh)
             if repository.snapshot is not seen:

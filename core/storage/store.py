@@ -349,7 +349,7 @@ class Store:
             backup_before_write(self.home, change_set, now, self._settings.backups.keep)
             self._backed_up_on = now.astimezone().date()
         except NuggetsError as error:
-            # A change that can be taken back from the log does not wait for a second safety net.
+            # A change that the log can undo does not wait for a backup.
             why = f"no backup could be made ({error.what})"
             return Notice(f"{why}; the change itself is written and in the history", where=error.where)
         return ""

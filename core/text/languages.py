@@ -64,7 +64,7 @@ _OTHERS: Final = tuple(language for language in LANGUAGES if language != "englis
 _ALL_FUNCTION_WORDS: Final = frozenset(
     word for language in _OTHERS for word in _FUNCTION_WORDS[language] if len(word) > 1
 )
-# What the language of a text is told by; a text without any of the latter is in English.
+# What identifies the language of a text; a text without any of the latter is in English.
 SERVING_WORDS: Final = STOP_WORDS | _ALL_FUNCTION_WORDS
 FOREIGN_WORDS: Final = _ALL_FUNCTION_WORDS - STOP_WORDS
 # English words, names and abbreviations as well, codes of languages among them: they tell no language.

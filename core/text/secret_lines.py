@@ -17,7 +17,7 @@ _CARRIED_ON: Final = re.compile(r"\\\r?\n[ \t]*")
 _BELOW: Final = re.compile(
     r"(?<=[:=：])[ \t*_]{0,4}(?:\r?\n[ \t>]{0,20}){1,2}(?=[^\s-]\S{0,300}[ \t]{0,8}(?:\r?\n|$))"
 )
-# Most texts have nothing of either kind, which is quickly told.
+# Most texts have nothing of either kind; a quick check finds that out.
 _MAY_WRAP: Final = re.compile(r"\d[\w+/=.~%:-]{0,400}[\r\n]{1,2}[ \t>#|*]{0,40}[\w+/=.~%:-]{0,400}?\d")
 _MAY_BE_BELOW: Final = re.compile(r"[:=：][ \t*_]{0,4}[\r\n]")
 _BREAK: Final = re.compile(r"[\r\n][\s>#|*]*")

@@ -87,7 +87,7 @@ def _leave_the_first(draft: Draft, nugget: str, key: str, count: int) -> None:
     )
     for number, (index, fact) in enumerate(taken):
         if not alike(fact.value, first.value):
-            # Those before it had been taken out when its index was told.
+            # Its index was counted after those before it were removed.
             keep_in_hidden_note(draft, nugget, as_hidden_fact(fact, index + number))
 
 

@@ -27,7 +27,7 @@ def bring_in_second_file(draft: Draft, nugget: str, facts: Iterable[Fact], meant
     """
     known: set[str] = set()
     for fact in facts:
-        # Of several of one key the first is recalled; the others are told of, and kept as other values are.
+        # Of several facts with one key the first is recalled; the others are named, and kept as other values are.
         again = fact.key in known
         known.add(fact.key)
         found = draft.find_fact(nugget, fact.key)

@@ -91,7 +91,7 @@ def _fact(item: Json, known: frozenset[str], limits: Limits, warnings: Warnings)
     if not isinstance(content, str):
         warnings.add("Fact missing content string")
         return None
-    # A model may put together what stood too far apart in the text to be told for a credential.
+    # A model may join pieces that stood too far apart in the text to be recognised as a credential.
     content = redact(_tame(content)).text
     if len(content) > limits.longest_fact:
         warnings.add(f"Fact truncated from {len(content)} to {limits.longest_fact} characters")

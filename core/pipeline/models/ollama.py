@@ -29,7 +29,7 @@ from core.settings.pipeline_sections import DEFAULT_ENDPOINT, DEFAULT_MODELS
 
 AVAILABLE_SECONDS: Final = 3.0
 _SHOWN: Final = 200
-# The context is kept to few sizes, since Ollama loads a model anew for each. A text that does not fit is cut by the
+# The context is kept to few sizes, since Ollama reloads a model for each. A text that does not fit is cut by the
 # server without a word.
 _CONTEXTS: Final = (8_192, 16_384, 32_768)
 _BYTES_A_TOKEN: Final = 3

@@ -183,7 +183,7 @@ class Worker:
         return "" if readiness.ok else readiness.why
 
     def _lease_of(self, type: JobType, configuration: PipelineConfiguration) -> Lease | None:
-        # A lease that a power cut takes back was of nobody.
+        # A lease lost in a power cut belonged to nobody.
         with self._database.write(lasting=False) as writer:
             return writer.jobs.lease(
                 type,

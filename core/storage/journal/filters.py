@@ -89,7 +89,7 @@ def names_words(body: bytes, wanted: str) -> bool:
         text = unpressed(body)
     except zlib.error:
         return False
-    # Most entries are told by their bytes, without being read.
+    # Most entries can be excluded by their bytes, without being parsed.
     folded = text.decode("utf-8", "replace").casefold()
     if not all(word in folded or any(char in word for char in _ESCAPED) for word in words) and (
         "\\u" not in folded

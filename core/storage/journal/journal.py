@@ -80,7 +80,7 @@ class Journal:
         self._refused = False
         # Small entries that were read already, each by what its row says.
         self._past: dict[tuple[int, str, int, str, int], Past] = {}
-        # What is taken back, as of an entry.
+        # What is undone, as of an entry.
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
 
     def _to_read(self) -> sqlite3.Connection:
@@ -467,7 +467,7 @@ class Journal:
                 del self._past[row]
         return found
 
-    # What is owed
+    # Restores that are due
 
     def pending_restores(self) -> dict[str, str]:
         """Lost updates that are not restored yet, each with the id of the entry that says what the file has instead."""

@@ -80,7 +80,7 @@ def connect(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.OperationalError) as error:
         raise refused(path, error) from error
     try:
-        # What is no journal of ours is told before anything is written to it.
+        # A database that is not our journal is recognised before anything is written to it.
         made = _is_made(connection, path)
         if not made:
             # Space of entries that went to an archive is given back; only a new database takes this up.

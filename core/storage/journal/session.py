@@ -93,7 +93,7 @@ class JournalFile:
         self._not_written = ""
         # Whether the open journal is this memory's.
         self._known = False
-        # The journal whose id the folder was seen to bear.
+        # The journal whose id the folder last had.
         self._bound: Journal | None = None
         self._clock = clock
         self._ids = ids
@@ -333,7 +333,7 @@ class JournalSession:
         self.baseline = Baseline(home, settings.inference)
         self.file = JournalFile(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
-        # For how long nobody may have written before what was taken back is restored.
+        # How long nobody may have written before an overwritten change is restored.
         self.quiet_seconds = 0.0
 
     @property
@@ -426,7 +426,7 @@ class JournalSession:
         except StorageError as error:
             self.notices.add(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
         except BrokenJournalError as error:
-            # The files bear the change already: it is the first entry of the new journal.
+            # The files hold the change already: it is the first entry of the new journal.
             self.file.begin_anew(error, after or before)
             with self.journal.transaction(durable=True) as connection:
                 self.journal.record(connection, effective, made_by)

@@ -195,7 +195,7 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> _Rewrite
     folder = home / QUARANTINE
     digests: dict[bytes, bytes] = {}
     names = names_in(folder)
-    # The bytes first, then the records that bear their digests.
+    # The bytes first, then the records with their digests.
     for name in sorted(names, key=lambda name: name.endswith(RECORD)):
         found = read_file(folder / name)
         if found is None:

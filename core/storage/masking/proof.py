@@ -87,7 +87,7 @@ def _why(path: Path, masks: Masks) -> Literal["holds", "unreadable"] | None:
         return "unreadable" if path.is_file() else None
     data = found[0] if found is not None else b""
     if is_database(path.name):
-        # A database that was set aside, or a log of writes: what lies pressed over two pages of it is not found.
+        # A database that was set aside, or a log of writes. A value split over two of its pages is not found.
         held = masks.stands_in(data) or any(masks.holds(part) for _, _, part in _streams(data))
         return "holds" if held else "unreadable" if data.startswith(b"SQLite format 3\0") else None
     return "holds" if holds(data, masks) else None

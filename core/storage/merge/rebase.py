@@ -151,7 +151,7 @@ def _orphans(
     noted = {(note.nugget_name, note.key) for note in stood_for if note.is_fact and not note.hidden}
     found: list[str] = []
     for fact in facts:
-        # A fact that was stored without touching its note, to mend a memory, leaves without it when taken back.
+        # A repair stored this fact without touching its note, so undo removes it alone.
         alone = change_set.kind in _UNDOING and (fact.nugget, fact.key) not in noted
         leaves = fact.after is None and not (fact.namesake or alone)
         twin = snapshot.fact_notes.get((fact.nugget, fact.key)) if leaves else None

@@ -27,7 +27,7 @@ from core.storage.files.user_folder import folder_of
 
 STATE_VARIABLE: Final = "NUGGETS_STATE"
 MEMORY_NAME: Final = "memory.txt"
-# An owner of its own for what was put aside on purpose: no process ever holds it.
+# A separate owner for texts set aside on purpose: no process ever holds it.
 _NOBODY: Final = "0" * 16
 _TEXT: Final = re.compile(r"(?P<owner>[0-9a-f]{16})-[0-9a-f]{16}\.json")
 _LOCK: Final = re.compile(r"(?P<owner>[0-9a-f]{16})\.lock")

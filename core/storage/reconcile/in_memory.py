@@ -22,7 +22,7 @@ from core.storage.reconcile.restoring import differing
 from core.storage.writing import carried_out
 
 _TURNS: Final = 5
-# While somebody may be at it, what is taken back waits for a pause; a read shows it restored all the same.
+# While a program may still be writing, a restore waits for a pause; a read shows it restored all the same.
 _AT_IT_SECONDS: Final = 2.0
 
 

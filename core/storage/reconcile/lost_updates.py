@@ -420,7 +420,7 @@ def _taken_back_at_once(
     left = set(group.then) if group.kind[0] == "note" else set()
     saved_ns = written_ns(next(iter(left))) if left else 0
     for entry in past:
-        # What was found in the instant of a write of ours bears no time.
+        # A version found during a write of ours has no time.
         if not left or (entry.written_ns and saved_ns - entry.written_ns > SOON_SECONDS * 1e9):
             break
         if entry.overwritten:

@@ -44,7 +44,7 @@ from core.storage.reconcile.restoring import Restoration, came_back, fights, res
 # A restoration waits until nobody has written for so long: a program that saves without a lock and is at it
 # would take it back at once.
 QUIET_SECONDS: Final = 0.25
-# What was taken back again after it was restored: that time it was not quiet for long enough.
+# Overwritten again after it was restored: the pause was too short that time.
 _LONGER: Final = 4
 _LONGEST_SECONDS: Final = 2.0
 # What was restored so often is restored without a word each further time, and is a conflict while it has to wait.
@@ -145,7 +145,7 @@ def _log_what_was_meant(
     newest = _newest(loaded)
     waiting = item_names(made.lost)
     with journal.transaction(durable=True) as connection:
-        # A recall of what was taken back is told by what the program saved: once.
+        # A recall of an overwritten change is known from what the program saved: once.
         told = (one for one in made.merged if one.kind != "hit")
         for change_set in (*made.wishes, *told):
             journal.record(connection, change_set, OUTSIDE, written_ns=newest)

@@ -36,7 +36,7 @@ _BUDGET: Final = 5
 _LEAST_BUDGET: Final = 2**28
 _BRACKET_COST: Final = 40
 _REJECT_COST: Final = 300
-# Past so many bytes the reason is told roughly: to find the place takes longer than to salvage.
+# Past so many bytes the reason is rough: finding the exact place takes longer than salvaging.
 _LARGE: Final = 2**26
 # An object in which so many notes or facts stand is none itself.
 _CROWD: Final = 64
