@@ -70,7 +70,7 @@ _SAID: Final[dict[WhyNot, str]] = {
 
 @dataclass(frozen=True)
 class DailyState:
-    """How it stands with the daily pass. `next_due`: in the local zone, the present when it is `due`.
+    """The state of the daily pass.
 
     `last`: the run that counts, None for none. `running`: the lease of who runs it just now. `daemon`: which runs on
     the folder; `daemon_applies` and `app_applies` as the settings are now. `unsure`: what of the settings that bear on
@@ -112,11 +112,12 @@ class DailyState:
 
 @dataclass(frozen=True)
 class DailyResult:
-    """What became of a daily pass. `ran`: whether this call ran it; if not, `why_not` says why.
+    """The result of a daily pass.
 
-    `reflection`: what it did, None where it did not run or failed. `promotions`: what was written, or found up to date,
-    one for each MEMORY.md. `problems`: the errors. A pass whose reflection failed does not count as run, and stays due.
-    `asks`: what would be promoted once a person has said that it may; None for nothing. `next_due`: in the local zone.
+    `ran`: whether this call ran it; if not, `why_not` says why. `reflection`: its result, None where it did not run
+    or failed. `promotions`: what was written, or found up to date, one for each MEMORY.md. `problems`: the errors.
+    A pass whose reflection failed does not count as run, and stays due. `asks`: what would be promoted once a
+    person agrees; None for nothing. `next_due`: in the local zone.
     """
 
     ran: bool
@@ -150,15 +151,15 @@ class DailyResult:
 
 
 def pending_promotion_dict(asks: PromotionResult | None) -> dict[str, Any] | None:
-    """A promotion that waits for a person's word, as JSON of the command line."""
+    """A promotion that waits for a person's decision, as JSON of the command line."""
     return None if asks is None else {"path": asks.path, "lines": lines_of(asks)}
 
 
 def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyState:
-    """How it stands with the daily pass of a memory. Reads settings and journal alone, and makes no file.
+    """The state of the daily pass of a memory. Only reads settings and journal, and makes no file.
 
-    zone: of the person's clock; None: the system's. Raises StorageError and ReadOnlyError for a journal that
-    cannot be read.
+    zone: of the person's clock; None: the system's. Raises StorageError and ReadOnlyError for a journal that cannot
+    be read.
     """
     settings, now = load_settings(home), now.astimezone(zone or local_zone())
     known = runs(home)
@@ -290,9 +291,9 @@ def answer_promotion(memory: Memory, answer: str, path: str) -> ChangeSet:
 
 
 def count_as_daily(memory: Memory, now: datetime, counts: Mapping[str, int]) -> None:
-    """Keeps that somebody looked through a reflection by hand, whatever they took of it: that is the pass of today.
+    """Records a reflection that somebody reviewed by hand as the pass of today, whatever they accepted.
 
-    counts: as in `Run`; see `counts_of`. Without a log nothing is kept. Raises StorageError, ReadOnlyError.
+    counts: as in `Run`; see `counts_of`. Records nothing without a log. Raises StorageError, ReadOnlyError.
     """
     finish(memory.home, None, _run(now.astimezone(local_zone()), memory.author.kind, dict(counts)))
 
@@ -407,7 +408,9 @@ def _record(known: tuple[Run, ...], last: LastRun | None) -> Run | None:
 def counts_of(
     reflection: ReflectionResult | None, promotions: Iterable[PromotionResult] = ()
 ) -> dict[str, int]:
-    """How many notes a pass looked at, and did what to; "promoted": lines of MEMORY.md that came, went or changed."""
+    """How many notes a pass looked at, and how many it changed in which way; "promoted": lines of MEMORY.md added,
+    removed or changed.
+    """
     counts: dict[str, int] = {}
     if reflection is not None:
         counts["inspected"] = reflection.inspected

@@ -29,8 +29,8 @@ def few_of(names: Sequence[str]) -> str:
 
 
 class ErrorCode(StrEnum):
-    """Which error it is: stable names for programs, whatever its words say. Each class of errors has one of its own,
-    and what is told apart within a class has another.
+    """Which error it is: stable names for programs, whatever its words say. Each class of errors has a code of its
+    own, and more where one class covers several cases.
     """
 
     ERROR = "error"
@@ -137,25 +137,25 @@ class ErrorCode(StrEnum):
 
 
 class Verify(msgspec.Struct, frozen=True):
-    """Look at what is wrong with the memory. repairable: whether it can be repaired is to be seen there."""
+    """Run verify to see what is wrong with the memory. repairable: whether verify also shows what can be repaired."""
 
     repairable: bool = False
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """Have the memory repaired. what: what becomes of it; "" for the file at fault."""
+    """Have the memory repaired. what: the subject of the repair; "" for the file at fault."""
 
     what: Literal["", "or-copy", "facts", "again", "go-on"] = ""
 
 
 class Restore(msgspec.Struct, frozen=True):
-    """Go back to a backup. what: the backups are listed, or a good copy is put back from one."""
+    """Restore a backup. what: lists the backups, or restores a good copy from one."""
 
     what: Literal["list", "copy"] = "list"
 
 
 class ShowLog(msgspec.Struct, frozen=True):
-    """Look into the log. others: what others did stands there, and is undone by its id."""
+    """Look into the log. others: it shows other authors' changes, which are undone by id."""
 
     others: bool = False
 
@@ -168,14 +168,14 @@ class Undo(msgspec.Struct, frozen=True):
 
 
 class Redo(msgspec.Struct, frozen=True):
-    """Do an entry of the log again that is taken back. entry: "" for one that a person has to choose."""
+    """Redo an undone entry of the log. entry: "" for one that a person has to choose."""
 
     entry: str = ""
 
 
 class Resolve(msgspec.Struct, frozen=True):
-    """Settle a conflict that waits in the log. entry: "" for conflict copies, or one that a person has to choose.
-    what: it settles the conflict, settles it once more, goes on joining, joins both, or lists what waits.
+    """Resolve a conflict that waits in the log. entry: "" for conflict copies, or one that a person has to choose.
+    what: resolves the conflict, resolves it again, goes on merging, merges both, or lists what waits.
     """
 
     entry: str = ""
@@ -183,7 +183,7 @@ class Resolve(msgspec.Struct, frozen=True):
 
 
 class ListThings(msgspec.Struct, frozen=True):
-    """Look at what there is of a kind. unread: notes that cannot be read are missing there."""
+    """List things of a kind. unread: notes that cannot be read are missing from the list."""
 
     what: Literal["notes", "note-ids", "secrets", "proposals"]
     unread: bool = False
@@ -214,7 +214,7 @@ class TryAgain(msgspec.Struct, frozen=True):
 
 
 class Update(msgspec.Struct, frozen=True):
-    """Update this program. to: what it can do then, in a few words; "" for all of it."""
+    """Update this program. to: what the new version can do, in a few words; "" for everything."""
 
     to: str = ""
 
@@ -255,7 +255,7 @@ _UNREAD: Final = "; notes that cannot be read are not listed there: nuggets veri
 
 
 def as_command(remedy: Remedy | None) -> str:
-    """A remedy as somebody at a shell is told it, most often with a command; "" for none."""
+    """A remedy in words for somebody at a shell, mostly with a command; "" for none."""
     match remedy:
         case None:
             return ""
@@ -362,7 +362,7 @@ class NuggetsError(Exception):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """What two errors share that tell the same: so that one which comes again is not said again."""
+        """Equal for two errors that say the same, so that a repeated one is not reported again."""
         return type(self), self.code, self.where, self.field, self.remedy
 
     def reword(
@@ -373,7 +373,7 @@ class NuggetsError(Exception):
         todo: str = "",
         remedy: Remedy | None = None,
     ) -> None:
-        """Says other things in place of what is said: what to do where either of these is given."""
+        """Replaces the words of the error, and what to do where either of these is given."""
         self.where = self.where if where is None else where
         self.kept = self.kept if kept is None else kept
         if todo or remedy is not None:
@@ -382,10 +382,10 @@ class NuggetsError(Exception):
 
 
 class Notice(str):
-    """What a person should be told beside what they asked for: a text, with what it is about for programs.
+    """Something that a person should know beside the answer: a text, with its subject for programs.
 
     where: the file, note or option it concerns. code: of the error that it is about, None for none. said: the text
-    before the remedy's words; more: what comes after them.
+    before the remedy's words; more: the text after them.
     """
 
     where: str
@@ -446,9 +446,7 @@ def advice(error: BaseException, path: Path, otherwise: str = "") -> str:
 
 
 def remedy_for(error: BaseException, path: Path) -> Remedy | None:
-    """What can be done when the system or SQLite refused a file: one remedy for each reason, whoever meets it; None
-    where the reason is none of those known.
-    """
+    """What to do when the system or SQLite refused a file: one remedy for each reason; None for an unknown reason."""
     if isinstance(error, OSError):
         return _REMEDIES.get(error.errno or 0)
     code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
@@ -485,10 +483,10 @@ def _seen_on_disk(path: Path) -> Remedy | None:
 
 @contextmanager
 def partly_done(kept: str, todo: str = "", remedy: Remedy | None = None) -> Iterator[None]:
-    """Within this, work goes on of which a part is done: an error says what stands, in place of its own words.
+    """Within this, an error says what is already done, in place of its own words.
 
-    kept: what was kept safe, which is more than the call that failed knows of. todo, remedy: the next step; its own
-    where neither is given.
+    kept: what was kept safe, more than the failing call knows of. todo, remedy: the next step; its own where
+    neither is given.
     """
     try:
         yield
@@ -537,21 +535,21 @@ class LockTimeoutError(NuggetsError):
 
 
 class StorageError(NuggetsError):
-    """The operating system refused a read or a write. `damaged`: it gave the bytes, and they are none of ours."""
+    """The operating system refused a read or a write. `damaged`: it gave damaged or foreign bytes."""
 
     code = ErrorCode.STORAGE
     damaged = False
 
 
 class NotSyncedError(StorageError):
-    """A file was replaced or removed, and the system then did not say that this is safe on disk."""
+    """A file was replaced or removed, but the system did not confirm that this is safe on disk."""
 
     code = ErrorCode.NOT_SYNCED
 
 
 class UnfinishedError(StorageError):
-    """A change was begun and could not be finished now. It is in the log, and whoever opens the memory next finishes
-    it: it is not to be made again. `entry` is its id there.
+    """A change was begun and could not be finished now. It is in the log, and the next opening finishes it: do not
+    make it again. `entry` is its id there.
     """
 
     code = ErrorCode.UNFINISHED

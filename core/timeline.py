@@ -72,7 +72,7 @@ class Timeline:
 
     @property
     def reach(self) -> str:
-        """The time of the oldest entry that is known so far, as files hold it; "" for an empty log."""
+        """The time of the oldest entry known so far, as files hold it; "" for an empty log."""
         return self.marks[-1].at if self.marks else ""
 
     @property
@@ -82,11 +82,11 @@ class Timeline:
 
     @property
     def lost(self) -> int:
-        """How many entries, of those that were unwound, could not be read: what they did is not taken off."""
+        """How many of the reverted entries could not be read: their changes are not reverted."""
         return len(self._lost)
 
     def time_at(self, position: int) -> str:
-        """When the state at a position came to be, as files hold it; "" for the one before the log."""
+        """The time at which the state at a position began, as files hold it; "" for the one before the log."""
         return self.marks[position].at if position < len(self.marks) else ""
 
     def changes_after(self, position: int) -> int:

@@ -43,14 +43,14 @@ class Unsaved:
 
 @dataclass(frozen=True)
 class Offered:
-    """A text of a process that is gone, or that was put aside. `name` is what `UnsavedTexts.take` takes it by."""
+    """A text of a process that is gone, or that was put aside. Pass `name` to `UnsavedTexts.take`."""
 
     name: str
     unsaved: Unsaved
 
 
 class UnsavedFile:
-    """One text on its way to disk. Safe to use from several threads; what is ended is never written again."""
+    """One text on its way to disk. Safe to use from several threads; an ended one is never written again."""
 
     def __init__(self, files: UnsavedFiles, name: str) -> None:
         self._files = files
@@ -68,7 +68,7 @@ class UnsavedFile:
             self._written = unsaved
 
     def remove(self) -> None:
-        """Nothing is to be kept at present: all is as it was at first. Raises StorageError."""
+        """Removes the text from disk: it is as it was at first. Raises StorageError."""
         with self._guard:
             if not self._ended:
                 self._files.remove(self._name)
@@ -81,7 +81,7 @@ class UnsavedFile:
             self._files.remove(self._name)
 
     def put_aside(self, unsaved: Unsaved) -> None:
-        """Keeps the text for another time: it is offered again. Raises StorageError."""
+        """Keeps the text for later: it is offered again. Raises StorageError."""
         self.write(unsaved)
         with self._guard:
             if not self._ended:
@@ -106,7 +106,7 @@ class UnsavedTexts:
         return UnsavedFile(self._files, self._files.new_name())
 
     def offered(self) -> tuple[Offered, ...]:
-        """The texts that may be gone on with, the newest first. Never raises: what cannot be read is passed over."""
+        """The texts that can be continued, newest first. Never raises: skips what cannot be read."""
         found: list[Offered] = []
         for name, body in self._files.found():
             unsaved = _decoded(body)

@@ -17,7 +17,9 @@ EditOne = Callable[[Draft, str], object]
 
 @dataclass(frozen=True)
 class EditedEach:
-    """What came of editing many notes: ids of those that changed, in the order given, and why others could not be."""
+    """The result of editing many notes: ids of those that changed, in the order given, and why others could not be
+    edited.
+    """
 
     changed: tuple[str, ...]
     refused: tuple[tuple[str, NuggetsError], ...]
@@ -26,9 +28,8 @@ class EditedEach:
 def edit_each(
     draft: Draft, ids: Iterable[str], edit: EditOne, *, report: Callable[[int], object] | None = None
 ) -> EditedEach:
-    """Edits each of some notes; one that cannot be edited keeps nothing from the others.
-
-    tell: called before each note with how many are done; what it raises ends the work.
+    """Edits each of some notes; one that cannot be edited does not stop the others. tell: called before each note with
+    how many are done; an exception from it ends the work.
     """
     changed: list[str] = []
     refused: list[tuple[str, NuggetsError]] = []
@@ -52,7 +53,7 @@ def retag(draft: Draft, id: str, *, add: Iterable[str] = (), remove: Iterable[st
 
 
 def link_to(draft: Draft, id: str, *, target: str, reason: str = "related") -> None:
-    """Links a note to another one, both ways; the other one itself is left alone."""
+    """Links a note to another one, both ways; skips that other note itself."""
     if id != target:
         link_notes(draft, id, target, reason)
 

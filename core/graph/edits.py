@@ -30,9 +30,9 @@ def create_note(
     tags: Iterable[str] = (),
     meta: MetaInput | None = None,
 ) -> Note:
-    """A new note in a nugget; what an agent writes is not taken for what the user said.
+    """Creates a note in a nugget. A note from an agent gets the source of an agent, not of the user.
 
-    Raises InvalidInputError for an empty title or a name no nugget can bear.
+    Raises InvalidInputError for an empty title or a name that no nugget can have.
     """
     nugget = nugget or DEFAULT_NUGGET
     known = draft.nugget_names()
@@ -56,7 +56,7 @@ def edit_note(
     meta: MetaInput | None = None,
     rewritten: bool = False,
 ) -> Note:
-    """The note with what was given changed; a visible fact note carries the change into its fact.
+    """Changes the given fields of a note. A visible fact note carries the change into its fact.
 
     `tags` replaces all tags but nugget, scope and type. `rewritten` marks the work of reflection. Raises
     NotFoundError, InvalidInputError, and ConflictError when a fact's new title is another fact's key.
@@ -148,7 +148,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
 
 
 def hide_note(draft: Draft, id: str) -> Note:
-    """Hides a note; a fact leaves its file and waits inside the note, so that it can come back whole."""
+    """Hides a note. A fact leaves its file and is kept inside the note, so that it can come back whole."""
     note = existing(draft, id)
     if note.hidden:
         return note
@@ -173,7 +173,7 @@ def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
 
 
 def unhide_note(draft: Draft, id: str) -> Note:
-    """Brings a hidden note back, its fact at the place it had. Raises ConflictError when its key is taken."""
+    """Shows a hidden note again, with its fact at its former place. Raises ConflictError when its key is taken."""
     note = existing(draft, id)
     if not note.hidden:
         return note
@@ -292,7 +292,7 @@ def _add_link(draft: Draft, holder: str, target: str, reason: str) -> None:
 
 
 def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tuple[Note, Note]:
-    """Takes away the links between two notes, or the one of this reason. Raises NotFoundError if there is none."""
+    """Removes the links between two notes, or the one with this reason. Raises NotFoundError if there is none."""
     first, second = existing(draft, a), existing(draft, b)
     reason = normalise_line(reason) if reason is not None else None
     kept_a, kept_b = _without(first, b, reason), _without(second, a, reason)

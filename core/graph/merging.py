@@ -48,13 +48,13 @@ def merge_notes(
 ) -> Note:
     """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
 
-    choices: what the survivor takes from which; a text that is taken from one alone stays as it is in the hidden
-    note when it is that one's, and in the history in any case. text: what somebody made of both; it stands in place of
-    the text that the choices give.
+    choices: which note each field comes from. A text that the survivor does not take stays in the hidden note or in
+    the history. text: replaces the text that the choices give. Links of the merged-away note then point to the
+    survivor, and it keeps one link to the survivor. Recalls are added once, also when the same pair is merged
+    again, either way round.
 
-    Links of the merged-away note point to the survivor afterwards; it keeps one link to the survivor. Recalls
-    are added once, also when the same pair is merged again, either way round. Raises InvalidInputError for a
-    hidden note, ConflictError for a fact that would take a key which another fact has.
+    Raises InvalidInputError for a hidden note, ConflictError for a fact that would take a key which another fact
+    has.
     """
     survivor, other = existing(draft, survivor_id), existing(draft, other_id)
     if survivor.id == other.id:
@@ -136,7 +136,7 @@ def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
 
 
 def survivor(snapshot: Snapshot, id: str) -> str:
-    """The id of the note that stands for one now: what it was merged into, and that in turn; else its own."""
+    """The id of the note that a note was merged into, directly or through others; else its own."""
     seen = {id}
     while True:
         note = snapshot.by_id.get(id)

@@ -106,7 +106,7 @@ class Draft:
         return dataclasses.replace(self.snapshot, notes=tuple(self.notes()), nuggets=nuggets)
 
     def put(self, note: Note) -> Note:
-        """Lays a note over the draft, new or changed, its tags, links and vector recipe set right."""
+        """Puts a note into the draft, new or changed, and corrects its tags, links and vector recipe."""
         note = normalised_note(note, self.exists)
         self._drop_hidden(note.id)
         self._notes[note.id] = note
@@ -129,14 +129,14 @@ class Draft:
         self._notes[id] = None
 
     def give_own_id(self, place: int) -> Note:
-        """Gives the note at this place of the snapshot, which bears another one's id, an id of its own."""
+        """Gives a new id to the note at this place of the snapshot, which has the id of another note."""
         note = self.snapshot.notes[place]
         note = replace(note, id=self.new_id(note.kind, note.nugget_name))
         self._namesakes[place] = note.id
         return self.put(note)
 
     def drop_namesake(self, place: int) -> None:
-        """Takes out the note at this place of the snapshot, which bears another one's id."""
+        """Removes the note at this place of the snapshot, which has the id of another note."""
         self._namesakes[place] = None
 
     def new_id(self, kind: str, nugget: str) -> str:
@@ -234,9 +234,8 @@ class Draft:
         self._working(nugget).rename(key, fact)
 
     def take_fact(self, nugget: str, key: str) -> tuple[int, Fact] | None:
-        """Takes a fact out; its index and the fact, or None when there is no such key.
-
-        The index is the fact's place among all facts of the nugget, hidden ones counted in.
+        """Removes a fact. Returns its index and the fact, or None when there is no such key. The index is the fact's
+        place among all facts of the nugget, hidden ones included.
         """
         taken = self._working(nugget).take(key)
         if taken is None:
@@ -244,7 +243,7 @@ class Draft:
         return self._hidden_indexes(nugget).index_of(taken[0]), taken[1]
 
     def end_of_facts(self, nugget: str) -> int:
-        """The index of a fact that would come after all others of the nugget, hidden ones counted in."""
+        """The index after all facts of the nugget, hidden ones included."""
         return len(self._looked_at(nugget)) + len(self._hidden_indexes(nugget))
 
     def _working(self, nugget: str) -> DraftFacts:
@@ -278,7 +277,7 @@ class Draft:
     # Files and the result
 
     def put_file(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Records a whole file, such as MEMORY.md or one that is taken out; paths as in `FileChange`."""
+        """Records a whole file, such as MEMORY.md, or its removal; paths as in `FileChange`."""
         self._files.append(FileChange(path=path, before=before, after=after))
 
     def change_set(

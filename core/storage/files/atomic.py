@@ -48,8 +48,8 @@ class Lock:
         self._lock: BaseFileLock | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
-        """Takes the lock, waiting at most so long for one that goes on being held, and in_turn as long for who came
-        before. Raises LockTimeoutError, OSError.
+        """Takes the lock. Waits at most so long for one that stays held; with in_turn, as long for earlier callers.
+        Raises LockTimeoutError, OSError.
         """
         from filelock import FileLock, SoftFileLock, Timeout
 
@@ -153,7 +153,9 @@ def _fingerprint(found: os.stat_result) -> Fingerprint:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Device and inode of what stands at a path, which stay when it is written to; None where that is not told."""
+    """Device and inode of the file at a path, which stay the same when it is written to; None where the system does
+    not say.
+    """
     try:
         found = os.stat(path)
     except OSError:
@@ -187,7 +189,7 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
 
 
 def may_be_read(path: Path) -> bool:
-    """Whether there is a file whose bytes the system gives out, whatever they are."""
+    """Whether there is a file that the system lets us read, whatever it holds."""
     return path.is_file() and os.access(path, os.R_OK)
 
 
@@ -217,7 +219,7 @@ def make_folder(path: Path) -> None:
 
 
 class Staged(NamedTuple):
-    """New content that lies beside its target, safe on disk, and waits to be put in its place."""
+    """New content beside its target, safe on disk and ready to replace it."""
 
     temporary: Path
     path: Path
@@ -227,8 +229,8 @@ class Staged(NamedTuple):
 def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
     """Writes new content to a temporary file in the target's folder and syncs it. Raises StorageError.
 
-    The slow half of a replacement: whoever has other files to look at does so after this and before
-    `put_in_place`, so that next to no time lies between the look and the rename.
+    This is the slow half of a replacement. Check other files after this and before `put_in_place`, so that little
+    time lies between the check and the rename.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
@@ -256,7 +258,7 @@ def put_in_place(staged: Staged) -> Fingerprint:
 
 
 def in_place(staged: Staged) -> Fingerprint:
-    """The fingerprint of staged content where it was put: renaming moves the time of its last change."""
+    """The fingerprint of staged content at its target: renaming changes the time of the last change."""
     found = fingerprint(staged.path)
     return found if found is not None and found.same_data(staged.fingerprint) else staged.fingerprint
 
@@ -282,7 +284,7 @@ def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerpri
 
 
 def leftovers(home: Path) -> list[tuple[Path, Path]]:
-    """Temporary files that a killed writer left, each with the file that it was made for."""
+    """Temporary files of killed writers, each with the file that it was made for."""
     found: list[tuple[Path, Path]] = []
     for folder in (home, home / GRAPH_FILE.parent):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -294,7 +296,7 @@ def leftovers(home: Path) -> list[tuple[Path, Path]]:
 
 
 def is_leftover(name: str) -> bool:
-    """Whether a file of this name was left behind by a write that was killed, or is one that is being written."""
+    """Whether a file of this name is a temporary file of a writer, killed or still running."""
     return name.endswith(".tmp") and _LEFTOVER.fullmatch(name) is not None
 
 
@@ -306,17 +308,16 @@ def has_leftovers(folder: Path) -> bool:
 
 
 def remove_leftovers(home: Path) -> None:
-    """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
-    writer of this program is at work, and every such file is a leftover.
+    """Removes temporary files of killed writers. Call it only while holding the lock: then no writer of this program
+    runs, and every such file is a leftover.
     """
     for temporary, _ in leftovers(home):
         _discard(temporary)
 
 
 def remove_leftovers_of(path: Path) -> None:
-    """Removes what writers of this file left beside it that were killed; a writer that still runs keeps its own.
-
-    They hold nothing but what was to be written: `replace_file` renames them, and what it replaces is never in one.
+    """Removes temporary files that killed writers of this file left; a running writer keeps its own. They hold only
+    new content, for `replace_file` never moves the old content into one.
     """
     named = re.compile(rf"\.{re.escape(path.name)}\.(?P<process>\d+)-[0-9a-f]{{8}}\.tmp")
     with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
@@ -342,7 +343,7 @@ def _rename(source: Path, target: Path) -> None:
 
 @contextlib.contextmanager
 def syncing(path: Path) -> Iterator[None]:
-    """Within this, a file has its new state already, and what fails is a NotSyncedError."""
+    """Within this, the file has its new state already, so that a failure is a NotSyncedError."""
     try:
         yield
     except (OSError, StorageError) as error:
@@ -407,7 +408,7 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
 
 
 def try_lock(path: Path, seconds: float) -> Lock | None:
-    """The lock of a file, taken; None when another process holds it for all that time. Raises StorageError."""
+    """Takes the lock of a file; None when another process holds it all that time. Raises StorageError."""
     if wrong := wrong_kind(path):
         raise _unlockable(path, wrong)
     lock = Lock(path)

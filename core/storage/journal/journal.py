@@ -103,9 +103,7 @@ class Journal:
         return True
 
     def in_memory(self) -> Journal:
-        """A copy that is nowhere on disk: what is written to it is gone with it. Raises BrokenJournalError,
-        StorageError.
-        """
+        """A copy in memory alone: what is written to it is gone with it. Raises BrokenJournalError, StorageError."""
         with self._turn:
             connection = self._copied()
         copy = Journal.__new__(Journal)
@@ -135,7 +133,7 @@ class Journal:
 
     @contextlib.contextmanager
     def busy_timeout(self, seconds: float) -> Iterator[None]:
-        """Within this, another program's writing of the database is waited for no longer than that."""
+        """Within this, waits no longer than that for another program that writes the database."""
         try:
             self.rows(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
             yield
@@ -145,7 +143,7 @@ class Journal:
 
     @property
     def replaced(self) -> bool:
-        """Whether the file was deleted or exchanged since it was opened, or the system has begun to refuse it."""
+        """Whether the file was deleted or exchanged since it was opened, or the system now refuses it."""
         return self._refused or identity(self.path) != self._identity
 
     @contextlib.contextmanager
@@ -182,9 +180,8 @@ class Journal:
         stages: Mapping[str, Stage],
         preceding: Iterable[ChangeSet] = (),
     ) -> tuple[int, ChangeSet]:
-        """Puts down, durably, what is about to be written; its number, and the change set under its id here.
-
-        From here on it will be in the files. preceding: what another program took back and this restores.
+        """Records durably what is about to be written. Returns its number, and the change set under its id here. From
+        here on the change will be in the files. preceding: what another program overwrote and this restores.
         """
         with self.transaction(durable=True) as connection:
             for taken_back in preceding:
@@ -192,7 +189,7 @@ class Journal:
             return insert_entry(connection, change_set, made_by, "pending", stages=stages)
 
     def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
-        """Gives an entry that is pending already the shape in which it will stand in the log."""
+        """Gives a pending entry the shape that it will have in the log."""
         body = write_change_set(change_set)
         with self.transaction(durable=True) as connection:
             connection.execute(
@@ -202,7 +199,7 @@ class Journal:
             touch(connection, seq, change_set)
 
     def abandon(self, seq: int, preceding: int = 0) -> None:
-        """Takes back what `begin` put down, with so many entries before it: nothing was written."""
+        """Removes what `begin` recorded, with so many entries before it: nothing was written."""
         with self.transaction() as connection:
             for number in range(seq - preceding, seq + 1):
                 delete_entry(connection, number)
@@ -226,9 +223,8 @@ class Journal:
         conflict: Conflict | None = None,
         written_ns: int = 0,
     ) -> tuple[int, ChangeSet]:
-        """Puts down, inside a transaction, what is in the files already or waits for a person.
-
-        Recalls of one caller become one entry.
+        """Records, inside a transaction, a change that is in the files already or waits for a person. Recalls of one
+        caller become one entry.
         """
         seq, kept = insert_entry(
             connection, change_set, made_by, state, conflict=conflict, written_ns=written_ns
@@ -270,7 +266,7 @@ class Journal:
         return int(self.rows(f"SELECT count(*) FROM entry WHERE {_PENDING}")[0][0])
 
     def pending(self) -> list[Pending]:
-        """Entries whose writing was cut off, oldest first. One whose bytes are damaged can never be finished: it is
+        """Entries whose writing was interrupted, oldest first. One with damaged bytes can never be finished and is
         given up.
         """
         rows = self.rows(f"SELECT seq, body, made_by, staged FROM entry WHERE {_PENDING} ORDER BY seq")
@@ -310,7 +306,7 @@ class Journal:
         return found[0]
 
     def undone(self) -> frozenset[str]:
-        """Ids of entries, and "id.part" of parts, that are taken back at present."""
+        """Ids of entries, and "id.part" of parts, that are undone at present."""
         known_to, known = self._undone
         last = self.last_seq
         if last != known_to:
@@ -352,7 +348,7 @@ class Journal:
             yield id
 
     def turns(self, id: str) -> tuple[Entry, ...]:
-        """What was taken back and done again of an entry or of parts of it, newest first."""
+        """The undo and redo entries of an entry or of its parts, newest first."""
         return self._entries(
             "WHERE about <> '' AND (about = ?1 OR substr(about, 1, ?2) = ?1 || '.') "
             "AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq DESC",

@@ -157,7 +157,7 @@ class JournalFile:
 
     @contextmanager
     def busy_timeout(self, seconds: float | None) -> Iterator[None]:
-        """Within this, another program's writing of the journal is waited for no longer than that; None: as usual."""
+        """Within this, waits no longer than that for another program that writes the journal; None: as usual."""
         with self.journal.busy_timeout(seconds) if self.journal and seconds is not None else nullcontext():
             yield
 
@@ -179,7 +179,7 @@ class JournalFile:
             raise
 
     def bind(self) -> None:
-        """Has the folder bear the id of its journal, from the first change on that is made here."""
+        """Gives the folder the id of its journal, with the first change made here."""
         if self._bound is self.journal:
             return
         self._bound = self.journal
@@ -210,7 +210,7 @@ class JournalFile:
         self.log_problem = problem
 
     def read_in_memory(self) -> Journal:
-        """Has the journal, which is open to be read, be a copy in memory from here on; the copy."""
+        """Replaces the open journal by a copy in memory. Returns the copy."""
         assert self.journal is not None
         read, self.journal = self.journal, self.journal.in_memory()
         read.close()
@@ -238,7 +238,7 @@ class JournalFile:
 
     @contextmanager
     def detecting_damage(self) -> Iterator[None]:
-        """Within this, what stumbles over values that only damage puts into the journal raises BrokenJournalError."""
+        """Within this, an error caused by damaged values in the journal becomes a BrokenJournalError."""
         try:
             yield
         except (NuggetsError, BrokenJournalError):
@@ -484,7 +484,7 @@ class JournalSession:
         return self.journal.pending() if self.journal is not None else []
 
     def mark_contained(self, loaded: Loaded) -> None:
-        """Remembers as seen what of a pending entry already stands in the files: it did not come from outside."""
+        """Marks the part of a pending entry that the files already hold as seen: it did not come from outside."""
         assert self.journal is not None
         for pending in self.pending():
             names = contained(pending.change_set, loaded)
@@ -495,7 +495,7 @@ class JournalSession:
                     )
 
     def note_down(self, mine: Attribution) -> None:
-        """An entry for what was done to a file without a note or fact having changed."""
+        """Records an entry for a file that changed without any note or fact."""
         assert self.journal is not None
         told = ChangeSet(
             id=self.ids(),
@@ -514,7 +514,7 @@ class JournalSession:
         self.journal.set_state(pending.change_set.id, "conflict", conflict_of(error))
 
     def keep_conflict(self, change_set: ChangeSet, made_by: Maker, error: ConflictError | Conflict) -> str:
-        """Puts a change set that met a conflict into the log, where it waits for a person; the entry's id."""
+        """Puts a change set with a conflict into the log, where it waits for a person. Returns the entry's id."""
         assert self.journal is not None
         conflict = conflict_of(error) if isinstance(error, ConflictError) else error
         with self.journal.transaction(durable=True) as connection:
@@ -532,7 +532,7 @@ def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[s
 
 
 def contained(change_set: ChangeSet, loaded: Loaded) -> set[str]:
-    """Names of what a change set touches that stands in the files as the change set leaves it."""
+    """Names of things that the files already hold as the change set leaves them."""
     snapshot = loaded.snapshot
     names = {
         note_item(id)
