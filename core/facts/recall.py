@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["AlsoHeld", "Match", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
 
 Undecoded = Literal["", "overfull", "costly", "unsure"]
-"""Why the vectors did not give an answer: the nugget holds more than they can tell, decoding it would take too long or
-too much memory, or they are not sure of this one."""
+"""Why the vectors gave no answer: the nugget holds too many facts for them, decoding would take too much time or
+memory, or they are not sure of this fact."""
 
 _KEPT_BYTES: Final = 2**25
 _KEPT_NUGGETS: Final = 256

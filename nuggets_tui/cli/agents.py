@@ -59,7 +59,7 @@ def agent_name() -> str:
     found = [agent.name for agent in AGENTS if any(map(_is_set, agent.variables))]
     if found:
         return "+".join(found)
-    said = " ".join(os.environ.get(_ANY_AGENT, "").split())
+    said = _named(_ANY_AGENT)
     return "" if said.lower() in _FLAGS else _known(said)[:_LONGEST]
 
 
@@ -144,7 +144,13 @@ def _known_client(name: str) -> str:
 
 
 def _own_name() -> str:
-    return os.environ.get("NUGGETS_AUTHOR", "").strip()
+    return _named("NUGGETS_AUTHOR")
+
+
+def _named(variable: str) -> str:
+    """The name in a variable, on one line, without characters that cannot be shown."""
+    said = " ".join(os.environ.get(variable, "").split())
+    return "".join(filter(str.isprintable, said))
 
 
 def _is_set(variable: str) -> bool:

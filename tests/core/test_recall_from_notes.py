@@ -98,6 +98,22 @@ def test_queries_without_a_telling_word_are_answered_by_nothing(memory: Memory) 
         assert (found.judgement, found.candidates) == ("nothing", ())
 
 
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("indicent chrged", "Incident 12: charged twice"),
+        ("rotaton kye", "Key rotation"),
+        ("cod freze", "code freeze"),
+    ],
+)
+def test_two_mistyped_words_are_answered_or_offered_as_a_search_finds_them(
+    memory: Memory, query: str, title: str
+) -> None:
+    assert memory.search(query)[0].note.title == title
+    found = memory.recall(query, record=False)
+    assert found.key == title or [one.title for one in found.candidates][:1] == [title]
+
+
 def test_where_it_is_not_sure_the_best_notes_come_along_and_nothing_is_counted(memory: Memory) -> None:
     before = memory.snapshot
     found = memory.recall("dunning elephants", session="s-1")

@@ -64,6 +64,14 @@ def test_variables_that_say_no_or_name_nobody_are_no_agent(monkeypatch: pytest.M
     assert author() == Author("agent", "some-new-agent")
 
 
+@pytest.mark.parametrize("variable", ["NUGGETS_AUTHOR", "AI_AGENT"])
+def test_a_name_from_the_environment_never_holds_what_cannot_be_shown(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, " bad\x1b[31m\nname\u202e ")
+    assert author() == Author("agent", "bad[31m name")
+
+
 def test_an_agent_within_another_is_told_from_either(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     monkeypatch.setenv("CODEX_THREAD_ID", "t1")
