@@ -10,6 +10,7 @@ import pytest
 
 from nuggets_tui.cli import program
 from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -64,3 +65,14 @@ def test_the_manual_names_every_agent_and_the_variables_that_tell_it() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (`.+`) \|$", text, re.MULTILINE)
     told = {name: tuple(re.findall(r"`([^`]+)`", variables)) for name, variables in rows}
     assert told == {agent.name: agent.variables for agent in AGENTS}
+
+
+def test_the_manual_names_every_tool_of_agents_and_no_other() -> None:
+    text = (ROOT / "docs" / "agents" / "mcp.md").read_text(encoding="utf-8")
+    table = text.partition("## What the agent can do")[2].partition("\n\nThe resource")[0]
+    named = {
+        name
+        for row in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    assert named == {tool.name for tool in TOOLS}
