@@ -31,6 +31,13 @@ def mcp(call: Invocation, /) -> None:
             todo="name the folder of a memory",
         )
     author = author_as(call.as_name) if call.as_name is not None else None
+    if author is not None and author.kind != "agent":
+        raise InvalidInputError(
+            "an agent writes through this command, not you",
+            where="--as",
+            kept="nothing was changed",
+            todo="name an agent, such as codex",
+        )
     if can_ask():
         said = "waiting for an agent on standard input; agents start this command themselves, ctrl+d ends it"
         write_lines([said], to_error=True)

@@ -144,9 +144,13 @@ class AgentSession:
         )
 
     def prepare(self) -> None:
-        """Loads the memory and what a first recall needs, ahead of it; what is wrong with it, that recall says."""
+        """Loads the memory and what a first recall needs, ahead of it, and keeps it for the next server: agents end
+        servers without a word. What is wrong with the memory, the first call says.
+        """
         with suppress(NuggetsError, OSError):
-            self.reading().index()
+            memory = self.reading()
+            memory.index()
+            memory.keep_index()
 
     def close(self) -> None:
         """Closes the files, and keeps the search index for who comes next."""

@@ -147,7 +147,7 @@ class ForgetAnswer(Written):
 
 class ListFactsArguments(Arguments):
     nugget: Name = Field(default="", description=f"Only this nugget. {_NUGGET}")
-    limit: int = Field(default=100, ge=1, le=500, description="At most so many facts.")
+    limit: int = Field(default=50, ge=1, le=200, description="At most so many facts.")
     offset: int = Field(default=0, ge=0, le=10_000_000, description="Pass over so many, to read on.")
 
 
@@ -170,6 +170,7 @@ class ListFactsAnswer(Answer):
     total: int
     next_offset: int = Field(default=0, description="Where to read on, 0 for the end.")
     nuggets: list[ListedNugget]
+    notices: list[str] = []
 
 
 # Notes
@@ -386,6 +387,7 @@ class IngestAnswer(Answer):
     entities: list[str] = Field(description="Names that it mentions.")
     pipeline: str = Field(description="How it stands with the work on texts.")
     warnings: list[Warned] = []
+    notices: list[str] = []
 
 
 class CheckpointArguments(Arguments):
@@ -405,6 +407,7 @@ class CheckpointAnswer(Answer):
     new: bool = Field(description="False: the last checkpoint says the same.")
     redactions: int = Field(description="Credentials that were taken out.")
     count: int = Field(description="Checkpoints of the session; the oldest go when there are too many.")
+    notices: list[str] = []
 
 
 class RecoverArguments(Arguments):
@@ -433,6 +436,7 @@ class RecoverAnswer(Answer):
     count: int = 0
     shown: int = 0
     truncated: bool = False
+    notices: list[str] = []
 
 
 class LastChange(Answer):

@@ -14,7 +14,7 @@ from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
 from nuggets_tui.mcp import shapes
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import deed, how_sure, plural, skipped_lines, why_candidate
+from nuggets_tui.words import deed, how_sure, plural, why_candidate
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Characters of a text that an answer holds; getNote reads on from there.
 _LONGEST_TEXT: Final = 16_000
-_LONGEST_VALUE: Final = 500
+_LONGEST_VALUE: Final = 300
 _LONGEST_LINE: Final = 200
 _MOST_LISTED: Final = 20
 _MOST_LINKS: Final = 50
@@ -64,7 +64,7 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
     uncounted = memory.uncounted_recalls
     found = memory.recall(given.question, given.nugget or None, given.session or session.id)
     session.asked(given.question)
-    notices = list(skipped_lines(found))
+    notices = [f"{one.nugget_name} was passed over: {one.what}" for one in found.skipped]
     if memory.uncounted_recalls > uncounted:
         notices.append("the recall could not be counted; the answer is not affected")
     answer = shapes.RecallAnswer(
@@ -138,7 +138,7 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
         yield f"{fact.nugget} holds {fact.key} too: {_line(fact.value)}"
     for note in answer.related:
         yield f"Linked ({note.reason}): {note.title}: {_line(note.text)} [{note.id}]"
-    yield from (f"Note: {one}" for one in answer.notices)
+    yield from _notes(answer.notices)
 
 
 def _remember(session: AgentSession, given: shapes.RememberArguments) -> Told:
@@ -157,10 +157,11 @@ def _remember(session: AgentSession, given: shapes.RememberArguments) -> Told:
         former_value=(former or "")[:_LONGEST_VALUE] if former != made.content else "",
         new_nugget=made.nugget_name not in known,
     )
-    said = f"Remembered {made.key} in {made.nugget_name}."
+    key = _line(made.key)
+    said = f"Remembered {key} in {made.nugget_name}."
     if former is not None and former != made.content:
         said += f" It was: {_line(former)}"
-    return _told(answer, said if answer.changed else f"{made.key} in {made.nugget_name} says so already.")
+    return _told(answer, said if answer.changed else f"{key} in {made.nugget_name} says so already.")
 
 
 def _forget(session: AgentSession, given: shapes.ForgetArguments) -> Told:
@@ -181,7 +182,7 @@ def _forget(session: AgentSession, given: shapes.ForgetArguments) -> Told:
     answer = shapes.ForgetAnswer(
         **_written(memory, change_set), key=gone.key, nugget=gone.nugget_name, note_id=gone.id
     )
-    return _told(answer, f"Forgot {gone.key} in {gone.nugget_name}. Its note is kept, hidden.")
+    return _told(answer, f"Forgot {_line(gone.key)} in {gone.nugget_name}. Its note is kept, hidden.")
 
 
 def _list_facts(session: AgentSession, given: shapes.ListFactsArguments) -> Told:
@@ -208,11 +209,12 @@ def _list_facts(session: AgentSession, given: shapes.ListFactsArguments) -> Told
         total=len(facts),
         next_offset=end if end < len(facts) else 0,
         nuggets=_nuggets(snapshot, {given.nugget} if given.nugget else None),
+        notices=[_line(f"{one.where}: {one.what}") for one in snapshot.problems if one.nugget][:_MOST_LISTED],
     )
     lines = [f"{one.nugget} · {one.key}: {_line(one.value)}" for one in answer.facts]
     if answer.next_offset:
         lines.append(f"{len(shown)} of {len(facts)} facts; read on with offset {answer.next_offset}")
-    return Told("\n".join(lines) or "No facts.", answer)
+    return Told("\n".join([*(lines or ["No facts."]), *_notes(answer.notices)]), answer)
 
 
 def _nuggets(snapshot: Snapshot, wanted: set[str] | None = None) -> list[shapes.ListedNugget]:
@@ -543,6 +545,7 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
         raw = pipeline.raw(done.raw_id)
         kinds = pipeline.credentials_in(raw)
         status = pipeline.status()
+        notices = [pipeline.notice] if pipeline.notice else []
     answer = shapes.IngestAnswer(
         id=done.raw_id,
         status=done.status,
@@ -551,13 +554,15 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
         entities=list(done.entities[:_MOST_LISTED]),
         pipeline=status.why,
         warnings=_warnings(of_credentials("text", raw.id, kinds, ", which no model sees")),
+        notices=notices,
     )
     said = f"Saved as {done.raw_id}."
     if done.status == "duplicate":
         said += f" {done.duplicate_of} says the same, so no facts are extracted again."
     else:
         said += f" Facts found in it go to {raw.nugget}. Pipeline: {status.why}"
-    return Told("\n".join([said, *(f"Warning: {one.message}" for one in answer.warnings)]), answer)
+    warned = (f"Warning, tell the user: {one.message}" for one in answer.warnings)
+    return Told("\n".join([said, *warned, *_notes(answer.notices)]), answer)
 
 
 def _checkpoint(session: AgentSession, given: shapes.CheckpointArguments) -> Told:
@@ -569,6 +574,7 @@ def _checkpoint(session: AgentSession, given: shapes.CheckpointArguments) -> Tol
             session=given.session or session.id,
             project=given.project or session.project,
         )
+        notices = [pipeline.notice] if pipeline.notice else []
     answer = shapes.CheckpointAnswer(
         id=done.id,
         session=done.session,
@@ -576,14 +582,15 @@ def _checkpoint(session: AgentSession, given: shapes.CheckpointArguments) -> Tol
         new=done.new,
         redactions=done.redactions,
         count=done.count,
+        notices=notices,
     )
     said = f"Kept checkpoint {done.id} of the session {_line(done.session)}" if done.new else "Kept already"
     taken = f", {plural(done.redactions, 'credential')} taken out" if done.redactions else ""
-    return Told(f"{said}{taken}. sessionRecover gives it back.", answer)
+    return Told("\n".join([f"{said}{taken}. sessionRecover gives it back.", *_notes(notices)]), answer)
 
 
 def _recover(session: AgentSession, given: shapes.RecoverArguments) -> Told:
-    found = None
+    found, notices = None, []
     if session.has_pipeline():
         project = given.project or session.project
         with session.pipeline() as pipeline:
@@ -593,9 +600,11 @@ def _recover(session: AgentSession, given: shapes.RecoverArguments) -> Told:
                 # What this very session left goes before, and a project that is named before any other.
                 found = None if given.project else pipeline.recover(session.id, tokens=given.max_tokens)
                 found = found or pipeline.recover(project=project, tokens=given.max_tokens)
+            notices = [pipeline.notice] if pipeline.notice else []
     if found is None:
         of = f"the session {_line(given.session)}" if given.session else "this project"
-        return Told(f"There is no checkpoint of {of}.", shapes.RecoverAnswer(found=False))
+        said = "\n".join([f"There is no checkpoint of {of}.", *_notes(notices)])
+        return Told(said, shapes.RecoverAnswer(found=False, notices=notices))
     at = datetime.fromtimestamp(found.at / 1000, UTC)
     answer = shapes.RecoverAnswer(
         found=True,
@@ -607,6 +616,7 @@ def _recover(session: AgentSession, given: shapes.RecoverArguments) -> Told:
         count=found.count,
         shown=found.shown,
         truncated=found.cut,
+        notices=notices,
     )
     more = f", {found.count - found.shown} earlier left out" if found.count > found.shown else ""
     head = f"Session {_line(found.session)}, {plural(found.count, 'checkpoint')}{more}:"
@@ -695,7 +705,7 @@ def _status_lines(answer: shapes.StatusAnswer) -> Iterator[str]:
     if answer.read_only:
         yield f"Read only: {answer.read_only}"
     yield from (f"Problem: {one}" for one in answer.problems)
-    yield from (f"Note: {one}" for one in answer.notices)
+    yield from _notes(answer.notices)
 
 
 def version_of_product() -> str:
@@ -731,8 +741,13 @@ def _told(answer: shapes.Written, said: str) -> Told:
     if answer.change_id:
         lines.append(f"To undo: nuggets undo {answer.change_id}")
     lines += [f"Warning, tell the user: {one.message}" for one in answer.warnings]
-    lines += [f"Note: {one}" for one in answer.notices]
+    lines += _notes(answer.notices)
     return Told("\n".join(lines), answer)
+
+
+def _notes(notices: Iterable[str]) -> list[str]:
+    """What the agent should be told beside the answer, as lines."""
+    return [f"Note: {one}" for one in notices]
 
 
 def _line(text: str) -> str:

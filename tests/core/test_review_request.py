@@ -45,6 +45,21 @@ def test_it_is_done_once_a_person_looked_through_a_cleanup_or_a_pass_ran(memory:
     assert daily_state(memory.home, MORNING, UTC).asked is None
 
 
+def test_status_says_who_asked_and_what_to_do(memory: Memory) -> None:
+    from click.testing import CliRunner
+
+    from nuggets_tui.cli import program
+
+    request_review(memory, MORNING, 1)
+    memory.close()
+    told = CliRunner().invoke(program, ["--home", str(memory.home), "status"])
+    assert told.exit_code == 0
+    assert (
+        "codex asked for a cleanup on 2026-11-22 08:00: 1 change to review with nuggets reflect"
+        in told.stdout
+    )
+
+
 def test_a_daemon_does_not_answer_for_the_person(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.daily.daemon_on", lambda home: DaemonOn(None, ""))
     request_review(memory, MORNING, 1)

@@ -206,3 +206,30 @@ def test_facts_are_answered_while_the_notes_cannot_be_read(known: AgentClient, h
     finally:
         graph.write_bytes(sound)
     assert known("searchNotes", query="One")["hits"]
+
+
+def test_what_cannot_be_read_is_said_beside_what_can(known: AgentClient, home: Path) -> None:
+    known("remember", key="of broken", value="x", nugget="broken")
+    file = home / "broken.nugget.json"
+    sound = file.read_bytes()
+    file.write_bytes(b"{")
+    try:
+        assert "broken.nugget.json" in known("listFacts")["notices"][0]
+        found = known("recall", question="of broken")
+        assert any(notice.startswith("broken was passed over") for notice in found["notices"])
+        assert any("broken.nugget.json" in problem for problem in known("status")["problems"])
+        assert known.refused("remember", key="more", value="x", nugget="broken")["code"] == "broken-file"
+        assert file.read_bytes() == b"{"
+    finally:
+        file.write_bytes(sound)
+    assert "notices" not in known("listFacts")
+
+
+def test_a_broken_database_of_the_pipeline_is_set_aside_and_said(known: AgentClient, home: Path) -> None:
+    known("sessionCheckpoint", digest="Before.", session="broken")
+    for path in home.glob("pipeline.db*"):
+        path.unlink()
+    (home / "pipeline.db").write_bytes(b"no database" * 500)
+    told = known("sessionCheckpoint", digest="After.", session="broken")
+    assert "a new one is started" in told["notices"][0]
+    assert known("sessionRecover", session="broken")["count"] == 1

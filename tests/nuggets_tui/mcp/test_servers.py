@@ -86,7 +86,7 @@ def test_a_server_that_is_killed_while_it_writes_loses_nothing_and_leaves_nothin
         with connected(home) as fresh:
             fresh("remember", key="fresh", value="x", nugget="survivor")
             survivor("remember", key="after", value="x", nugget="survivor")
-            kept = {one["key"] for one in survivor("listFacts", nugget="doomed", limit=500)["facts"]}
+            kept = {one["key"] for one in survivor("listFacts", nugget="doomed", limit=200)["facts"]}
             assert set(acknowledged) <= kept
             assert len(kept) <= len(acknowledged) + 1
             mine = {one["key"] for one in fresh("listFacts", nugget="survivor")["facts"]}
@@ -147,6 +147,7 @@ def raw_server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+@pytest.mark.slow
 def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_path: Path) -> None:
     hello = {
         "protocolVersion": "2025-06-18",
@@ -190,6 +191,7 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
     assert answered[6]["result"]["structuredContent"]["changed"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupt_ends_the_server_without_a_traceback(tmp_path: Path) -> None:
     with raw_server(tmp_path / "memory") as process:
@@ -325,6 +327,16 @@ def test_a_file_in_place_of_the_folder_is_refused_before_anything_is_served(tmp_
     assert "is not a folder" in done.stderr
 
 
+def test_no_agent_is_let_in_as_a_person(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from nuggets_tui.cli import program
+
+    result = CliRunner().invoke(program, ["--home", str(tmp_path / "memory"), "--as", "me", "mcp"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "name an agent" in result.stderr
+
+
 def test_no_other_command_loads_the_library(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom click.testing import CliRunner\nfrom nuggets_tui.cli import program\n"
@@ -336,6 +348,7 @@ def test_no_other_command_loads_the_library(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     with connected(home, options=("--as", "codex")) as agent:
