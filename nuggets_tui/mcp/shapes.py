@@ -48,7 +48,7 @@ class NoArguments(Arguments):
 
 
 class RecallArguments(Arguments):
-    question: Question = Field(description='What you want to know, in plain words, such as "test command".')
+    query: Question = Field(description='What you want to know, in plain words, such as "test command".')
     nugget: Name = Field(default="", description=f"Ask only this nugget. {_NUGGET}")
     session: Name = Field(
         default="", description="Id of your conversation, if you have one: a recall counts once for each."

@@ -71,7 +71,7 @@ def main() -> int:
             "nothing": ([f"zzyzx{number} quux" for number in range(ROUNDS)], False),
         }
         for question in (*facts[:1], *titles[:1]):
-            agent("recall", question=question, session="warm")
+            agent("recall", query=question, session="warm")
             engine.recall(question, "warm")
         way = statistics.median(
             milliseconds(lambda: agent.portal.call(agent.client.list_prompts)) for _ in range(50)
@@ -86,12 +86,10 @@ def main() -> int:
                 sessions = (f"m{name}{number}", f"e{name}{number}") if counted else ("again", "again")
                 # The first of these is counted and written, the second one meets the new state of the files.
                 for _ in range(0 if counted else 2):
-                    agent("recall", question=question, session="again")
+                    agent("recall", query=question, session="again")
                     engine.recall(question, "again")
                 through.append(
-                    milliseconds(
-                        lambda q=question, s=sessions[0]: agent.result("recall", question=q, session=s)
-                    )
+                    milliseconds(lambda q=question, s=sessions[0]: agent.result("recall", query=q, session=s))
                 )
                 direct.append(milliseconds(lambda q=question, s=sessions[1]: engine.recall(q, s)))
             ours += through

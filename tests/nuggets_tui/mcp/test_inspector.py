@@ -21,11 +21,12 @@ from nuggets_tui.mcp.tools import TOOLS
 INSPECTOR = os.environ.get("NUGGETS_INSPECTOR") or shutil.which("mcp-inspector")
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(600),
     pytest.mark.skipif(INSPECTOR is None, reason="the MCP Inspector is not installed"),
 ]
 CALLS: dict[str, dict[str, Any]] = {
     "remember": {"key": "test command", "value": "pytest -q", "nugget": "app"},
-    "recall": {"question": "test command", "related": True},
+    "recall": {"query": "test command", "related": True},
     "listFacts": {"nugget": "app", "limit": 5},
     "createNote": {
         "title": "Why uv",

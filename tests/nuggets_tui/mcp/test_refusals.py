@@ -15,13 +15,13 @@ from core.memory import Memory
 from core.storage.files.atomic import locked
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("recall", {}, "question"),
-    ("recall", {"question": ""}, "question"),
-    ("recall", {"question": 5}, "question"),
-    ("recall", {"question": None}, "question"),
-    ("recall", {"question": ["a"]}, "question"),
-    ("recall", {"question": "x" * 4_001}, "question"),
-    ("recall", {"question": "x", "nuget": "y"}, "nuget"),
+    ("recall", {}, "query"),
+    ("recall", {"query": ""}, "query"),
+    ("recall", {"query": 5}, "query"),
+    ("recall", {"query": None}, "query"),
+    ("recall", {"query": ["a"]}, "query"),
+    ("recall", {"query": "x" * 4_001}, "query"),
+    ("recall", {"query": "x", "nuget": "y"}, "nuget"),
     ("remember", {"key": "x"}, "value"),
     ("remember", {"key": "x", "value": {"a": 1}}, "value"),
     ("remember", {"key": "k" * 1_001, "value": "x"}, "key"),
@@ -52,7 +52,7 @@ def test_arguments_that_do_not_fit_are_named_and_change_nothing(
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("recall", {"question": "x", "nugget": "no such"}, "no-such-nugget"),
+    ("recall", {"query": "x", "nugget": "no such"}, "no-such-nugget"),
     ("listFacts", {"nugget": "no such"}, "no-such-nugget"),
     ("searchNotes", {"query": "x", "nugget": "no such"}, "no-such-nugget"),
     ("forget", {"nugget": "no such", "key": "x"}, "no-such-nugget"),
@@ -108,7 +108,7 @@ def test_what_cannot_be_done_says_why_and_what_to_do_and_changes_nothing(
 
 
 def test_a_mistyped_name_gets_a_suggestion(known: AgentClient) -> None:
-    assert "did you mean known?" in known.refused("recall", question="x", nugget="knwon")["todo"]
+    assert "did you mean known?" in known.refused("recall", query="x", nugget="knwon")["todo"]
     assert "did you mean key?" in known.refused("forget", nugget="known", key="kex")["todo"]
     assert known.refused("getNote", id="Onee")["todo"].endswith('did you mean "One"?')
 
@@ -122,7 +122,7 @@ def test_hostile_text_is_stored_as_it_is_and_shown_harmless(
     except UnicodeEncodeError:
         pytest.skip("no JSON of the protocol can hold it")
     for tool, given in (
-        ("recall", {"question": text}),
+        ("recall", {"query": text}),
         ("searchNotes", {"query": text}),
         ("getNote", {"id": text}),
         ("forget", {"nugget": text, "key": text}),
@@ -186,7 +186,7 @@ def test_an_answer_is_given_while_somebody_else_writes_and_says_that_it_is_not_c
     known: AgentClient, home: Path
 ) -> None:
     with locked(home):
-        found = known("recall", question="key", nugget="known", session="while locked")
+        found = known("recall", query="key", nugget="known", session="while locked")
     assert found["answer"] == "x"
     assert "could not be counted" in found["notices"][0]
 
@@ -196,7 +196,7 @@ def test_facts_are_answered_while_the_notes_cannot_be_read(known: AgentClient, h
     sound = graph.read_bytes()
     graph.write_bytes(sound[:-30])
     try:
-        assert known("recall", question="key", nugget="known")["answer"] == "x"
+        assert known("recall", query="key", nugget="known")["answer"] == "x"
         told = known.refused("searchNotes", query="x")
         assert told["code"] == "broken-file"
         assert "tell the user: nuggets verify" in told["todo"]
@@ -215,7 +215,7 @@ def test_what_cannot_be_read_is_said_beside_what_can(known: AgentClient, home: P
     file.write_bytes(b"{")
     try:
         assert "broken.nugget.json" in known("listFacts")["notices"][0]
-        found = known("recall", question="of broken")
+        found = known("recall", query="of broken")
         assert any(notice.startswith("broken was passed over") for notice in found["notices"])
         assert any("broken.nugget.json" in problem for problem in known("status")["problems"])
         assert known.refused("remember", key="more", value="x", nugget="broken")["code"] == "broken-file"

@@ -39,10 +39,10 @@ def test_two_agents_on_one_folder_see_each_other_and_the_log_tells_them_apart(
     with connected(home, name="codex-mcp-client", mode="legacy") as other:
         mine = agent("remember", key="from claude", value="1", nugget="both")
         theirs = other("remember", key="from codex", value="2", nugget="both")
-        assert agent("recall", question="from codex")["answer"] == "2"
-        assert other("recall", question="from claude")["answer"] == "1"
+        assert agent("recall", query="from codex")["answer"] == "2"
+        assert other("recall", query="from claude")["answer"] == "1"
         again = other("remember", key="from claude", value="3", nugget="both")
-        assert agent("recall", question="from claude")["answer"] == "3"
+        assert agent("recall", query="from claude")["answer"] == "3"
         assert agent("status")["author"] == "claude"
         assert other("status")["author"] == "codex"
     memory = Memory.open(home)
@@ -104,9 +104,7 @@ def test_many_calls_at_once_are_all_done_one_change_after_the_other(agent: Agent
         async def call(number: int) -> None:
             given = {"key": f"key {number}", "value": f"value {number}", "nugget": "many"}
             found.append(await agent.client.call_tool("remember", given))
-            found.append(
-                await agent.client.call_tool("recall", {"question": f"key {number}", "nugget": "many"})
-            )
+            found.append(await agent.client.call_tool("recall", {"query": f"key {number}", "nugget": "many"}))
 
         async with anyio.create_task_group() as tasks:
             for number in range(12):
@@ -162,7 +160,7 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
         json_line(id=1, method="initialize", params=hello),
         json_line(method="notifications/initialized"),
         b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": '
-        b'{"question": "\\ud800"}}}\n',
+        b'{"query": "\\ud800"}}}\n',
         b"[" * 100_000 + b"\n",
         json_line(id=3, method="tools/call", params={"name": "recall", "arguments": "no object"}),
         json_line(id=4, method="tools/call", params={"name": ["no name"]}),
@@ -353,7 +351,7 @@ def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> Non
     home = tmp_path / "memory"
     with connected(home, options=("--as", "codex")) as agent:
         assert agent("status")["facts"] == 0
-        assert agent("recall", question="anything")["judgement"] == "nothing"
+        assert agent("recall", query="anything")["judgement"] == "nothing"
         assert agent("sessionRecover") == {"found": False}
         assert not home.exists()
         agent("remember", key="first", value="x")

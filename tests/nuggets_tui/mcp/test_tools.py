@@ -74,7 +74,7 @@ def test_a_fact_is_remembered_and_recalled_with_how_it_was_found(agent: AgentCli
     stored = agent("remember", key="test command", value="pytest -q", nugget="app")
     assert stored["changed"]
     assert stored["newNugget"]
-    found = agent("recall", question="test command")
+    found = agent("recall", query="test command")
     assert (found["judgement"], found["answer"], found["via"], found["match"]) == (
         "found",
         "pytest -q",
@@ -83,7 +83,7 @@ def test_a_fact_is_remembered_and_recalled_with_how_it_was_found(agent: AgentCli
     )
     assert (found["nugget"], found["noteId"]) == ("app", stored["noteId"])
     assert "certainty 1.00" in found["how"]
-    assert "the key that you asked for" in agent.text("recall", question="test command")
+    assert "the key that you asked for" in agent.text("recall", query="test command")
     entry = memory_of(home).entry(stored["changeId"])
     assert (entry.change_set.author.kind, entry.change_set.author.name) == ("agent", "claude")
     assert memory_of(home).snapshot.note(stored["noteId"]).source == "agent_reflection"
@@ -112,29 +112,29 @@ def test_where_it_is_not_sure_a_recall_claims_nothing_and_names_candidates(
 ) -> None:
     agent("createNote", title="Anna", content="Anna works on the billing service.", nugget="team")
     agent("createNote", title="Anna's office", content="Anna sits in room 4.", nugget="team")
-    found = agent("recall", question="Anna's birthday", nugget="team")
+    found = agent("recall", query="Anna's birthday", nugget="team")
     assert found["judgement"] == "not sure"
     assert "answer" not in found
     assert {one["title"] for one in found["candidates"]} <= {"Anna", "Anna's office"}
     assert all("lacks" in one["why"] for one in found["candidates"])
-    text = agent.text("recall", question="Anna's birthday", nugget="team")
+    text = agent.text("recall", query="Anna's birthday", nugget="team")
     assert text.startswith("Not sure.")
     assert found["candidates"][0]["id"] in text
     assert all(note.hits == 0 for note in memory_of(home).snapshot.notes if note.nugget_name == "team")
 
 
 def test_nothing_is_nothing_and_says_what_to_do_then(agent: AgentClient) -> None:
-    assert agent("recall", question="zzyzx quux")["judgement"] == "nothing"
-    assert "remember" in agent.text("recall", question="zzyzx quux")
+    assert agent("recall", query="zzyzx quux")["judgement"] == "nothing"
+    assert "remember" in agent.text("recall", query="zzyzx quux")
 
 
 def test_a_recall_counts_once_for_each_session(agent: AgentClient, home: Path) -> None:
     agent("remember", key="counted", value="yes", nugget="count")
     for _ in range(3):
-        agent("recall", question="counted")
+        agent("recall", query="counted")
     assert agent("listFacts", nugget="count")["facts"][0]["hits"] == 1
     for session in ("one", "two", "two"):
-        agent("recall", question="counted", session=session)
+        agent("recall", query="counted", session=session)
     assert agent("listFacts", nugget="count")["facts"][0]["hits"] == 3
     hits = [entry for entry in memory_of(home).log(kind="hit") if "counted" in entry.change_set.reason]
     assert {entry.change_set.author.name for entry in hits} >= {"two"}
@@ -144,7 +144,7 @@ def test_a_recall_can_bring_the_notes_that_are_linked_with_its_answer(agent: Age
     fact = agent("remember", key="deploy target", value="fly.io", nugget="linked")
     note = agent("createNote", title="How we deploy", content="With a tag.", nugget="linked")
     agent("addLink", noteId=fact["noteId"], otherId=note["noteId"], reason="the way to it")
-    found = agent("recall", question="deploy target", related=True)
+    found = agent("recall", query="deploy target", related=True)
     assert [(one["id"], one["reason"]) for one in found["related"]] == [(note["noteId"], "the way to it")]
 
 
@@ -170,12 +170,12 @@ def test_facts_are_listed_page_by_page(agent: AgentClient) -> None:
 def test_a_forgotten_fact_is_kept_hidden_and_comes_back_with_undo(agent: AgentClient, home: Path) -> None:
     agent("remember", key="gone", value="soon", nugget="app")
     gone = agent("forget", nugget="app", key="gone")
-    assert agent("recall", question="gone", nugget="app")["judgement"] != "found"
+    assert agent("recall", query="gone", nugget="app")["judgement"] != "found"
     assert agent("getNote", id=gone["noteId"])["hidden"]
     memory = Memory.open(home)
     memory.undo(gone["changeId"])
     memory.close()
-    assert agent("recall", question="gone", nugget="app")["answer"] == "soon"
+    assert agent("recall", query="gone", nugget="app")["answer"] == "soon"
 
 
 # Notes
@@ -304,7 +304,7 @@ def test_often_recalled_facts_are_promoted_into_the_page_that_is_named(
 ) -> None:
     agent("remember", key="build command", value="make all", nugget="promoted")
     for session in "abc":
-        agent("recall", question="build command", nugget="promoted", session=session)
+        agent("recall", query="build command", nugget="promoted", session=session)
     page = tmp_path / "MEMORY.md"
     page.write_text("# Mine\n\nKeep this.\n", encoding="utf-8")
     shown = agent("promoteFacts", memoryDir=str(tmp_path), dryRun=True)
