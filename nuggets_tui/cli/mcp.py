@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.agents import author_as
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
 from nuggets_tui.cli.output import write_lines
+
+if TYPE_CHECKING:
+    from core.model.change import Author
+
+_LIBRARIES: Final = ("anyio", "mcp", "mcp_types", "pydantic")
 
 
 @command(
@@ -21,7 +28,6 @@ def mcp(call: Invocation, /) -> None:
     The agent starts this command itself and speaks with it through standard input and output; register it there as in
     the examples. Several agents may each have their own on one folder.
     """
-    _check_library()
     folder = call.folder.absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(
@@ -38,20 +44,25 @@ def mcp(call: Invocation, /) -> None:
             kept="nothing was changed",
             todo="name an agent, such as codex",
         )
+    serve = _server()
     if can_ask():
         said = "waiting for an agent on standard input; agents start this command themselves, ctrl+d ends it"
         write_lines([said], to_error=True)
-    from nuggets_tui.mcp.server import serve
-
     serve(folder, author)
 
 
-def _check_library() -> None:
-    """Raises InvalidInputError where the optional library is not installed."""
-    if find_spec("mcp") is None:
+def _server() -> Callable[[Path, Author | None], None]:
+    """What serves. Raises InvalidInputError where the optional libraries are not installed, or too old."""
+    try:
+        from nuggets_tui.mcp.server import serve
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in _LIBRARIES:
+            raise
         from core.pipeline.extra import install_command
 
         raise InvalidInputError(
-            "needs the library mcp, which is not installed", where="nuggets mcp",
+            "needs the library mcp, version 2.3 or newer, which is not installed",
+            where="nuggets mcp",
             todo=f"install it with: {install_command('mcp')}",
-        )  # fmt: skip
+        ) from error
+    return serve

@@ -175,15 +175,18 @@ class AgentSession:
 
     def asked(self, question: str) -> None:
         """Remembers a question for the next checkpoint."""
-        self._asked.append(_short(question))
+        with self._guard:
+            self._asked.append(_short(question))
 
     def stored(self, what: str) -> None:
         """Remembers what was stored for the next checkpoint."""
-        self._stored.append(_short(what))
+        with self._guard:
+            self._stored.append(_short(what))
 
     def activity(self) -> str:
         """What was asked and stored in this connection so far, as lines of Markdown; "" for nothing."""
-        parts = (("Asked the memory", tuple(self._asked)), ("Stored in the memory", tuple(self._stored)))
+        with self._guard:
+            parts = (("Asked the memory", tuple(self._asked)), ("Stored in the memory", tuple(self._stored)))
         return "\n".join(f"{head}: {'; '.join(dict.fromkeys(said))}" for head, said in parts if said)
 
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from core.model.note import SCOPES, STABILITIES, TYPES
+from core.pipeline.writes.checkpoints import LONGEST as LONGEST_DIGEST
 
 LONGEST_CONTENT: Final = 1_000_000
 LONGEST_TEXT: Final = 10_000_000
@@ -391,7 +392,7 @@ class IngestAnswer(Answer):
 
 
 class CheckpointArguments(Arguments):
-    digest: Annotated[str, Field(min_length=1, max_length=20_000)] = Field(
+    digest: Annotated[str, Field(min_length=1, max_length=LONGEST_DIGEST)] = Field(
         description="What was done, decided and learned in this session, and what is still open."
     )
     project: Annotated[str, Field(max_length=1_000)] = Field(

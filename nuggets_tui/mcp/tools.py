@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import did_you_mean, iso
+from core.pipeline.writes.checkpoints import LONGEST as LONGEST_DIGEST
 from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
 from nuggets_tui.mcp import shapes
@@ -567,10 +568,10 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
 
 def _checkpoint(session: AgentSession, given: shapes.CheckpointArguments) -> Told:
     digest = given.digest.strip()
-    activity = session.activity() if digest else ""
+    more = f"{digest}\n\n{session.activity()}".strip() if digest else ""
     with session.pipeline() as pipeline:
         done = pipeline.checkpoint(
-            f"{digest}\n\n{activity}" if activity else digest,
+            more if len(more) <= LONGEST_DIGEST else digest,
             session=given.session or session.id,
             project=given.project or session.project,
         )

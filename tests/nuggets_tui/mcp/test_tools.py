@@ -345,6 +345,8 @@ def test_a_checkpoint_holds_what_was_said_and_done_and_comes_back(agent: AgentCl
     assert secret not in found["digest"]
     assert agent("sessionRecover", project="app")["found"]
     assert not agent("sessionRecover", project="another")["found"]
+    # What was asked and stored goes where the digest alone has no room for it.
+    assert agent("sessionCheckpoint", digest="x" * 20_000, session="long")["new"]
     short = agent("sessionRecover", maxTokens=50)
     assert len(short["digest"].encode()) <= 200
 
