@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -356,3 +357,11 @@ def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> Non
         agent("remember", key="first", value="x")
         assert agent("status")["author"] == "codex"
         assert agent("status")["lastChange"]["author"] == "codex"
+
+
+def test_the_extra_names_what_the_server_imports() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    assert {line.partition(">")[0] for line in extras["mcp"]} == {"anyio", "mcp", "pydantic"}
+    assert "nuggets-tui[mcp]" in extras["dev"]
