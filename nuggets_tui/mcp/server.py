@@ -254,8 +254,9 @@ def _nugget_in(uri: str) -> str | None:
 def serve(home: Path, author: Author | None = None) -> None:
     """Serves the memory of a folder to one agent until it closes standard input. author: see `AgentSession`.
 
-    An interrupt ends the process at once, as a termination does: the thread that waits for input cannot be stopped, and
-    what was being written is finished or undone at the next opening.
+    Raises BrokenPipeError where the agent reads no answers any more. An interrupt ends the process at once, as a
+    termination does: the thread that waits for input cannot be stopped, and what was being written is finished or
+    undone at the next opening.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -264,4 +265,11 @@ def serve(home: Path, author: Author | None = None) -> None:
         async with stdio_server() as (received, sent):
             await protocol.run(received, sent, protocol.create_initialization_options())
 
-    anyio.run(run)
+    gone = False
+    try:
+        anyio.run(run)
+    except* BrokenPipeError:
+        gone = True
+    if gone:
+        # The agent closed the pipe without a word: nobody is there to be answered.
+        raise BrokenPipeError

@@ -190,6 +190,34 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
 
 
 @pytest.mark.slow
+def test_an_agent_that_goes_without_a_word_leaves_a_sound_memory_and_no_complaint(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    }
+    call = {"name": "remember", "arguments": {"key": "k", "value": "v", "nugget": "gone"}}
+    with raw_server(home) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json_line(id=1, method="initialize", params=hello))
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write(json_line(id=2, method="tools/call", params=call))
+        process.stdin.flush()
+        process.stdin.close()
+        # It ends in order, or as a program that writes into a closed pipe.
+        assert process.wait(30) in (0, 141)
+        assert process.stderr.read() == b""
+    memory = Memory.open(home)
+    assert memory.verify() == ()
+    memory.close()
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_an_interrupt_ends_the_server_without_a_traceback(tmp_path: Path) -> None:
     with raw_server(tmp_path / "memory") as process:
