@@ -49,7 +49,7 @@ def read(source: Source) -> Parsed:
                 records += _bullets(file, pages, left_out)
                 continue
             record = tidy_record(_page(file))
-            if record is None:
+            if record is None or not record.content:
                 left_out.append(LeftOut(file.name, "is empty"))
             else:
                 records.append(record)
@@ -99,5 +99,10 @@ def _bullets(file: SourceFile, pages: set[str], left_out: list[LeftOut]) -> list
             continue
         records.append(bullet.record(_OTHER))
     if lines:
-        left_out.append(LeftOut(place(file.name, lines[0]), f"{len(lines)} lines are no bullets"))
+        left_out.append(
+            LeftOut(
+                place(file.name, lines[0]),
+                f"{len(lines):,} lines are no bullets" if len(lines) > 1 else "is no bullet",
+            )
+        )
     return records

@@ -35,7 +35,14 @@ def read(source: Source) -> Parsed:
         for name in ("sessions", "prompts"):
             held = document.get(name)
             if isinstance(held, list) and held:
-                left_out.append(LeftOut(file.name, f"{len(held):,} {name} are no memories"))
+                left_out.append(
+                    LeftOut(
+                        file.name,
+                        f"{len(held):,} {name} are no memories"
+                        if len(held) > 1
+                        else f"1 {name[:-1]} is no memory",
+                    )
+                )
     return Parsed(tuple(records), None, tuple(left_out))
 
 

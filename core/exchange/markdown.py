@@ -242,7 +242,7 @@ def read(source: Source) -> Parsed:
                 records.append(_own_fact(file, fields, body))
             else:
                 record = tidy_record(_foreign_page(file, fields, body))
-                if record is None:
+                if record is None or not record.content:
                     left_out.append(LeftOut(file.name, "is empty"))
                 else:
                     records.append(record)

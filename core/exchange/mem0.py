@@ -52,9 +52,7 @@ def read(source: Source) -> Parsed:
                 records.append(record)
         relations = document.get("relations") if isinstance(document, dict) else None
         if isinstance(relations, list) and relations:
-            left_out.append(
-                LeftOut(file.name, f"{len(relations):,} relations of its graph belong to no memory")
-            )
+            left_out.append(LeftOut(file.name, _of_graph(len(relations))))
     return Parsed(tuple(records), None, tuple(left_out))
 
 
@@ -78,4 +76,12 @@ def _memory(where: str, item: dict[str, Any]) -> Record:
         created_at=time_of(item.get("created_at")),
         updated_at=time_of(item.get("updated_at")),
         fields={name: item[name] for name in _KEPT if item.get(name)},
+    )
+
+
+def _of_graph(count: int) -> str:
+    return (
+        "1 relation of its graph belongs to no memory"
+        if count == 1
+        else f"{count:,} relations of its graph belong to no memory"
     )

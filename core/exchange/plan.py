@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2s
@@ -35,6 +36,8 @@ _OTHER_VALUE: Final = "the memory has another value for this key"
 _OTHER_NOTE: Final = "the memory has another text under this id"
 _NO_FACT: Final = "the memory has a fact with this key, and another value"
 _MOST_NAMED: Final = 3
+# How an item of a list begins; promotion writes "•" and "(1)" for those within a bullet.
+_ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\(?(\d{1,9})[.)])(?=[ \t])", re.MULTILINE)
 
 
 class _Known:
@@ -50,7 +53,7 @@ class _Known:
 
     def add(self, note: Note) -> None:
         """One more note; a visible one stands before a hidden one."""
-        title, content = squeeze(note.title).casefold(), squeeze(note.content)
+        title, content = squeeze(note.title).casefold(), _comparable(note.content)
         known = self.by_text.get((title, content))
         if known is None or (known.hidden and not note.hidden):
             self.by_text[title, content] = note
@@ -65,7 +68,7 @@ class _Known:
 
     def same(self, record: Record) -> Note | None:
         """The note that says what a record says."""
-        content = squeeze(record.content)
+        content = _comparable(record.content)
         if record.derived:
             return self.by_content.get(content)
         return self.by_text.get((squeeze(record.title).casefold(), content))
@@ -276,7 +279,7 @@ class Importer:
                 note.content,
             )
             return None
-        twin = self._known.by_text.get((squeeze(note.title).casefold(), squeeze(note.content)))
+        twin = self._known.by_text.get((squeeze(note.title).casefold(), _comparable(note.content)))
         if twin is not None and _says_the_same(twin, note):
             self._item(base, "same", twin.id, _SAME_TEXT)
             return twin.id
@@ -388,6 +391,11 @@ def _says_the_same(one: Note, other: Note) -> bool:
         and squeeze(one.title) == squeeze(other.title)
         and squeeze(one.content) == squeeze(other.content)
     )
+
+
+def _comparable(content: str) -> str:
+    """A text by which two are the same: without white space, and lists as lists, whatever signs their items have."""
+    return squeeze(_ITEM.sub(lambda found: f"{found[1]}." if found[1] else "-", content))
 
 
 def _folded(name: str) -> str:

@@ -1,0 +1,175 @@
+"""What each format says, read from samples that were written to its documentation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import Memory
+from core.exchange.detect import format_of, parse
+from core.exchange.records import Parsed, Record
+from core.storage.exchange.sources import read_source
+
+SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
+
+
+def parsed(name: str, expected: str) -> Parsed:
+    """A sample, read as the format that it is told to be in."""
+    source = read_source(SAMPLES / name)
+    format = format_of(source)
+    assert format == expected
+    return parse(source, format)
+
+
+def by_title(found: Parsed) -> dict[str, Record]:
+    return {record.title: record for record in found.records}
+
+
+def left_out(found: Parsed) -> list[tuple[str, str]]:
+    return [(one.where, one.what) for one in found.left_out]
+
+
+@pytest.mark.parametrize(
+    ("path", "format"),
+    [
+        ("claude", "claude"), ("claude/MEMORY.md", "claude"), ("claude/user_role.md", "claude"),
+        ("obsidian", "markdown"),
+        ("obsidian/Projects/Deploy.md", "markdown"), ("basic-memory", "basic-memory"), ("agents", "agents"),
+        ("agents/AGENTS.md", "agents"), ("csv/facts.csv", "csv"), ("mem0/export.json", "mem0"),
+        ("engram/engram-export.json", "engram"), ("mcp-memory/memory.jsonl", "mcp-memory"), ("donna", "donna"),
+        ("donna/project.donna.json", "donna"), ("donna/graph/graph.json", "donna"),
+    ],
+)  # fmt: skip
+def test_a_format_is_told_by_what_a_source_holds(path: str, format: str, tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home")
+    read = memory.read_import(SAMPLES / path)
+    assert (read.format, read.detected) == (format, True)
+
+
+def test_claude_code_pages_become_notes_and_the_index_does_not() -> None:
+    found = parsed("claude", "claude")
+    records = by_title(found)
+    assert set(records) == {"Response style", "user-role", "Deploys run from main only, and never on Fridays"}
+    style, role = records["Response style"], records["user-role"]
+    assert (style.meta.scope, style.meta.type, style.tags) == ("user", "preference", ("feedback",))
+    assert style.content.startswith("How the user wants answers to look\n\nKeep answers short.")
+    assert (role.meta.scope, [one.name for one in role.references]) == ("user", ["Response style"])
+
+
+def test_pages_of_obsidian_keep_links_tags_and_other_fields() -> None:
+    records = by_title(parsed("obsidian", "markdown"))
+    auth, deploy = records["Auth middleware"], records["Deploy"]
+    assert auth.tags == ("auth", "backend", "security")
+    assert [one.name for one in auth.references] == ["Projects/Deploy", "Nowhere"]
+    assert auth.fields == {"status": "reviewed"}
+    assert auth.created_at == "2026-03-01T00:00:00.000Z"
+    assert not auth.content.startswith("#")
+    assert "# no-tag" in auth.content
+    assert [one.name for one in deploy.references] == ["JWT check"]
+
+
+def test_relations_of_basic_memory_are_links_with_their_type() -> None:
+    records = by_title(parsed("basic-memory", "basic-memory"))
+    brewing = records["Coffee Brewing Methods"]
+    assert [(one.name, one.reason) for one in brewing.references] == [
+        ("Coffee Beans", "relates to"),
+        ("Grinding", "requires"),
+    ]
+    assert "- [method] Pour over" in brewing.content
+    assert set(brewing.tags) == {"coffee", "brewing", "water"}
+
+
+def test_bullets_of_instructions_are_memories_and_the_rest_is_named() -> None:
+    found = parsed("agents", "agents")
+    records = by_title(found)
+    assert list(records) == ["Build: make all", "Tests", "Four spaces in Python", "No abbreviations"]
+    assert records["Tests"].content == (
+        "run `pytest -q` before each commit\nand read what it says\n- slow ones with `-m slow`"
+    )
+    assert [record.tags for record in records.values()] == [
+        ("commands",),
+        ("commands",),
+        ("style",),
+        ("style",),
+    ]
+    assert left_out(found) == [("AGENTS.md: line 3", "4 lines are no bullets")]
+
+
+def test_rows_of_a_table_are_facts() -> None:
+    found = parsed("csv/facts.csv", "csv")
+    assert [(one.nugget, one.title, one.content, one.hits) for one in found.records] == [
+        ("project", "test command", "pytest -q", 3),
+        ("project", "quote", 'says "hi",\nand goes on', 0),
+        ("prefs", "editor", "Helix", 0),
+        ("", "no nugget", "here", 1),
+    ]
+    assert left_out(found) == [("facts.csv: line 7", "has no key or no value")]
+
+
+def test_memories_of_mem0_keep_whom_they_are_about_and_when_they_were_made() -> None:
+    found = parsed("mem0/export.json", "mem0")
+    first, second = found.records
+    assert first.title == first.content == "Dev works at TechCorp as a senior engineer"
+    assert (first.meta.subject, first.meta.scope) == ("user:dev", "user")
+    assert first.tags == ("professional_details", "work")
+    assert first.created_at == "2026-01-05T16:00:00.123Z"
+    assert second.title == "Prefers morning meetings"
+    assert [what for _, what in left_out(found)] == [
+        "holds no text",
+        "1 relation of its graph belongs to no memory",
+    ]
+
+
+def test_observations_of_engram_keep_project_type_and_times() -> None:
+    found = parsed("engram/engram-export.json", "engram")
+    jwt, reviews = found.records
+    assert (jwt.title, jwt.nugget, jwt.tags) == ("Switched to JWT", "shop", ("decision",))
+    assert (jwt.created_at, jwt.updated_at) == ("2026-01-01T00:01:00.000Z", "2026-01-02T00:01:00.000Z")
+    assert jwt.fields["topic_key"] == "auth/jwt"
+    assert (reviews.meta.scope, reviews.meta.type) == ("user", "preference")
+    assert [what for _, what in left_out(found)] == [
+        "was deleted there",
+        "1 session is no memory",
+        "1 prompt is no memory",
+    ]
+
+
+def test_entities_of_the_mcp_server_are_notes_and_relations_are_links(tmp_path: Path) -> None:
+    found = parsed("mcp-memory/memory.jsonl", "mcp-memory")
+    john = by_title(found)["John_Smith"]
+    assert (john.content, john.tags) == ("- Speaks fluent Spanish\n- Graduated in 2019", ("person",))
+    assert [where for where, _ in left_out(found)] == ["memory.jsonl: line 5", "memory.jsonl: line 6"]
+    memory = Memory.open(tmp_path / "home")
+    result = memory.bring_import(memory.read_import(SAMPLES / "mcp-memory" / "memory.jsonl"))
+    notes = {note.title: note for note in memory.snapshot.notes}
+    assert [(link.to, link.reason) for link in notes["John_Smith"].links] == [
+        (notes["Anthropic"].id, "works_at")
+    ]
+    assert [link.to for link in notes["Anthropic"].links] == [notes["John_Smith"].id]
+    assert any("Nobody" in one.what for one in result.left_out)
+
+
+def test_a_graph_of_the_mcp_server_as_one_document_is_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(
+        '{"entities": [{"name": "A", "entityType": "x", "observations": ["one"]}, {"name": "B"}],'
+        ' "relations": [{"from": "A", "to": "B", "relationType": "knows"}]}'
+    )
+    source = read_source(path)
+    found = parse(source, "mcp-memory")
+    assert format_of(source) == "mcp-memory"
+    assert [record.title for record in found.records] == ["A", "B"]
+    assert found.records[0].references[0].reason == "knows"
+
+
+def test_a_folder_of_the_newest_original_comes_whole_with_what_only_it_knows(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home")
+    memory.bring_import(memory.read_import(SAMPLES / "donna"))
+    graph: Any = json.loads((memory.home / "graph" / "graph.json").read_text())
+    facts: Any = json.loads((memory.home / "project.nugget.json").read_text())
+    assert (graph["theme"], graph["notes"][0]["colour"], graph["notes"][0]["hits"]) == ("dark", "red", 3)
+    assert (facts["later"], facts["facts"][0]["mood"]) == ({"kept": True}, "calm")
+    assert memory.recall("test command", record=False).answer == "pytest -q"

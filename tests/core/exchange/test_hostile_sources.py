@@ -1,0 +1,275 @@
+"""Sources that are broken, huge or meant to harm: one clear error that names the place, or the rest with what was
+skipped; the memory stays as it was, and nothing outside of the source is read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kits.hostile import HOSTILE
+from kits.laws import examples
+from kits.memory_files import tree
+from kits.steps import make_folder
+
+from core import Memory
+from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.exchange import records
+from core.exchange.records import FORMATS
+
+SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return make_folder(tmp_path / "home")
+
+
+def refused(memory: Memory, source: Path | bytes, format: Any = None) -> NuggetsError:
+    """The error of an import that changes nothing."""
+    before = tree(memory.home)
+    with pytest.raises(NuggetsError) as error:
+        memory.bring_import(memory.read_import(source, format))
+    assert tree(memory.home) == before
+    assert "\n" not in error.value.message
+    assert len(error.value.message) < 700
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line"),
+    [
+        ("x.json", b'{"results": [\n{"memory": "a"},\n{"memory": \n]}', "line 4"),
+        (
+            "x.json",
+            b'{"format":"nuggets-memory","version":1,\n"graph":{"fields":{},\n"notes":[{]}}',
+            "line 3",
+        ),
+        ("x.json", b'{"results": [NaN]}', "x.json"),
+        ("x.json", b"[" * 100_000, "x.json"),
+        ("memory.json", b'{"type":"entity","name":"A","observations":[]\n{"type":"entity"}', "line 2"),
+        ("facts.csv", b'key,value\na,b\nc,"unclosed\n\n', "line"),
+        ("AGENTS.md", b"- fine\n- b\xffd\n", "line 2"),
+        ("AGENTS.md", b"- fine\n- b\x00d\n", "line 2"),
+        ("AGENTS.md", "- fine".encode("utf-16"), "UTF-16"),
+        ("note.md", b"---\na: &x 1\nb: *x\n---\ntext", "line 2"),
+        ("blob.bin", bytes(range(256)) * 40, "blob.bin"),
+        ("empty.md", b"", "empty.md"),
+        ("empty.json", b"", "empty.json"),
+    ],
+)
+def test_what_cannot_be_read_is_one_error_with_its_place(
+    memory: Memory, tmp_path: Path, name: str, data: bytes, line: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    error = refused(memory, path)
+    assert line in error.message
+    assert error.exit_code == 2
+
+
+def test_a_source_that_is_not_there_or_no_file_is_an_error(memory: Memory, tmp_path: Path) -> None:
+    assert isinstance(refused(memory, tmp_path / "gone"), NotFoundError)
+    os.mkfifo(tmp_path / "pipe")
+    assert refused(memory, tmp_path / "pipe").code is ErrorCode.WRONG_KIND_OF_FILE
+    (tmp_path / "nothing").mkdir()
+    assert "--format" in refused(memory, tmp_path / "nothing").message
+
+
+def test_a_newer_export_is_refused(memory: Memory, tmp_path: Path) -> None:
+    document = json.loads(memory.export("json").data)
+    (tmp_path / "later.json").write_text(json.dumps(document | {"version": 2}))
+    assert "newer" in refused(memory, tmp_path / "later.json").message
+    document["graph"]["fields"]["version"] = 9
+    (tmp_path / "later.json").write_text(json.dumps(document))
+    assert "newer" in refused(memory, tmp_path / "later.json").message
+
+
+def test_of_a_folder_the_good_pages_come_and_the_bad_ones_are_named(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    (vault / "inner").mkdir(parents=True)
+    outside = tmp_path / "secret.md"
+    outside.write_text("outside of the folder")
+    (vault / "link.md").symlink_to(outside)
+    (vault / "folder").symlink_to(tmp_path)
+    (vault / "loop").symlink_to(vault)
+    (vault / "good.md").write_text("A good page")
+    (vault / "inner" / "bomb.md").write_text("---\na: &a [x]\nb: [*a]\n---\nbomb")
+    (vault / "bytes.md").write_bytes(b"\xff\xfe\x00bad")
+    (vault / "binary.md").write_bytes(b"line\nnul\0")
+    (vault / "huge.md").write_bytes(b"x" * (5 * 1024 * 1024))
+    (vault / "empty.md").write_text("")
+    (vault / "\u202ebidi\x1b[2J.md").write_text("A page with a name that acts")
+    os.mkfifo(vault / "pipe.md")
+    result = memory.bring_import(memory.read_import(vault))
+    assert {item.where for item in result.of("new")} == {"good.md", "\u202ebidi\x1b[2J.md"}
+    skipped = {one.where: one.what for one in result.left_out}
+    assert set(skipped) == {
+        "link.md", "folder", "loop", "inner/bomb.md: line 2", "bytes.md", "binary.md: line 2", "huge.md", "empty.md",
+        "pipe.md",
+    }  # fmt: skip
+    assert all(skipped.values())
+    assert not any("outside" in note.content for note in memory.snapshot.notes)
+
+
+def test_more_notes_than_a_memory_holds_are_refused(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.services.exchange.MOST_RECORDS", 1000)
+    assert records.MOST_RECORDS == 100_000
+    (tmp_path / "AGENTS.md").write_text("".join(f"- rule {n}\n" for n in range(1001)))
+    assert refused(memory, tmp_path / "AGENTS.md").code is ErrorCode.TOO_LONG
+
+
+def test_a_million_lines_are_read_line_by_line(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_text("\n" * 1_000_000 + "- the one rule\n")
+    result = memory.bring_import(memory.read_import(tmp_path / "AGENTS.md"), dry_run=True)
+    assert [item.where for item in result.items] == ["AGENTS.md: line 1,000,001"]
+
+
+def test_names_that_lead_elsewhere_make_no_file(memory: Memory, tmp_path: Path) -> None:
+    row = "nugget,key,value\n../../evil,k,v\nCON,k,v\nfine,k,v\n"
+    (tmp_path / "facts.csv").write_text(row)
+    result = memory.bring_import(memory.read_import(tmp_path / "facts.csv"))
+    assert [item.nugget for item in result.of("new")] == ["fine"]
+    assert len(result.left_out) == 2
+    assert not list(tmp_path.rglob("*evil*"))
+
+
+def test_an_export_cannot_name_the_file_that_it_is_written_to(tmp_path: Path) -> None:
+    document = json.loads(make_folder(tmp_path / "first").export("json").data)
+    for nugget in document["nuggets"]:
+        nugget["file"] = "../../../evil.nugget.json"
+    document["files"] = [{"path": "../evil.toml", "text": "x"}, {"path": "ledger.db", "text": "x"}]
+    (tmp_path / "evil.json").write_text(json.dumps(document))
+    other = Memory.open(tmp_path / "inner" / "other")
+    other.bring_import(other.read_import(tmp_path / "evil.json"))
+    assert not list(tmp_path.rglob("evil.nugget.json"))
+    assert not list(tmp_path.rglob("evil.toml"))
+    assert [one.name for one in other.snapshot.nuggets] == ["memory"]
+
+
+def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) -> None:
+    document = json.loads(make_folder(tmp_path / "first").export("json").data)
+    document["graph"]["notes"][1]["content"] = 5
+    document["nuggets"][0]["facts"].append({"key": None})
+    document["history"] = {"entries": [{"state": "done", "changeSet": {"id": 1}}, 7]}
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    other = Memory.open(tmp_path / "other")
+    result = other.bring_import(other.read_import(tmp_path / "bad.json"))
+    assert len(other.snapshot.notes) == len(document["graph"]["notes"]) - 1
+    assert len(result.left_out) == 4
+
+
+@pytest.mark.parametrize(
+    "text", [text for text in HOSTILE if text.strip() and "\ud800" not in text and "\0" not in text]
+)
+def test_hostile_texts_come_as_they_are(memory: Memory, tmp_path: Path, text: str) -> None:
+    (tmp_path / "memory.jsonl").write_text(
+        json.dumps({"type": "entity", "name": text[:200], "entityType": text[:50], "observations": [text]})
+    )
+    result = memory.bring_import(memory.read_import(tmp_path / "memory.jsonl"))
+    note = memory.snapshot.note(result.items[0].note_id)
+    assert note.content.removeprefix("- ").strip() == text.strip()
+    memory.export("markdown", tmp_path / "vault")
+    assert Memory.open(memory.home).snapshot.notes == memory.snapshot.notes
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(60))
+@given(
+    st.sampled_from(FORMATS), st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.randoms()
+)
+def test_no_bytes_break_any_reader(format: Any, data: bytes, random: Any) -> None:
+    samples = [path for path in SAMPLES.rglob("*") if path.is_file()]
+    base = random.choice(samples).read_bytes()
+    cut = random.randrange(len(base))
+    memory = Memory(Path("/nonexistent/memory"))
+    for mutated in (data, base[:cut] + data + base[cut + len(data) :], base[:cut]):
+        for wanted in (format, None):
+            try:
+                memory.bring_import(memory.read_import(mutated, wanted), dry_run=True)
+            except NuggetsError as error:
+                assert error.exit_code == 2, error  # noqa: PT017
+
+
+# Where an export is written
+
+
+def test_an_export_replaces_nothing_that_is_not_its_own(memory: Memory, tmp_path: Path) -> None:
+    theirs = tmp_path / "notes.json"
+    theirs.write_text("{}")
+    with pytest.raises(ConflictError):
+        memory.export("json", theirs)
+    assert theirs.read_text() == "{}"
+    memory.export("json", theirs, force=True)
+    memory.export("json", theirs)
+    make_folder(tmp_path / "other").export("json", tmp_path / "other.json")
+    with pytest.raises(ConflictError):
+        memory.export("json", tmp_path / "other.json")
+    with pytest.raises(InvalidInputError):
+        memory.export("json", memory.home / "inside.json")
+    with pytest.raises(InvalidInputError):
+        memory.export("markdown", memory.home / "vault")
+
+
+def test_a_vault_keeps_what_others_wrote_into_it(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    memory.export("markdown", vault)
+    (vault / "Mine.md").write_text("my own page")
+    pages = sorted((vault / "memory").glob("*.md"))
+    pages[0].write_text("edited")
+    with pytest.raises(ConflictError) as error:
+        memory.export("markdown", vault)
+    assert pages[0].name in error.value.message
+    assert pages[0].read_text() == "edited"
+    memory.export("markdown", vault, force=True)
+    assert pages[0].read_text() != "edited"
+    assert (vault / "Mine.md").read_text() == "my own page"
+
+
+def test_pages_of_notes_that_are_gone_leave_a_vault_unless_they_were_edited(
+    memory: Memory, tmp_path: Path
+) -> None:
+    from core.graph.edits import delete_note
+
+    vault = tmp_path / "vault"
+    memory.export("markdown", vault)
+    for number in (1, 2):
+        memory.change("gone", lambda draft, number=number: delete_note(draft, f"note-memory-0000000{number}"))
+    edited = next(vault.rglob("*00000002.md"))
+    edited.write_text(edited.read_text() + "mine")
+    result = memory.export("markdown", vault)
+    assert result.removed == 1
+    assert edited.exists()
+    assert not list(vault.rglob("*00000001.md"))
+
+
+def test_a_list_of_a_vault_that_leads_elsewhere_removes_nothing(memory: Memory, tmp_path: Path) -> None:
+    from hashlib import sha256
+
+    victim = tmp_path / "victim.md"
+    victim.write_text("mine")
+    vault = tmp_path / "vault"
+    memory.export("markdown", vault)
+    digest = sha256(b"mine").hexdigest()
+    listed = {"files": {"../victim.md": digest, str(victim): digest}}
+    (vault / ".nuggets-export.json").write_text(json.dumps(listed))
+    memory.export("markdown", vault, force=True)
+    assert victim.read_text() == "mine"
+
+
+def test_a_vault_is_not_written_through_a_link(memory: Memory, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "memory").symlink_to(elsewhere)
+    with pytest.raises(InvalidInputError):
+        memory.export("markdown", vault, force=True)
+    assert not list(elsewhere.iterdir())

@@ -1,0 +1,251 @@
+"""What an import does to a memory: nothing twice, nothing replaced, all of it undone by one undo."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kits.memory_files import note_object, tree, write_graph
+from kits.steps import make_folder
+
+from core import Memory
+from core.errors import InvalidInputError
+from core.exchange.result import ImportResult
+from core.facts.edits import remember
+from core.graph.edits import create_note, edit_note, hide_note
+from core.promotion.bullet import bullet
+
+SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
+ALL = (
+    "claude", "obsidian", "basic-memory", "agents", "csv/facts.csv", "mem0/export.json", "engram/engram-export.json",
+    "mcp-memory/memory.jsonl", "donna",
+)  # fmt: skip
+
+
+def bring(memory: Memory, source: Path | bytes, **options: Any) -> ImportResult:
+    return memory.bring_import(memory.read_import(source), **options)
+
+
+def statuses(result: ImportResult) -> dict[str, str]:
+    return {item.title: item.status for item in result.items}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A memory with notes and facts of its own."""
+    return make_folder(tmp_path / "home")
+
+
+@pytest.mark.parametrize("sample", ALL)
+def test_importing_twice_adds_nothing_and_one_undo_gives_the_first_state(memory: Memory, sample: str) -> None:
+    memory.repair()
+    before, notes = tree(memory.home), memory.snapshot.notes
+    result = bring(memory, SAMPLES / sample)
+    assert result.of("new")
+    assert not result.change_set.empty
+    assert memory.log(limit=1)[0].change_set.kind == "import"
+    again = bring(memory, SAMPLES / sample)
+    assert not again.of("new")
+    assert not again.of("conflict")
+    assert again.change_set.empty
+    assert len(again.of("same")) == len(result.items)
+    # The sample's vector is not what its text makes; it comes as an edit does, set right.
+    assert memory.verify() == ()
+    memory.undo()
+    assert memory.snapshot.notes == notes
+    assert tree(memory.home) == before
+
+
+@pytest.mark.parametrize("sample", ALL)
+def test_a_preview_changes_no_file_and_tells_what_the_import_does(memory: Memory, sample: str) -> None:
+    before = tree(memory.home)
+    proposed = bring(memory, SAMPLES / sample, dry_run=True)
+    assert tree(memory.home) == before
+    done = bring(memory, SAMPLES / sample)
+    assert [(item.id, item.status) for item in done.items] == [
+        (item.id, item.status) for item in proposed.items
+    ]
+
+
+def test_only_what_is_accepted_comes(memory: Memory) -> None:
+    proposed = bring(memory, SAMPLES / "agents", dry_run=True)
+    wanted = next(item for item in proposed.items if item.title == "Tests")
+    done = bring(memory, SAMPLES / "agents", accept=[wanted.id, "new-0000000000"])
+    assert [item.title for item in done.of("new")] == ["Tests"]
+    assert len(done.of("left")) == 3
+    assert done.unknown == ("new-0000000000",)
+
+
+def test_a_text_that_is_there_already_is_not_added_again(memory: Memory, tmp_path: Path) -> None:
+    memory.change("mine", lambda draft: create_note(draft, "app", "Rule", "Build with   make"))
+    memory.change("mine", lambda draft: hide_note(draft, create_note(draft, "app", "Old", "Use tabs").id))
+    (tmp_path / "AGENTS.md").write_text("- Build with make\n- Use tabs\n- Build with make\n- New one\n")
+    result = bring(memory, tmp_path / "AGENTS.md")
+    assert [item.status for item in result.items] == ["same", "same", "same", "new"]
+
+
+def test_what_was_promoted_to_a_page_does_not_come_back_from_it(memory: Memory, tmp_path: Path) -> None:
+    texts = ["one line", "two\nlines *of* **text**", "# not a heading\n\n1. not a list"]
+    for text in texts:
+        memory.change(
+            "mine", lambda draft, text=text: create_note(draft, "app", f"About [{text[:3]}]*", text)
+        )
+    lines = [line for note in memory.snapshot.notes if note.content in texts for line in bullet(note)]
+    (tmp_path / "MEMORY.md").write_text("## shared-context\n\n" + "\n".join(lines) + "\n")
+    result = bring(memory, tmp_path / "MEMORY.md")
+    assert [item.status for item in result.items] == ["same", "same", "same"]
+
+
+def test_an_id_with_another_text_is_a_conflict_that_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
+    memory.export("json", tmp_path / "whole.json")
+    id = memory.snapshot.notes[0].id
+    memory.change("mine", lambda draft: edit_note(draft, id, content="mine by now"))
+    before = tree(memory.home)
+    result = bring(memory, tmp_path / "whole.json")
+    assert [item.note_id for item in result.of("conflict")] == [id]
+    assert result.of("conflict")[0].ours == "mine by now"
+    assert tree(memory.home) == before
+    assert result.change_set.empty
+
+
+def test_a_page_that_was_edited_is_a_conflict_and_a_new_one_comes(memory: Memory, tmp_path: Path) -> None:
+    memory.export("markdown", tmp_path / "vault")
+    page = next(path for path in (tmp_path / "vault").rglob("*.md") if "00000001" in path.name)
+    page.write_text(page.read_text().replace("Content of note", "Edited text of note"))
+    (page.parent / "Fresh.md").write_text(f"See [[{page.stem}]].")
+    result = bring(memory, tmp_path / "vault")
+    assert [item.note_id for item in result.of("conflict")] == ["note-memory-00000001"]
+    assert [item.title for item in result.of("new")] == ["Fresh"]
+    assert "Edited" not in memory.snapshot.note("note-memory-00000001").content
+
+
+def test_a_key_with_another_value_is_a_conflict_that_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("nugget,key,value\nmemory,a,another\nmemory,A,a\nmemory,new,one\n")
+    result = bring(memory, tmp_path / "facts.csv")
+    assert [item.status for item in result.items] == ["conflict", "same", "new"]
+    assert memory.recall("a", record=False).answer == "a"
+
+
+def test_a_source_that_changed_since_its_import_is_a_conflict(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    shutil.copytree(SAMPLES / "claude", folder)
+    bring(memory, folder)
+    note = next(one for one in memory.snapshot.notes if one.title == "Response style")
+    memory.change("mine", lambda draft: edit_note(draft, note.id, content="edited here"))
+    assert statuses(bring(memory, folder))["Response style"] == "same"
+    page = folder / "feedback_style.md"
+    page.write_text(page.read_text() + "\nAnd answer in German.\n")
+    result = bring(memory, folder)
+    assert statuses(result)["Response style"] == "conflict"
+    assert memory.snapshot.note(note.id).content == "edited here"
+
+
+def test_links_lead_to_what_was_there_before(memory: Memory, tmp_path: Path) -> None:
+    there = memory.change("mine", lambda draft: create_note(draft, "app", "Nowhere", "It is here"))[0]
+    bring(memory, SAMPLES / "obsidian")
+    notes = {note.title: note for note in memory.snapshot.notes}
+    linked = {link.to for link in notes["Auth middleware"].links}
+    assert linked == {there.id, notes["Deploy"].id}
+    assert [link.to for link in notes["Nowhere"].links] == [notes["Auth middleware"].id]
+    assert not [one for one in memory.verify() if one.kind == "one-way-link"]
+
+
+def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_recalls(
+    memory: Memory, tmp_path: Path
+) -> None:
+    home = tmp_path / "other"
+    link = {"to": "note-x-00000002", "reason": "kin", "createdAt": "2026-01-01T00:00:00.000Z"}
+    back = link | {"to": "note-x-00000001"}
+    ones = [
+        note_object(1, nugget="x", hits=7, lastHitSession="s", links=[link], later="kept"),
+        note_object(2, nugget="x", links=[back], hidden=True, archivedAt="2026-02-02T00:00:00.000Z"),
+    ]
+    write_graph(home, ones)
+    other = Memory.open(home)
+    other.change("kept", lambda draft: remember(draft, "facts", "port", "5433"))
+    other.export("json", tmp_path / "whole.json")
+    result = bring(memory, tmp_path / "whole.json")
+    assert len(result.of("new")) == 3
+    assert result.history == 0
+    first, second = (memory.snapshot.note(f"note-x-0000000{n}") for n in (1, 2))
+    assert (first.hits, first.extra, first.links[0].to) == (7, {"later": "kept"}, second.id)
+    assert second.hidden
+    assert second.archived_at == "2026-02-02T00:00:00.000Z"
+    assert first.created_at == other.snapshot.note(first.id).created_at
+    assert memory.recall("port", record=False).answer == "5433"
+    assert not [one for one in memory.verify() if "note-x" in one.where or "port" in one.where]
+
+
+def test_notes_without_a_nugget_go_where_the_caller_says(memory: Memory) -> None:
+    result = bring(memory, SAMPLES / "agents", nugget="app")
+    assert {item.nugget for item in result.items} == {"app"}
+    with pytest.raises(InvalidInputError):
+        bring(memory, SAMPLES / "agents", nugget="../evil")
+
+
+def test_an_import_says_where_each_note_came_from_but_nothing_of_a_credential(
+    memory: Memory, tmp_path: Path
+) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (tmp_path / "AGENTS.md").write_text(f"- Build with make\n- The token is {secret}\n")
+    bring(memory, tmp_path / "AGENTS.md")
+    plain, risky = (
+        next(note for note in memory.snapshot.notes if word in note.content) for word in ("make", "token")
+    )
+    assert set(plain.extra["importedFrom"]) == {"format", "key", "text"}
+    assert "text" not in risky.extra["importedFrom"]
+
+
+def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Memory, tmp_path: Path) -> None:
+    lines = "".join(f'{{"type":"entity","name":"E{n}","observations":["text {n}"]}}\n' for n in range(200))
+    (tmp_path / "memory.jsonl").write_text(lines)
+    told: list[tuple[int, int]] = []
+    read = memory.read_import(tmp_path / "memory.jsonl")
+
+    class Stopped(Exception): ...
+
+    def stop(done: int, of: int) -> None:
+        if done > 100:
+            raise Stopped
+
+    before = tree(memory.home)
+    with pytest.raises(Stopped):
+        memory.bring_import(read, progress=stop)
+    assert tree(memory.home) == before
+    memory.bring_import(read, progress=lambda done, of: told.append((done, of)))
+    assert told[0] == (0, 200)
+    assert told[-1] == (200, 200)
+    assert len(told) > 5
+
+
+def test_the_history_comes_once_and_into_an_empty_memory_alone(memory: Memory, tmp_path: Path) -> None:
+    memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
+    memory.export("json", tmp_path / "whole.json")
+    other = Memory.open(tmp_path / "other")
+    assert bring(other, tmp_path / "whole.json").history == len(memory.log(limit=None))
+    count = len(other.log(limit=None))
+    other.undo()
+    assert bring(other, tmp_path / "whole.json").history == 0
+    assert len(other.log(limit=None)) == count + 2
+    assert other.snapshot.notes == memory.snapshot.notes
+
+
+def test_undoing_what_was_imported_goes_on_to_what_was_done_before_it(memory: Memory, tmp_path: Path) -> None:
+    memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
+    memory.export("json", tmp_path / "whole.json")
+    other = Memory.open(tmp_path / "other")
+    bring(other, tmp_path / "whole.json")
+    made = next(entry for entry in other.log(limit=None) if entry.change_set.reason == "mine")
+    other.undo(made.id)
+    assert "One" not in {note.title for note in other.snapshot.notes}
+
+
+def test_a_note_graph_alone_and_one_fact_file_alone_can_be_imported(memory: Memory, tmp_path: Path) -> None:
+    other = Memory.open(tmp_path / "other")
+    bring(other, SAMPLES / "donna" / "project.donna.json")
+    assert other.recall("test command", record=False).answer == "pytest -q"
+    data = json.dumps({"version": 3, "notes": [note_object(5, nugget="lone")]}).encode()
+    assert len(bring(other, data).of("new")) == 1
