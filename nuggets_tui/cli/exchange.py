@@ -124,7 +124,7 @@ def import_(
             line.end()
             _check_accepted(proposed, wanted)
             if dry_run or proposed.change_set.empty:
-                return _answer(call, memory, proposed, dry_run=True)
+                return _answer(call, memory, proposed, dry_run=dry_run)
             if asked:
                 call.preview(_result_lines(proposed, would=True))
                 if not call.confirm(f"Import {plural(len(proposed.of('new')), 'note')}?"):
