@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import blake2s
 from typing import Final, NamedTuple
 
 from core.exchange.records import Record, place, tidy_record, title_of
@@ -32,9 +33,10 @@ class Bullet(NamedTuple):
         content = _plain(self.content[titled.end() :] if titled else self.content)
         if not content:
             title, content = "", title
+        bare = (title or content).encode("utf-8", "replace")
         made = Record(
             where=place(self.file, self.line),
-            key=f"{self.file}#{title or content}"[:300],
+            key=f"{self.file}#{blake2s(bare, digest_size=8).hexdigest()}",
             title=title or title_of(content),
             content=content,
             derived=not title,

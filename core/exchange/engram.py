@@ -49,7 +49,7 @@ def read(source: Source) -> Parsed:
 def _observation(where: str, item: dict[str, Any]) -> Record:
     content, title, kind = text(item.get("content")), text(item.get("title")), text(item.get("type")).strip()
     project, scope = text(item.get("project")).strip(), text(item.get("scope"))
-    own = text(item.get("sync_id")) or str(item.get("id") or "") or content
+    own = text(item.get("sync_id")) or str(item.get("id") or "") or title
     return Record(
         where=where,
         key=f"engram {own}"[:300],

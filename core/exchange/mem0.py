@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2s
 from typing import Any, Final
 
 from core.exchange.json_source import document_of, text
@@ -63,7 +64,7 @@ def _memory(where: str, item: dict[str, Any]) -> Record:
     user = text(item.get("user_id")).strip()
     return Record(
         where=where,
-        key=f"mem0 {text(item.get('id')) or content}"[:300],
+        key=f"mem0 {text(item.get('id')) or blake2s(content.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
         title=title_of(content),
         content=content,
         derived=True,

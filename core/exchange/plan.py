@@ -18,7 +18,7 @@ from core.exchange.result import ImportItem, Status
 from core.model.build import new_note
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.names import DEFAULT_NUGGET
+from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import Link, Note, replace, unique_links
 from core.model.progress import Progress, counted
 from core.model.snapshot import Snapshot
@@ -94,6 +94,7 @@ class Importer:
         self._accept = accept
         self._progress = progress
         self._known = _Known(draft.notes())
+        self._names = draft.nugget_names()
         # The notes that came to be, or are meant by what is there already, by the names that the source has for them.
         self._named: dict[str, str] = {}
         self._made: dict[str, Record] = {}
@@ -167,8 +168,9 @@ class Importer:
 
     def _make(self, record: Record, nugget: str) -> Note:
         draft, fact = self._draft, record.kind == "fact"
-        draft.ensure_nugget(nugget)
+        self._check_name(nugget)
         if fact:
+            draft.ensure_nugget(nugget)
             draft.put_fact(
                 nugget,
                 Fact(
@@ -206,9 +208,9 @@ class Importer:
             return kept
         origin = {"format": self._format, "key": record.key}
         if not find_secrets(f"{record.title}: {record.content}"):
-            # Of a text that holds a credential nothing is kept from which it could be guessed.
-            origin["text"] = _digest(record.content)
-        return kept | {ORIGIN: origin}
+            return kept | {ORIGIN: origin | {"text": _digest(record.content)}}
+        # Of a text that holds a credential nothing is kept from which it could be guessed.
+        return kept if record.derived or find_secrets(record.title) else kept | {ORIGIN: origin}
 
     def _name(self, record: Record, id: str) -> None:
         for name in (record.title, *record.names):
@@ -292,17 +294,25 @@ class Importer:
             self._item(base, "left", "")
             return None
         try:
-            self._ensure(note.nugget_name, source)
+            self._check_name(note.nugget_name)
         except InvalidInputError as error:
             self.left_out.append(LeftOut(note.id, error.what))
             return None
         if fact is not None and there is None:
+            self._ensure(note.nugget_name, source)
             self._draft.put_fact(note.nugget_name, fact)
         made = self._draft.put(replace(_with_free_place(self._draft, note), links=()))
         self._item(base, "new", made.id)
         return made.id
 
+    def _check_name(self, nugget: str) -> None:
+        """Raises InvalidInputError for a name that no nugget can have."""
+        if nugget not in self._names:
+            check_nugget_name(nugget, self._names)
+            self._names.add(nugget)
+
     def _ensure(self, nugget: str, source: Snapshot) -> None:
+        self._check_name(nugget)
         held = source.by_name.get(nugget)
         self._draft.ensure_nugget(nugget, held.meta if held is not None else None)
 

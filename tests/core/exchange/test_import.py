@@ -12,7 +12,7 @@ from kits.memory_files import note_object, tree, write_graph
 from kits.steps import make_folder
 
 from core import Memory
-from core.errors import InvalidInputError
+from core.errors import InvalidInputError, StorageError
 from core.exchange.result import ImportResult
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
@@ -196,7 +196,8 @@ def test_an_import_says_where_each_note_came_from_but_nothing_of_a_credential(
         next(note for note in memory.snapshot.notes if word in note.content) for word in ("make", "token")
     )
     assert set(plain.extra["importedFrom"]) == {"format", "key", "text"}
-    assert "text" not in risky.extra["importedFrom"]
+    assert "importedFrom" not in risky.extra
+    assert bring(memory, tmp_path / "AGENTS.md").change_set.empty
 
 
 def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Memory, tmp_path: Path) -> None:
@@ -231,6 +232,27 @@ def test_the_history_comes_once_and_into_an_empty_memory_alone(memory: Memory, t
     assert bring(other, tmp_path / "whole.json").history == 0
     assert len(other.log(limit=None)) == count + 2
     assert other.snapshot.notes == memory.snapshot.notes
+
+
+def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
+    memory.export("json", tmp_path / "whole.json")
+    other = Memory.open(tmp_path / "other")
+
+    def refuse(*args: object, **options: object) -> None:
+        raise StorageError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("core.services.repository.Repository.apply_deciding", refuse)
+        with pytest.raises(StorageError):
+            bring(other, tmp_path / "whole.json")
+    assert Memory.open(tmp_path / "other").snapshot.notes == ()
+    bring(other, tmp_path / "whole.json")
+    assert other.snapshot.notes == memory.snapshot.notes
+    assert other.differences_from(other.read_import(tmp_path / "whole.json")) == []
+    assert len(other.log(limit=None)) == len({entry.id for entry in other.log(limit=None)})
 
 
 def test_undoing_what_was_imported_goes_on_to_what_was_done_before_it(memory: Memory, tmp_path: Path) -> None:

@@ -120,17 +120,12 @@ def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_
 
 def test_reading_for_an_export_writes_nothing_into_the_memory(nuggets: Any) -> None:
     nuggets.ok("import", AGENTS)
-    before = _every_file(nuggets.home)
+    before, log = nuggets.bytes(), nuggets.json("log")
     nuggets.ok("export", "whole.json")
     nuggets.ok("export", "vault", "--format", "markdown")
     nuggets.ok("export", "facts.csv")
-    assert _every_file(nuggets.home) == before
-
-
-def _every_file(home: Path) -> dict[Path, bytes]:
-    """All files of a folder, but for what SQLite shares between those who have a database open."""
-    files = (path for path in home.rglob("*") if path.is_file() and not path.name.endswith("-shm"))
-    return {path: path.read_bytes() for path in files}
+    assert nuggets.bytes() == before
+    assert nuggets.json("log") == log
 
 
 def test_the_target_says_which_format_is_meant(nuggets: Any, tmp_path: Path) -> None:
