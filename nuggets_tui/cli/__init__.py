@@ -14,7 +14,7 @@ import click
 from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Resolve, advice, as_command
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
-from nuggets_tui.cli.output import write_error, write_lines
+from nuggets_tui.cli.output import JSON_VERSION, write_document, write_error, write_lines
 from nuggets_tui.streams import prepare_streams
 
 _PACKAGE: Final = "nuggets_tui.cli"
@@ -211,8 +211,10 @@ Without a command, the app opens. Exit codes: 0 done, 1 not found, 2 bad input, 
 
 
 @click.pass_context
-def _open_or_dispatch(ctx: click.Context) -> int | None:
+def _open_or_dispatch(ctx: click.Context, version: bool) -> int | None:
     """Opens the app when no command was given."""
+    if version:
+        _show_version(ctx, ctx.find_root().ensure_object(Invocation).as_json)
     if ctx.invoked_subcommand is not None:
         return None
     call = ctx.find_root().ensure_object(Invocation)
@@ -229,16 +231,17 @@ def _open_or_dispatch(ctx: click.Context) -> int | None:
     return open_app(call.folder)
 
 
-def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if not value or ctx.resilient_parsing:
-        return
+def _show_version(ctx: click.Context, as_json: bool) -> None:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        said = version("nuggets-tui")
+        found = version("nuggets-tui")
     except PackageNotFoundError:
-        said = "(not installed, runs from its sources)"
-    click.echo(f"nuggets {said}")
+        found = None
+    if as_json:
+        write_document({"version": found, "json": JSON_VERSION})
+    else:
+        click.echo(f"nuggets {found or '(not installed, runs from its sources)'}")
     ctx.exit()
 
 
@@ -253,9 +256,6 @@ program = Program(
         click.Option(
             ["--version"],
             is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_show_version,
             help="Show the version and exit.",
         )
     ],

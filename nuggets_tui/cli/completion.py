@@ -1,9 +1,9 @@
-"""Completion of what is typed in a shell: its script, and the names of a memory's own things."""
+"""The completion command: the script that completes what is typed in a shell."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from click.shell_completion import BashComplete, FishComplete, ShellComplete, ZshComplete
@@ -11,9 +11,6 @@ from click.shell_completion import BashComplete, FishComplete, ShellComplete, Zs
 from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
-
-if TYPE_CHECKING:
-    pass
 
 # A name with spaces is one word: quoted, unless whoever types has begun with a quotation mark.
 _BASH: Final = """\

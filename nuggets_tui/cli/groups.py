@@ -27,7 +27,7 @@ class Text(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem[str]]:
         """The names of the memory's things that it may be."""
-        from nuggets_tui.cli.completing import completed
+        from nuggets_tui.cli.completed_names import completed
 
         return completed(ctx, param, incomplete)
 

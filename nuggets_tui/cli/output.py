@@ -46,6 +46,8 @@ Line = str | Span | Sequence["str | Span"]
 
 # JSON
 
+# Of the shapes of all documents, as docs/json.md has them.
+JSON_VERSION: Final = 1
 # Lone surrogates cannot be encoded; control and direction characters would act on a terminal. As escapes they
 # are the same text.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")

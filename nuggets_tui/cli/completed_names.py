@@ -1,4 +1,4 @@
-"""Names of a memory that complete what is typed in a shell."""
+"""The names of a memory's own things, for who types one in a shell: nuggets, keys and notes."""
 
 from __future__ import annotations
 

@@ -1,0 +1,143 @@
+"""Completion in a shell: commands, options and the names of the memory, quickly and without a trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.shell_completion import shell_complete
+from kits.memory_files import tree
+
+from core.storage.cache.answers import folder
+from nuggets_tui.cli import ENTRIES, program
+from nuggets_tui.cli.completion import _SHELLS, _Bash
+from nuggets_tui.cli.invocation import Invocation
+
+ROOT = Path(__file__).parents[3]
+
+
+def complete(*words: str) -> list[str]:
+    """What may stand in the place of the last word."""
+    made = _Bash(program, {"obj": Invocation()}, "nuggets", "_NUGGETS_COMPLETE")
+    return [item.value for item in made.get_completions(list(words[:-1]), words[-1])]
+
+
+@pytest.fixture
+def memory(home: Path, nuggets: object) -> Path:
+    run = nuggets.ok  # type: ignore[attr-defined]
+    run("remember", "web", "test cmd", "pytest")
+    run("remember", "zoo", "lion", "roars")
+    run("note", "add", "Deploy page", "make deploy", "--nugget", "web")
+    run("note", "add", "Deploy\x1b[2J twice", "again", "--nugget", "ops")
+    return home
+
+
+def test_commands_are_completed_in_every_group(memory: Path) -> None:
+    assert complete("") == list(ENTRIES)
+    assert complete("re") == [name for name in ENTRIES if name.startswith("re")]
+    assert complete("note", "un") == ["unhide", "unlink"]
+    assert "--json" in complete("recall", "--")
+    assert complete("note", "move", "sh") == ["shared"]
+
+
+def test_the_names_of_the_memory_are_completed(memory: Path) -> None:
+    assert complete("facts", "") == ["ops", "web", "zoo"]
+    assert complete("recall", "--nugget", "z") == ["zoo"]
+    assert complete("forget", "web", "") == ["test cmd"]
+    assert complete("recall", "l") == ["lion"]
+    ids = complete("note", "show", "")
+    assert len(ids) == 4
+    assert all(id.startswith(("note-", "fact-")) for id in ids)
+    # One that a terminal would act upon is not offered.
+    assert complete("note", "edit", "Dep") == ["Deploy page"]
+    assert complete("why", "question", "Dep") == ["Deploy page"]
+    assert complete("undo", "") == []
+    assert complete("remember", "web", "test cmd", "") == []
+
+
+def test_another_folder_is_completed_where_one_is_named(memory: Path, tmp_path: Path) -> None:
+    assert complete("--home", str(tmp_path / "none"), "facts", "") == []
+    assert complete("--home", str(memory), "facts", "w") == ["web"]
+
+
+def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
+    before = tree(memory)
+    complete("note", "show", "")
+    assert tree(memory) == before
+    (memory / "graph" / "graph.json").write_bytes(b"{")
+    assert complete("facts", "") == ["web", "zoo"]
+    (memory / "web.nugget.json").write_bytes(b"[]")
+    assert complete("note", "show", "") == []
+    assert folder(str(memory)) is not None
+
+
+def test_completing_commands_loads_none_of_them(home: Path) -> None:
+    script = (
+        "import sys\n"
+        "from nuggets_tui.cli import program\n"
+        "from nuggets_tui.cli.completion import _Bash\n"
+        "_Bash(program, {}, 'nuggets', 'X').get_completions([], '')\n"
+        "print(sorted({'nuggets_tui.cli.facts', 'nuggets_tui.cli.notes', 'core.memory', 'sqlite3'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("shell", list(_SHELLS))
+def test_the_script_of_each_shell_is_printed(home: Path, nuggets: object, shell: str) -> None:
+    script = nuggets.ok("completion", shell)  # type: ignore[attr-defined]
+    assert f"_NUGGETS_COMPLETE={shell}_complete" in script
+    assert nuggets.json("completion", shell) == {"shell": shell, "script": script}  # type: ignore[attr-defined]
+
+
+def test_the_shell_that_is_used_is_taken_where_none_is_named(
+    home: Path, nuggets: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert "fish_complete" in nuggets.ok("completion")  # type: ignore[attr-defined]
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert "bash, zsh, fish" in nuggets.fails("completion")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_are_told_names_with_what_they_are(
+    memory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", "nuggets note sh")
+    monkeypatch.setenv("COMP_CWORD", "2" if shell == "zsh" else "sh")
+    assert shell_complete(program, {}, "nuggets", "_NUGGETS_COMPLETE", f"{shell}_complete") == 0
+    assert "show" in capsys.readouterr().out
+
+
+TRY = """
+source {script}
+compopt() {{ :; }}
+nuggets() {{ {python} -m nuggets_tui "$@"; }}
+export -f nuggets
+try() {{
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    _nuggets_completion {program}
+    printf '%s\\n' "${{COMPREPLY[@]}}"
+}}
+try nuggets recall 'te'
+try nuggets recall '"te'
+try nuggets comple
+"""
+
+
+@pytest.mark.slow
+def test_bash_gets_a_name_with_a_space_as_one_word(memory: Path, nuggets: object, tmp_path: Path) -> None:
+    script, program_file = tmp_path / "script", tmp_path / "nuggets"
+    script.write_text(nuggets.ok("completion", "bash"))  # type: ignore[attr-defined]
+    program_file.write_text(
+        f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -c "
+        "'import sys; sys.argv[0] = \"nuggets\"; from nuggets_tui.entry import main; main()'\n"
+    )
+    program_file.chmod(0o700)
+    told = TRY.format(script=script, python=sys.executable, program=program_file)
+    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["test\\ cmd", "test cmd", "completion"], done.stderr

@@ -1,0 +1,181 @@
+"""docs/json.md: every command is on the page, and prints what the page says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from nuggets_tui.cli import ENTRIES, program
+from nuggets_tui.cli.output import JSON_VERSION
+
+PAGE = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (`.+?`) \| (.+) \|$", PAGE, re.MULTILINE)
+NAMED = {name.strip("`"): shape.strip("`") for name, shape in ROWS if name[1].isupper()}
+_TOKEN = re.compile(r"\.\.\.|[\w]+\??|[{}\[\]:,]")
+
+
+def _commands() -> dict[str, str]:
+    found = {}
+    for names, told in ROWS:
+        for name in re.findall(r"`([^`]+)`", names):
+            if not name[0].isupper():
+                found[name] = told
+    return found
+
+
+COMMANDS = _commands()
+
+
+class Shape:
+    """One shape of the page. fields: by name, with whether each must be there; None for what is no object."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens = _TOKEN.findall(text)
+        self.place = 0
+
+    def check(self, value: Any, where: str) -> None:
+        """Fails for a value of another shape."""
+        token = self._next()
+        if token == "{":
+            self._object(value, where)
+        elif token == "[":
+            self._array(value, where)
+        elif value is not None:
+            Shape(NAMED[token]).check(value, where)
+
+    def _next(self) -> str:
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def _object(self, value: Any, where: str) -> None:
+        assert value is None or isinstance(value, dict), where
+        known: set[str] = set()
+        is_open = False
+        while (token := self._next()) != "}":
+            if token == ",":
+                continue
+            if token == "...":
+                is_open = True
+                continue
+            name, needed = token.rstrip("?"), not token.endswith("?")
+            known.add(name)
+            assert value is None or name in value or not needed, f"{where}.{name} is missing"
+            if self.tokens[self.place] == ":":
+                self.place += 1
+                self.check((value or {}).get(name), f"{where}.{name}")
+        unknown = set(value or ()) - known
+        assert is_open or not unknown, f"{where}: {unknown} are not on the page"
+
+    def _array(self, value: Any, where: str) -> None:
+        assert value is None or isinstance(value, list), where
+        if self.tokens[self.place] == "]":
+            self.place += 1
+            return
+        start = self.place
+        for number, one in enumerate(value or [None]):
+            self.place = start
+            self.check(one, f"{where}[{number}]")
+        assert self._next() == "]"
+
+
+def _shape_of(command: str) -> str:
+    shape = COMMANDS[command]
+    return next(part for part in re.findall(r"`([^`]+)`", shape) if part[0] in "{[" or part in NAMED)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "memory"
+
+
+def _calls(run: Any) -> Iterator[tuple[str, Any]]:
+    """The name of each command as the page has it, and what it printed."""
+    yield "remember", run("remember", "web", "port", "8080")
+    yield "remember", run("remember", "web", "db password", "hunter2horse!Battery9")
+    page = run(
+        "note", "add", "Deploy page", "How to deploy the web server", "--nugget", "web", "--tag", "ops"
+    )
+    yield "note add", page
+    other = run("note", "add", "Deploy page two", "How to deploy the web server again", "--nugget", "web")
+    yield "note link", run("note", "link", page["id"], other["id"], "--reason", "related")
+    yield "note show", run("note", "show", page["id"], "--vectors")
+    yield "note edit", run("note", "edit", page["id"], "--content", "To deploy: make deploy")
+    yield "note tag", run("note", "tag", page["id"], "--tag", "x")
+    yield "note move", run("note", "move", "user", page["id"])
+    yield "note hide", run("note", "hide", other["id"])
+    yield "note unhide", run("note", "unhide", other["id"])
+    yield "note unlink", run("note", "unlink", page["id"], other["id"])
+    for words in (
+        ["port"],
+        ["port", "--expand"],
+        ["deploy page", "--explain"],
+        ["deploy"],
+        ["zebra xylophone"],
+    ):
+        yield "recall", run("recall", *words)
+    for command in (
+        "facts web",
+        "list",
+        "status",
+        "notes",
+        "log",
+        "verify",
+        "resolve",
+        "secrets",
+        "searches",
+    ):
+        yield command.split()[0], run(*command.split())
+    yield "search", run("search", "deploy")
+    yield "why", run("why", "deploy", page["id"])
+    yield "searches keep", run("searches", "keep", "s", "deploy", "--must-find", page["id"], "--within", "3")
+    yield "searches", run("searches")
+    yield "searches drop", run("searches", "drop", "s")
+    yield "undo", run("undo")
+    yield "redo", run("redo")
+    yield "reflect", run("reflect", "--dry-run")
+    yield "reflect --if-due", run("reflect", "--if-due")
+    yield "promote", run("promote", "--dry-run", "--memory-dir", "pages")
+    yield "promote --automatic", run("promote", "--automatic", "never")
+    yield "schedule print", run("schedule", "print", "--cron")
+    yield "ingest", run("ingest", "-")
+    for command in ("pipeline", "pipeline status", "pipeline jobs", "pipeline proposals", "pipeline pause"):
+        yield command, run(*command.split())
+    yield "pipeline resume", run("pipeline", "resume")
+    yield "note merge", run("note", "merge", page["id"], other["id"])
+    yield "note delete", run("note", "delete", page["id"], "--yes")
+    yield "forget", run("forget", "web", "port")
+    yield "clear", run("clear", "web", "--yes")
+    yield "completion", run("completion", "fish")
+    yield "--version", run("--version")
+
+
+def test_every_command_prints_the_document_that_the_page_describes(home: Path) -> None:
+    def run(*words: str) -> Any:
+        done = CliRunner().invoke(program, ["--home", str(home), *words, "--json"], input="Anna likes tea.")
+        assert done.exit_code in (0, 1), (words, done.stderr)
+        return json.loads(done.stdout)
+
+    tried = set()
+    for command, document in _calls(run):
+        Shape(_shape_of(command)).check(document, command)
+        tried.add(command)
+    # What takes a terminal or a backup, or never ends, has tests of its own.
+    assert COMMANDS.keys() - tried == {"watch", "restore", "demo --dir", "serve"}
+
+
+def test_the_page_names_every_command_and_no_other() -> None:
+    lines_only = set(re.findall(r"`([^`]+)`", PAGE.rsplit("\n\n", 1)[1]))
+    named = {command.split()[0] for command in COMMANDS if not command.startswith("-")}
+    assert named | lines_only == ENTRIES.keys()
+
+
+def test_the_page_and_the_program_say_the_same_version() -> None:
+    assert f"version {JSON_VERSION} of the shapes" in PAGE
+    assert json.loads(CliRunner().invoke(program, ["--json", "--version"]).stdout)["json"] == JSON_VERSION
