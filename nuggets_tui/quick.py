@@ -104,7 +104,10 @@ def recall(asked: Question) -> int | None:
             try:
                 found.leave(*caller)
                 left = True
-            except (OSError, ValueError):
+            except ValueError:
+                # Perhaps it can be counted the usual way.
+                return None
+            except OSError:
                 errors = errors if asked.as_json else f"nuggets: {UNCOUNTED}\n".encode() + errors
     except KeyboardInterrupt:
         return _INTERRUPTED

@@ -68,7 +68,7 @@ class Waiting:
 
 def put(home: str, nugget: str, key: str, note: str, session: str, author: str) -> str:
     """Leaves a record; the path of its file. Raises OSError where nothing can be written, ValueError for too long a
-    one; nothing is left then.
+    one and for a folder of somebody else's; nothing is left then.
     """
     now = time.time_ns()
     at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // 10**9)) + f".{now // 10**6 % 1000:03d}Z"
@@ -93,13 +93,13 @@ def put(home: str, nugget: str, key: str, note: str, session: str, author: str) 
 
 
 def _is_own_folder(path: str) -> bool:
-    """Whether the folder is there. Raises PermissionError for something in its place."""
+    """Whether the folder is there. Raises ValueError for something in its place, OSError."""
     try:
         found = os.lstat(path)
     except FileNotFoundError:
         return False
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise PermissionError(f"{path} is no folder of this user")
+        raise ValueError(f"{path} is no folder of this user")
     return True
 
 
@@ -118,7 +118,7 @@ def paths(home: str) -> list[str]:
         if not hasattr(os, "geteuid") or not _is_own_folder(folder):
             return []
         names = sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIX))
-    except OSError:
+    except (OSError, ValueError):
         return []
     return [os.path.join(folder, name) for name in names[:_MOST]]
 

@@ -385,7 +385,7 @@ def test_something_in_the_place_of_the_folder_is_refused(home: Path, tmp_path: P
         (home / waiting.FOLDER).write_bytes(b"")
     found = quick(home, "port")
     assert found is not None
-    with pytest.raises(OSError, match=waiting.FOLDER):
+    with pytest.raises(ValueError, match=waiting.FOLDER):
         found.leave("one", "agent:tester")
     assert list(other.iterdir()) == []
     assert Memory.open(home).count_waiting()

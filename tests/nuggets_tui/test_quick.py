@@ -21,6 +21,7 @@ from kits.quick_kit import make_ahead, quick
 
 from core import Memory
 from core.facts import edits
+from core.storage import waiting
 from core.storage.cache import answers
 from core.text.mask import all_masked
 from nuggets_tui.cli import output, program
@@ -33,7 +34,9 @@ from nuggets_tui.quick import (
     JSON_ERRORS,
     LINES,
     SWITCH,
+    UNCOUNTED,
     question_of,
+    recall,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -257,14 +260,33 @@ def test_a_quick_recall_loads_nothing_that_takes_time(home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_folder_that_cannot_be_written_withholds_no_answer(home: Path) -> None:
+def test_where_no_record_can_be_left_the_usual_way_counts(home: Path) -> None:
     make_ahead(home)
     (home / ".recalls").write_bytes(b"")
-    done = _run(home, "recall", "port")
-    assert done.stdout.startswith(b"8080\n")
-    assert done.stderr == b"nuggets: warning: the recall could not be counted; the answer is not affected\n"
-    assert done.returncode == 0
-    assert _run(home, "recall", "port", "--json").stderr == b""
+    assert _run(home, "recall", "port").stdout.startswith(b"8080\n")
+    assert facts_of(home, "web.nugget.json")[0]["hits"] == 1
+    _wait_for_the_other(home)
+
+
+def test_a_recall_that_cannot_be_counted_withholds_no_answer(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    make_ahead(home)
+
+    def full(*_: str) -> str:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(waiting, "put", full)
+    for words, told in (((), b"nuggets: " + UNCOUNTED.encode() + b"\n"), (("--json",), b"")):
+        asked = question_of(["recall", "port", "--home", str(home), *words])
+        assert asked is not None
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", os.fdopen(os.dup(1), "w"))
+            patch.setattr(sys, "stderr", os.fdopen(os.dup(2), "w"))
+            assert recall(asked) == 0
+        out, err = capfdbinary.readouterr()
+        assert b"8080" in out
+        assert err == told
 
 
 @pytest.mark.slow
