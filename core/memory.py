@@ -127,6 +127,7 @@ class Memory:
             guard=self._guard,
             clock=self._clock,
             following=lambda: self._answers.following(),
+            leave=self._leave_recall,
         )
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
@@ -477,6 +478,18 @@ class Memory:
         from core.services.waiting_recalls import count_waiting
 
         return count_waiting(self._repository, self._answers.following)
+
+    def _leave_recall(self, nugget: str, key: str, note: str, session: str) -> bool:
+        from core.quick_recall import is_on
+        from core.storage.waiting import put
+
+        try:
+            if is_on():
+                put(str(self.home), nugget, key, note, session, self.author.signature)
+                return True
+        except (OSError, ValueError):
+            pass
+        return False
 
     def keep_answers(self, present: Present, asked: Iterable[tuple[str, str | None]] = ()) -> bool:
         """Makes the answers to all keys, and to whole questions that were asked, and keeps them in the cache, for

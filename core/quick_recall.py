@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
-# While another process counts or makes answers, files and state differ for a moment.
-_LOOKS: Final = 12
-_PAUSE: Final = 0.004
+SWITCH: Final = "NUGGETS_QUICK"
+_OFF: Final = ("0", "off", "no", "false")
+# While somebody counts, files and state differ for a moment, which is shorter than it takes to open the memory: so
+# often it is looked again, and so often while the process is at work that does nothing else.
+_LOOKS: Final = 5
+_LOOKS_WHILE_LOCKED: Final = 50
+_PAUSE: Final = 0.005
 _TROUBLE: Final = (OSError, ValueError, struct.error, OverflowError, MemoryError)
 
 
@@ -57,6 +61,11 @@ class QuickAnswer:
         waiting.put(self._home, found.nugget, found.key, found.note, session, author)
 
 
+def is_on() -> bool:
+    """Whether recalls may be answered, and counted a moment later, without opening the memory."""
+    return hasattr(os, "geteuid") and os.environ.get(SWITCH, "").strip().casefold() not in _OFF
+
+
 def cache_of(home: str) -> str | None:
     """The folder for the answers of a memory; None where there is to be none, or the system cannot keep them."""
     if not hasattr(os, "posix_spawn") or not hasattr(os, "geteuid"):
@@ -80,7 +89,7 @@ def quick_answer(home: str, query: str, nugget: str | None) -> QuickAnswer | Non
     if folder is None:
         return None
     try:
-        for look in range(_LOOKS):
+        for look in range(_LOOKS_WHILE_LOCKED):
             state = answers.read_state(folder)
             if state is None or state.version != answers.code_version():
                 return None
@@ -91,7 +100,7 @@ def quick_answer(home: str, query: str, nugget: str | None) -> QuickAnswer | Non
                 if found is None:
                     return None
                 return QuickAnswer(home, folder, found, _sessions(state, found), not none_waits)
-            if look == _LOOKS - 1 or not is_locked(folder):
+            if look >= _LOOKS and not is_locked(folder):
                 return None
             time.sleep(_PAUSE)
     except _TROUBLE:

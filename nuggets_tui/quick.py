@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
     from core.memory import Memory
 
-SWITCH: Final = "NUGGETS_QUICK"
 UNCOUNTED: Final = "warning: the recall could not be counted; the answer is not affected"
 # The texts of an answer, in this order.
 ERRORS, JSON_ERRORS, LINES, COLOURED_LINES, JSON, INDENTED_JSON = range(6)
 _COMMAND: Final = "recall"
 # Options with a value, and whether they may stand before the command.
 _VALUES: Final = {"--home": True, "--as": True, "--nugget": False, "--session": False}
-_OFF: Final = ("0", "off", "no", "false")
 _PIPE_CLOSED: Final = 141
 _INTERRUPTED: Final = 130
 _START: Final = (
@@ -47,7 +45,11 @@ class Question:
 
 def question_of(arguments: Sequence[str]) -> Question | None:
     """The recall that the arguments ask for, where they are the plainest; None leaves them to the command line."""
-    if _COMMAND not in arguments or os.environ.get(SWITCH, "").strip().casefold() in _OFF:
+    if _COMMAND not in arguments:
+        return None
+    from core.quick_recall import is_on
+
+    if not is_on():
         return None
     values: dict[str, str] = {}
     as_json = False

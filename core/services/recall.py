@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.errors import NuggetsError
+from core.errors import LockTimeoutError, NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
 from core.text.mask import all_masked
@@ -41,6 +41,8 @@ class RecallService:
     """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
     draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
+    leave: leaves a recall of a fact and a note to who counts later, as `core.storage.waiting.put` takes it; whether it
+    could.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class RecallService:
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
         following: Callable[[], AbstractContextManager[object]] = nullcontext,
+        leave: Callable[[str, str, str, str], bool] = lambda nugget, key, note, session: False,
     ) -> None:
         # How many recalls of this run were answered and could not be counted.
         self.uncounted = 0
@@ -61,6 +64,7 @@ class RecallService:
         self._guard = guard
         self._clock = clock
         self._following = following
+        self._leave = leave
         # Facts are decoded for seconds the first time, and nothing else waits for that.
         self._decoding = threading.RLock()
 
@@ -164,6 +168,10 @@ class RecallService:
         try:
             with self._following():
                 self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
+        except LockTimeoutError:
+            # An agent waits for the answer, and others write: the count waits.
+            if not self._leave(found.nugget_name, key or "", found.note_id or "", session):
+                self.uncounted += 1
         except NuggetsError:
             self.uncounted += 1
 

@@ -17,9 +17,10 @@ from kits.quick_kit import answered, cache_files, make_ahead, quick
 from core import Memory
 from core.facts import edits
 from core.graph.edits import hide_note
-from core.quick_recall import cache_of, is_locked, take_lock, try_again
+from core.quick_recall import SWITCH, cache_of, is_locked, take_lock, try_again
 from core.storage import waiting
 from core.storage.cache import answers
+from core.storage.files.atomic import locked
 
 ROOT = Path(__file__).parents[2]
 KEYS = ("port", "host")
@@ -257,6 +258,23 @@ def test_a_recall_that_waits_is_counted_by_who_reads_the_memory_next(home: Path)
     note = next(note for note in notes_of(home).values() if note["sourceKey"] == "port" and note["hits"])
     assert note["lastHitSession"] == "one"
     assert note["lastAccessedAt"] == entry.change_set.at
+
+
+def test_a_recall_that_meets_a_writer_is_counted_once_that_is_done(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(SWITCH)
+    memory = Memory.open(home, reconcile=False)
+    with locked(home):
+        found: list[object] = []
+        # In a thread of its own: who holds the lock may take it again.
+        asking = threading.Thread(target=lambda: found.append(memory.recall("port", session="one")))
+        asking.start()
+        asking.join()
+    assert memory.uncounted_recalls == 0
+    assert _hits(home, "web", "port") == 0
+    Memory.open(home, reconcile=False).close()
+    assert _hits(home, "web", "port") == 1
 
 
 def test_a_session_counts_once_as_it_does_in_the_usual_way(home: Path) -> None:

@@ -21,6 +21,7 @@ from kits.quick_kit import make_ahead, quick
 
 from core import Memory
 from core.facts import edits
+from core.quick_recall import SWITCH
 from core.storage import waiting
 from core.storage.cache import answers
 from core.text.mask import all_masked
@@ -33,7 +34,6 @@ from nuggets_tui.quick import (
     JSON,
     JSON_ERRORS,
     LINES,
-    SWITCH,
     UNCOUNTED,
     question_of,
     recall,
