@@ -21,6 +21,8 @@ PAGE_MARKS: Final = Marks("<!-- nuggets:begin", "<!-- nuggets:end -->")
 _OUR_MARKS: Final = Marks(
     f"{PAGE_MARKS.first} (nuggets agent remove takes these lines out) -->", PAGE_MARKS.last
 )
+# What a person may set in an entry of ours as they like; it counts as ours all the same.
+_YOURS: Final = frozenset(("enabled", "matcher", "timeout"))
 TOML_MARKS: Final = Marks("# >>> nuggets", "# <<< nuggets")
 # Stands in each file that is ours as a whole.
 WHOLE_MARK: Final = b"made by nuggets-tui"
@@ -153,12 +155,12 @@ class JsonPiece:
             if not isinstance(node.value, list):
                 raise PieceError(f"{'.'.join(keys)} is not a list")
             ours = [item for item in node.value if self.mine(item)]
-            return "absent" if not ours else "current" if ours == list(value) else "outdated"
+            return "absent" if not ours else "current" if _agrees(ours, list(value)) else "outdated"
         if node is None:
             return "absent"
         if not self.mine(node.value):
             return "foreign"
-        return "current" if node.value == value else "outdated"
+        return "current" if _agrees(node.value, value) else "outdated"
 
     def _strays(self, document: JsonText) -> list[tuple[Keys, Any]]:
         """Lists beside those of our entries that hold items of ours, as an earlier version put them there."""
@@ -186,11 +188,23 @@ class JsonPiece:
                 text = document.with_child(node, None, item)
             return text
         if state == "outdated":
-            found = _find(document, keys)
-            assert found is not None
-            return document.with_value(found, value)
+            return self._brought_up(text, keys, value)
         document, node = self._container(document, keys[:-1], {}, trace)
         return document.with_child(node, keys[-1], value)
+
+    @staticmethod
+    def _brought_up(text: str, keys: Keys, value: Mapping[str, Any]) -> str:
+        """The text with an entry of ours as it should be; what somebody added to it stays."""
+        for name, wanted in value.items():
+            document = _parsed(text)
+            entry = _find(document, keys)
+            assert entry is not None
+            held = [child.node for child in entry.children if child.key == name]
+            if not held:
+                text = document.with_child(entry, name, wanted)
+            elif not _agrees(held[-1].value, wanted) and name not in _YOURS:
+                text = document.with_value(held[-1], wanted)
+        return text
 
     def _container(self, document: JsonText, keys: Keys, empty: Any, trace: Trace) -> tuple[JsonText, Node]:
         """The object or list behind keys, made where there is none, and the text in which it stands."""
@@ -297,6 +311,17 @@ def _parsed(text: str) -> JsonText:
     if not isinstance(document.root.value, dict):
         raise PieceError("it is JSON, but not an object")
     return document
+
+
+def _agrees(found: Any, wanted: Any) -> bool:
+    """Whether a value is as it should be, but for what a person may set as they like."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return all(
+            key in _YOURS or (key in found and _agrees(found[key], value)) for key, value in wanted.items()
+        )
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(_agrees, found, wanted))
+    return bool(found == wanted)
 
 
 def _find(document: JsonText, keys: Keys, *, strict: bool = True) -> Node | None:

@@ -150,7 +150,7 @@ def _claude(root: Path, project: bool, place: Place, command: Command) -> tuple[
     words = command.words("mcp")
     moved = place.environ.get("CLAUDE_CONFIG_DIR", "").strip()
     server = root / ".mcp.json" if project else (root if moved else place.home_dir) / ".claude.json"
-    entry = {"type": "stdio", "command": words[0], "args": words[1:], "env": {}}
+    entry = {"type": "stdio", "command": words[0], "args": words[1:]}
     settings = root / ".claude" / "settings.json" if project else root / "settings.json"
     edits = "Edit|MultiEdit|Write|NotebookEdit"
     events = {

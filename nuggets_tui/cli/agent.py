@@ -67,10 +67,14 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
     AGENT is claude, codex, opencode, pi, cursor or gemini. All else in these files stays byte for byte. Twice is once.
     """
     place = place_of(project)
+    here = is_installed(name, place)
     changes = _carried_out(call, name, place, dry_run, remove=False)
     call.answer(
         lambda: _document(name, project, dry_run, changes),
-        lambda: _change_lines(name, project, dry_run, changes, installed=True),
+        lambda: [
+            *_change_lines(name, project, dry_run, changes, installed=True),
+            *_missing_lines(name, here),
+        ],
     )
 
 
@@ -228,6 +232,13 @@ def _change_lines(
         yield from filter(None, (agent.without.get(scope, ""), agent.next_step))
         if not dry_run:
             yield f"Start {agent.title} anew. To check: nuggets doctor. To undo: nuggets agent remove {name}"
+
+
+def _missing_lines(name: str, here: bool) -> Iterator[Line]:
+    from core.agents.targets import AGENT_FILES
+
+    if not here:
+        yield Span(f"{AGENT_FILES[name].title} was not found on this machine; its files wait for it.", "warn")
 
 
 def _parts(parts: Sequence[str]) -> str:

@@ -12,12 +12,18 @@ if TYPE_CHECKING:
 
 # One of these is in each prompt that says something to keep; most prompts hold none and are looked at no further.
 _SIGNS: Final = ("remember", "forget", "prefer", "always", "never", "keep in mind")
-_LONGEST_PROMPT: Final = 20_000
+# What comes later in a prompt was most often pasted.
+_LONGEST_PROMPT: Final = 4_000
+_LONGEST_PATCH: Final = 200_000
 _SHORTEST, _LONGEST = 8, 400
 _MOST: Final = 5
 _POLITE: Final = r"(?:(?:please|also|and|but|so|ok|okay|btw|then|just)[,:]?\s+)*"
-# What follows "always" and "never" where they tell of something, and ask for nothing.
-_TELLING: Final = r"(?:mind|again|forget|been|seen|be|is|was|has|had|the|a|an)\b"
+# What people ask for with "always" and "never"; with other words they tell of something.
+_DO: Final = (
+    r"(?:use|run|add|write|keep|put|ask|check|test|commit|format|name|import|return|include|create|update|respond|answer"
+    r"|reply|call|start|make|set|follow|avoid|squash|rebase|lint|document|push|merge|deploy|delete|remove|edit|touch"
+    r"|change|modify|skip|log|store|print|hard-?code|guess|assume|amend|force|install|rename|rewrite|disable|ignore)\b"
+)
 _MUST: Final = rf"^{_POLITE}(?:you\s+(?:should|must)\s+)?"
 _REMEMBER: Final = re.compile(
     rf"^{_POLITE}(?:(?:remember|(?:do not|don['’]t|never) forget|keep in mind)(?:\s+that\b|\s*[:,])|remember\s+to\b)"
@@ -28,8 +34,8 @@ _PREFERENCES: Final = re.compile(
     r"\b(?:I|we)\s+(?:(?:really|strongly|generally|usually|always|much)\s+)?prefer\s+\S"
     r"|\b(?:I|we)\s+always\s+use\s+\S"
     r"|\b(?:I|we)\s+never\s+(?:want|use|commit|push|deploy|edit)\s+\S"
-    rf"|{_MUST}always\s+(?!{_TELLING})[a-z]+\s+\S"
-    rf"|{_MUST}never\s+(?:ever\s+)?(?!{_TELLING})[a-z]+\s+\S",
+    rf"|{_MUST}always\s+{_DO}\s+\S"
+    rf"|{_MUST}never\s+(?:ever\s+)?{_DO}\s+\S",
     re.IGNORECASE,
 )
 _SENTENCE_ENDS: Final = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9\"'`(])")
@@ -93,7 +99,7 @@ def edited_paths(event: Mapping[str, Any], root: str) -> Iterator[str]:
                 value = part.get(key)
                 for text in value if isinstance(value, list) else [value]:
                     if isinstance(text, str) and "*** " in text:
-                        for path in _PATCHED.findall(text[:_LONGEST_PROMPT]):
+                        for path in _PATCHED.findall(text[:_LONGEST_PATCH]):
                             yield from _within(path.strip(), root)
 
 

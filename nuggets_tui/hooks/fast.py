@@ -111,6 +111,9 @@ def _take(agent: str, home: str) -> None:
     if name in _STARTS:
         _brief(agent, home, name, _text(event, "cwd", "workspace_roots"))
     elif name in _PROMPTS:
+        if name == "beforeSubmitPrompt":
+            # Cursor wants to be told that it may go on.
+            os.write(1, b'{"continue": true}\n')
         _keep_said(agent, home, event)
     elif name in _TOOLS:
         _keep_paths(agent, home, event)

@@ -204,6 +204,22 @@ def test_an_entry_made_by_hand_that_is_as_ours_counts(home: Path, connections: C
     assert {one.state for one in standings(files_of("codex", home))} == {"current"}
 
 
+def test_what_a_person_sets_in_our_entries_counts_and_stays(home: Path, connections: Connections) -> None:
+    connections.install("claude", files_of("claude", home))
+    config, settings = home / ".claude.json", home / ".claude" / "settings.json"
+    value = json.loads(config.read_bytes())
+    value["mcpServers"]["nuggets"]["env"] = {"NUGGETS_CACHE": "off"}
+    config.write_text(json.dumps(value, indent=2))
+    settings.write_text(settings.read_text().replace('"timeout": 5', '"timeout": 9'))
+    assert {one.state for one in standings(files_of("claude", home))} == {"current"}
+    changes = connections.install("claude", files_of("claude", home))
+    assert {change.kind for change in changes} == {"unchanged"}
+    connections.install("claude", targets("claude", place(home), Command(("/new/nuggets",))))
+    server = json.loads(config.read_bytes())["mcpServers"]["nuggets"]
+    assert server["command"] == "/new/nuggets"
+    assert server["env"] == {"NUGGETS_CACHE": "off"}
+
+
 def test_links_rights_and_groups_stay(home: Path, connections: Connections) -> None:
     real = home / "dotfiles" / "settings.json"
     write(real, JSON_FILES["servers"])

@@ -356,6 +356,8 @@ def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
         ("Can you remember that for me?", []),
         ("> always use tabs", []),
         ("I remember that bug", []),
+        ("Always nice to see the tests pass", []),
+        ("Never a dull day with this build", []),
     ],
 )
 def test_statements_meant_to_last_are_told_from_others(prompt: str, wanted: list[tuple[str, str]]) -> None:
