@@ -16,7 +16,9 @@ from core.agents.plugins import OPENCODE_PLUGIN, PI_EXTENSION
 AgentName = Literal["claude", "codex", "opencode", "pi", "cursor", "gemini"]
 Scope = Literal["user", "project"]
 NAME: Final = "nuggets"
-_PROGRAM: Final = re.compile(r"(?:^|[/\\])(?:nuggets|nuggets-tui)(?:\.exe)?$|^nuggets_tui(?:\.|$)")
+_PROGRAM: Final = re.compile(r"(?:^|[/\\])(?:nuggets|nuggets-tui)(?:\.exe)?$")
+# How starters of programs name this one: python -m nuggets_tui.cli, uvx nuggets-tui.
+_PACKAGE: Final = re.compile(r"nuggets[-_]tui(?:$|[.@\[])")
 # Seconds after which an agent need not wait for a hook; ours ends long before.
 _HOOK_SECONDS: Final = 5
 
@@ -316,10 +318,13 @@ def is_hook(item: Any) -> bool:
 
 
 def _calls(words: Sequence[Any], name: str) -> bool:
-    """Whether a command line is one of this program, for a command of it."""
+    """Whether a command line is one of this program, for a command of it. "npx nuggets" is another program."""
     if not all(isinstance(word, str) for word in words) or name not in words:
         return False
-    return any(_PROGRAM.search(word) for word in words[: words.index(name)])
+    before = words[: words.index(name)]
+    return bool(before) and (
+        _PROGRAM.search(before[0]) is not None or any(_PACKAGE.match(word) for word in before)
+    )
 
 
 def command_line(entry: Any) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from kits.agent_files import (
 from core.agents import connecting
 from core.agents.connecting import Connections, standings
 from core.agents.pieces import JsonPiece, PagePiece, PieceError, TomlPiece, Trace
-from core.agents.targets import Command, Target, targets
+from core.agents.targets import Command, Target, is_hook, is_server, targets
 from core.errors import BrokenFileError, ConflictError, NuggetsError, ReadOnlyError, StorageError
 
 
@@ -218,6 +219,26 @@ def test_what_a_person_sets_in_our_entries_counts_and_stays(home: Path, connecti
     server = json.loads(config.read_bytes())["mcpServers"]["nuggets"]
     assert server["command"] == "/new/nuggets"
     assert server["env"] == {"NUGGETS_CACHE": "off"}
+
+
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        (["/opt/bin/nuggets", "mcp"], True),
+        (["C:\\\\bin\\\\nuggets.exe", "mcp", "--home", "x"], True),
+        (["/usr/bin/python3", "-P", "-m", "nuggets_tui.cli", "mcp"], True),
+        (["uvx", "nuggets-tui[mcp]", "mcp"], True),
+        (["npx", "-y", "nuggets", "mcp"], False),
+        (["/opt/bin/golden-nuggets", "mcp"], False),
+        (["/opt/bin/nuggets", "serve"], False),
+        (["mcp"], False),
+        ([], False),
+    ],
+)
+def test_an_entry_of_this_program_is_told_from_others(words: list[str], ours: bool) -> None:
+    assert is_server({"command": words}) is ours
+    assert is_server({"command": words[0] if words else 3, "args": words[1:]}) is ours
+    assert is_hook({"command": shlex.join(words).replace("mcp", "hook")}) is ours
 
 
 def test_links_rights_and_groups_stay(home: Path, connections: Connections) -> None:
