@@ -21,6 +21,8 @@ PAGE_MARKS: Final = Marks("<!-- nuggets:begin", "<!-- nuggets:end -->")
 _OUR_MARKS: Final = Marks(
     f"{PAGE_MARKS.first} (nuggets agent remove takes these lines out) -->", PAGE_MARKS.last
 )
+# Where groups of hooks have them.
+_GROUP: Final = "hooks"
 # What a person may set in an entry of ours as they like; it counts as ours all the same.
 _YOURS: Final = frozenset(("enabled", "matcher", "timeout"))
 TOML_MARKS: Final = Marks("# >>> nuggets", "# <<< nuggets")
@@ -154,7 +156,7 @@ class JsonPiece:
                 return "absent"
             if not isinstance(node.value, list):
                 raise PieceError(f"{'.'.join(keys)} is not a list")
-            ours = [item for item in node.value if self.mine(item)]
+            ours = [part for item in node.value if (part := self._ours(item)) is not None]
             return "absent" if not ours else "current" if _agrees(ours, list(value)) else "outdated"
         if node is None:
             return "absent"
@@ -171,7 +173,7 @@ class JsonPiece:
             for child in node.children if node is not None else ():
                 keys = (*outer, child.key)
                 value = child.node.value
-                if keys not in self.entries and isinstance(value, list) and any(map(self.mine, value)):
+                if keys not in self.entries and isinstance(value, list) and self._has_ours(value):
                     found.append((keys, ()))
         return found
 
@@ -238,10 +240,34 @@ class JsonPiece:
         except JsonError:
             return text
         for child in reversed(outer.children if outer is not None else ()):
-            named = isinstance(value, tuple) or child.key == keys[-1]
-            if named and outer is not None and self.mine(child.node.value):
+            if outer is None or (not isinstance(value, tuple) and child.key != keys[-1]):
+                continue
+            if self.mine(child.node.value):
                 return self._without(document.without_child(outer, child), keys, value, trace)
+            if isinstance(value, tuple) and self._ours(child.node.value) is not None:
+                group = next(one.node for one in child.node.children if one.key == _GROUP)
+                inner = next(one for one in group.children if self.mine(one.node.value))
+                return self._without(document.without_child(group, inner), keys, value, trace)
         return text
+
+    def _ours(self, item: Any) -> Any:
+        """What of an item of a list is ours: all of it, or some of a group that others are in too; None for none."""
+        if self.mine(item):
+            return item
+        group = item.get(_GROUP) if isinstance(item, dict) else None
+        inner = [one for one in group if self.mine(one)] if isinstance(group, list) else []
+        return {**item, _GROUP: inner} if inner else None
+
+    def _has_ours(self, items: list[Any]) -> bool:
+        return any(self._ours(item) is not None for item in items)
+
+    def _others(self, item: Any) -> Any:
+        """What of an item is of others; None for nothing."""
+        if self._ours(item) is None:
+            return item
+        return (
+            None if self.mine(item) else {**item, _GROUP: [one for one in item[_GROUP] if not self.mine(one)]}
+        )
 
     @staticmethod
     def _unmade(text: str, trace: Trace) -> str:
@@ -289,8 +315,8 @@ class JsonPiece:
                 del holder[key]
             return
         for name, found in list(holder.items()):
-            if isinstance(found, list) and (name == key or any(map(self.mine, found))):
-                holder[name] = [item for item in found if not self.mine(item)]
+            if isinstance(found, list) and (name == key or self._has_ours(found)):
+                holder[name] = [part for item in found if (part := self._others(item)) is not None]
                 if not holder[name]:
                     del holder[name]
 

@@ -221,6 +221,28 @@ def test_what_a_person_sets_in_our_entries_counts_and_stays(home: Path, connecti
     assert server["env"] == {"NUGGETS_CACHE": "off"}
 
 
+def test_a_hook_of_ours_in_a_group_with_others_counts_and_goes_alone(
+    home: Path, connections: Connections
+) -> None:
+    settings = home / ".claude" / "settings.json"
+    write(settings, b'{"model": "x"}\n')
+    connections.install("claude", files_of("claude", home))
+    other = {"type": "command", "command": "say hello"}
+    value = json.loads(settings.read_bytes())
+    value["hooks"]["SessionStart"][0]["hooks"].append(other)
+    settings.write_text(json.dumps(value, indent=2) + "\n")
+    assert {one.state for one in standings(files_of("claude", home))} == {"current"}
+    assert {one.kind for one in connections.install("claude", files_of("claude", home))} == {"unchanged"}
+    connections.install("claude", targets("claude", place(home), Command(("/new/nuggets",))))
+    assert settings.read_bytes().count(b"/new/nuggets hook") == 5
+    assert b"/opt/nuggets" not in settings.read_bytes()
+    connections.remove("claude", files_of("claude", home))
+    assert json.loads(settings.read_bytes()) == {
+        "model": "x",
+        "hooks": {"SessionStart": [{"hooks": [other]}]},
+    }
+
+
 @pytest.mark.parametrize(
     ("words", "ours"),
     [
