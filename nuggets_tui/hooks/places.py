@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from _blake2 import blake2b
+
+from core.home import home_as_named
+from core.text.digests import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-USUAL_HOME: Final = "~/.nuggets"
 CAUGHT: Final = "hooks"
 LOG: Final = "hooks.log"
 BRIEFING: Final = "briefing.json"
@@ -22,7 +23,7 @@ _DEEPEST: Final = 40
 
 def memory_folder(named: str = "") -> str:
     """The memory's folder: as named, else NUGGETS_HOME, else ~/.nuggets."""
-    return os.path.abspath(os.path.expanduser(named or os.environ.get("NUGGETS_HOME") or USUAL_HOME))
+    return os.path.abspath(os.path.expanduser(named or home_as_named()))
 
 
 def state_folder(home: str) -> str:

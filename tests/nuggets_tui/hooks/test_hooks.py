@@ -296,6 +296,19 @@ def test_what_was_caught_outlives_a_kill_of_whoever_applies_it(home: Path, hook:
     assert len(Memory.open(home).snapshot.notes) == 1
 
 
+def test_several_that_apply_at_once_bring_in_each_thing_once(home: Path, hook: Run) -> None:
+    for number in range(4):
+        hook(event(home, "UserPromptSubmit", prompt=f"Remember that port number {number} is taken."))
+    words = [sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", str(home)]
+    workers = [subprocess.Popen(words) for _ in range(3)]
+    assert [worker.wait(60) for worker in workers] == [0, 0, 0]
+    apply_caught(home)
+    assert waiting(home) == []
+    contents = [note.content for note in Memory.open(home).snapshot.notes]
+    assert sorted(contents) == [f"Port number {number} is taken." for number in range(4)]
+    assert log(home) == ""
+
+
 def test_a_broken_memory_keeps_what_was_caught(home: Path, hook: Run) -> None:
     from core.errors import NuggetsError
 
@@ -337,7 +350,7 @@ def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
     code = (
         "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a: None\n"
         "fast._end = lambda: None; fast.main(['claude'])\n"
-        "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core', 'pathlib'} & set(sys.modules)"
+        "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core.memory', 'pathlib'} & set(sys.modules)"
     )
     hook(event(home, "UserPromptSubmit", prompt="Fix the build."), code=code)
 
