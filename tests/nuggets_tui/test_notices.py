@@ -167,6 +167,8 @@ async def test_notices_cover_neither_the_search_field_nor_the_head_of_a_note(
         for told in TOLD:
             regions = await tell(app, told)
             assert all(region.y > top + 3 and region.bottom < size[1] for region in regions), (told, regions)
+            # No line of a pane stands beside a notice in part.
+            assert all((region.x, region.width) == (0, size[0]) for region in regions), (told, regions)
             last = told[-1]
             if isinstance(last, str):
                 assert last.split()[-1] in " ".join(app.text.replace("│", " ").split())
