@@ -53,7 +53,7 @@ def with_block(data: bytes, marks: Marks, lines: str) -> tuple[bytes, str]:
         if not data[start:end].endswith(b"\n"):
             made = made.removesuffix(newline)
         return data[:start] + made.encode() + data[end:], ""
-    joint = "" if not data else newline if data.endswith(b"\n") else newline * 2
+    joint = joint_for(data)
     return data + (joint + made).encode(), joint
 
 
@@ -63,11 +63,23 @@ def without_block(data: bytes, marks: Marks, joint: str | None) -> bytes:
     if place is None:
         return data
     start, end = place
-    before = data[:start]
-    if joint is None:
-        blank = (b"\r\n\r\n", b"\n\n")
-        joint = "\r\n" if before.endswith(blank[0]) else "\n" if before.endswith(blank[1]) else ""
-    if end < len(data) and joint in ("\n\n", "\r\n\r\n"):
-        # Somebody went on behind our lines: the line end of the text before them is needed now.
-        joint = joint[: len(joint) // 2]
-    return before.removesuffix(joint.encode()) + data[end:]
+    return without_joint(data[:start], joint, is_last=end == len(data)) + data[end:]
+
+
+def joint_for(data: bytes) -> str:
+    """What sets lines of ours apart from the text that they are put behind."""
+    newline = "\r\n" if b"\r\n" in data else "\n"
+    return "" if not data else newline if data.endswith(b"\n") else newline * 2
+
+
+def without_joint(before: bytes, joint: str | None, *, is_last: bool) -> bytes:
+    """The text before lines of ours, without what set them apart. is_last: whether nothing comes behind them."""
+    blank = b"\r\n\r\n" if before.endswith(b"\r\n") else b"\n\n"
+    if joint == "" or not before.endswith(blank):
+        # The blank line is gone already.
+        return before
+    newline = blank[: len(blank) // 2]
+    if is_last and joint is not None and len(joint) == len(blank):
+        # The text had no line end. Where somebody went on behind our lines, it needs one now.
+        return before.removesuffix(blank)
+    return before.removesuffix(newline)

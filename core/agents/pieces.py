@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
-from core.agents.blocks import BlockError, Marks, block_of, with_block, without_block
+from core.agents.blocks import (
+    BlockError,
+    Marks,
+    block_of,
+    joint_for,
+    with_block,
+    without_block,
+    without_joint,
+)
 from core.agents.jsonc import JsonError, JsonText, Keys, Node
+from core.errors import NuggetsError
+from core.storage.files.toml import with_values
 
 State = Literal["absent", "current", "outdated", "foreign"]
 Part = Literal["server", "hooks", "instructions"]
@@ -25,7 +37,9 @@ _OUR_MARKS: Final = Marks(
 _GROUP: Final = "hooks"
 # What a person may set in an entry of ours as they like; it counts as ours all the same.
 _YOURS: Final = frozenset(("enabled", "matcher", "timeout"))
-TOML_MARKS: Final = Marks("# >>> nuggets", "# <<< nuggets")
+# Headings of tables, and what stands behind the last value of one.
+_HEADINGS: Final = re.compile(rb"^[ \t]*\[.*$", re.MULTILINE)
+_LEFT_BEHIND: Final = re.compile(rb"(?<=\n)(?:[ \t]*(?:#[^\n]*)?\r?\n|[ \t]*#[^\n]*\Z|[ \t]+\Z)*\Z")
 # Stands in each file that is ours as a whole.
 WHOLE_MARK: Final = b"made by nuggets-tui"
 
@@ -366,7 +380,10 @@ def _is_bare(document: JsonText, node: Node) -> bool:
 
 @dataclass(frozen=True)
 class TomlPiece:
-    """A table of a TOML file, between marks at its end. values: what it holds. mine: whether a table is ours."""
+    """A table of a TOML file, at its end. values: what it holds. mine: whether a table is ours.
+
+    It has no marks: Codex drops comments before its tables of servers when it writes one itself.
+    """
 
     part: Part
     keys: Keys
@@ -376,7 +393,6 @@ class TomlPiece:
     def state(self, data: bytes) -> State:
         """See `Piece`."""
         found = self._found(_toml(data))
-        _block(data, TOML_MARKS)
         if found is None:
             return "absent"
         if not self.mine(found):
@@ -392,20 +408,22 @@ class TomlPiece:
             )
         if state == "current":
             return data
-        body = data
         if state == "outdated":
-            body = self._without(data, None)
-        made, joint = with_block(body, TOML_MARKS, self._lines())
-        if state == "absent" or trace.joint is None:
-            trace.joint = joint
+            made = self._changed(data, self.values)
+        else:
+            trace.joint = joint_for(data)
+            newline = "\r\n" if b"\r\n" in data else "\n"
+            made = data + (trace.joint + self._lines().replace("\n", newline)).encode()
         self._check(data, made, "added")
         return made
 
     def take(self, data: bytes, trace: Trace | None) -> bytes:
         """See `Piece`."""
-        if self.state(data) in ("absent", "foreign") and _block(data, TOML_MARKS) is None:
+        if self.state(data) in ("absent", "foreign"):
             return data
         made = self._without(data, trace.joint if trace else None)
+        if not self._leaves(data, made):
+            made = self._changed(data, dict.fromkeys(self._found(_toml(data))))
         self._check(data, made, "taken out")
         return made
 
@@ -417,11 +435,39 @@ class TomlPiece:
             return None
 
     def _without(self, data: bytes, joint: str | None) -> bytes:
-        made = without_block(data, TOML_MARKS, joint)
-        found = self._found(_toml(made))
-        if found is None or not self.mine(found):
-            return made
-        return _without_table(made, self.keys)
+        """The file without the lines of our table and of those in it; what comes behind its last value stays."""
+        name = rb"[ \t]*\.[ \t]*".join(rb"[\"']?" + re.escape(key.encode()) + rb"[\"']?" for key in self.keys)
+        ours = re.compile(rb"[ \t]*\[[ \t]*" + name + rb"[ \t]*[\].]")
+        starts = [found.start() for found in _HEADINGS.finditer(data)] + [len(data)]
+        spans = []
+        for start, end in pairwise(starts):
+            if ours.match(data, start):
+                last = start + len(_LEFT_BEHIND.sub(b"", data[start:end]))
+                between = not data[last:end].strip() and ours.match(data, end)
+                spans.append((start, end if between else last))
+        for number, (start, end) in reversed(list(enumerate(spans))):
+            before = data[:start]
+            if number == 0:
+                before = without_joint(before, joint, is_last=end == len(data))
+            data = before + data[end:]
+        return data
+
+    def _changed(self, data: bytes, values: Mapping[str, Any]) -> bytes:
+        """The file with values of our table changed where they stand; None takes one out."""
+        bom = _BOM if data.startswith(_BOM) else b""
+        changes = {(*self.keys, key): value for key, value in values.items()}
+        try:
+            return bom + with_values(data[len(bom) :], changes, "")
+        except NuggetsError as error:
+            raise PieceError(error.what) from None
+
+    def _leaves(self, before: bytes, after: bytes) -> bool:
+        try:
+            return self._found(_toml(after)) is None and self._stripped(_toml(before)) == self._stripped(
+                _toml(after)
+            )
+        except PieceError:
+            return False
 
     def _lines(self) -> str:
         rows = "".join(
@@ -460,23 +506,6 @@ def _toml(data: bytes) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise PieceError(f"it is no TOML ({str(error) or 'nested too deeply'})") from None
-
-
-def _without_table(data: bytes, keys: Keys) -> bytes:
-    """A TOML file without a table that stands there without our marks."""
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
-
-    text, bom = _text(data)
-    try:
-        document = tomlkit.parse(text)
-        holder: Any = document
-        for key in keys[:-1]:
-            holder = holder[key]
-        del holder[keys[-1]]
-        return bom + document.as_string().encode()
-    except (TOMLKitError, KeyError, TypeError):
-        raise PieceError(f"{'.'.join(keys)} cannot be taken out without changing others") from None
 
 
 def _block(data: bytes, marks: Marks) -> tuple[int, int] | None:

@@ -243,6 +243,23 @@ def test_a_hook_of_ours_in_a_group_with_others_counts_and_goes_alone(
     }
 
 
+def test_a_table_that_codex_wrote_anew_is_ours_still(home: Path, connections: Connections) -> None:
+    config = home / ".codex" / "config.toml"
+    write(config, b'model = "o5" # mine\n')
+    connections.install("codex", files_of("codex", home))
+    config.write_bytes(
+        b'model = "o5" # mine\n[mcp_servers.nuggets]\ncommand = "/opt/nuggets/bin/nuggets"\nargs = [\n  "mcp",\n]\n\n'
+        b'[mcp_servers.nuggets.env]\nA = "1"\n\n# theirs\n[mcp_servers.other]\ncommand = "echo"\n'
+    )
+    assert {one.state for one in standings(files_of("codex", home))} == {"current"}
+    moved = targets("codex", place(home), Command(("/new/nuggets",), "/m"))
+    connections.install("codex", moved)
+    server = tomllib.loads(config.read_text())["mcp_servers"]["nuggets"]
+    assert server == {"command": "/new/nuggets", "args": ["mcp", "--home", "/m"], "env": {"A": "1"}}
+    connections.remove("codex", files_of("codex", home))
+    assert config.read_bytes() == b'model = "o5" # mine\n\n# theirs\n[mcp_servers.other]\ncommand = "echo"\n'
+
+
 @pytest.mark.parametrize(
     ("words", "ours"),
     [
