@@ -200,7 +200,6 @@ class Memory:
             memory.refresh()
         elif reconcile is not None:
             memory._repository.refresh_read_only()
-        if reconcile is not None:
             memory.count_waiting()
         return memory
 
@@ -233,7 +232,9 @@ class Memory:
         saving, patient=True waits up to half a second for a pause. Errors as in `open`; the last good snapshot
         stays then.
         """
-        return self._repository.refresh(patient=patient)
+        newer, found = self._repository.refresh(patient=patient), self.snapshot
+        self.count_waiting()
+        return newer or self.snapshot is not found
 
     def refresh_read_only(self) -> bool:
         """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
@@ -468,8 +469,8 @@ class Memory:
         return self._recall.recall(self.snapshot, query, nugget, session, record=record, syntax=syntax)
 
     def count_waiting(self) -> bool:
-        """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` does so as well,
-        but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
+        """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` and `refresh`
+        do so as well, but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
         """
         from core.storage.waiting import paths
 

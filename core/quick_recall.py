@@ -24,7 +24,7 @@ _OFF: Final = ("0", "off", "no", "false")
 # While somebody counts, files and state differ for a moment, which is shorter than it takes to open the memory: so
 # often it is looked again, and so often while the process is at work that does nothing else.
 _LOOKS: Final = 5
-_LOOKS_WHILE_LOCKED: Final = 50
+_LOOKS_WHILE_LOCKED: Final = 150
 _PAUSE: Final = 0.005
 _TROUBLE: Final = (OSError, ValueError, struct.error, OverflowError, MemoryError)
 

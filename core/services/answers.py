@@ -147,6 +147,10 @@ class AnswersMadeAhead:
             return False
         version, content = answers.code_version(), _content(snapshot, self._settings())
         with self._known(folder, version) as known:
+            if known is None or known.content != content:
+                # Nobody waits for answers that take a while to be made.
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, answers.STATE_NAME))
             entries, same = self._entries(known, content, snapshot, present, asked)
         if not same:
             parts = answers.packed_table(version, content, entries)

@@ -132,6 +132,22 @@ def test_questions_by_meaning_are_answered_alike_found_not_sure_and_nothing(
     assert {quick(home, query).code for query in queries} == {0, 1}  # type: ignore[union-attr]
 
 
+def test_what_is_masked_is_in_no_answer_made_ahead(tmp_path: Path) -> None:
+    home, secret = tmp_path / "memory", "ghp_" + "a1B2c3D4e5F6" * 3
+    write_nugget(home, "web", [fact_object("github token", secret), fact_object("port", "1")], D=64)
+    Memory.open(home).close()
+    assert make_ahead(home)
+    cached = Path(answers.folder(str(home)) or "", answers.ANSWERS_NAME)
+    assert secret.encode() in cached.read_bytes()
+    done = CliRunner().invoke(program, ["--home", str(home), "secrets", "--mask", "--yes"])
+    assert done.exit_code == 0, done.stderr
+    assert not cached.exists()
+    assert make_ahead(home)
+    assert secret.encode() not in cached.read_bytes()
+    assert quick(home, "github token") is None
+    assert quick(home, "port") is not None
+
+
 # What is asked
 
 
