@@ -19,7 +19,7 @@ from core.errors import (
 )
 from core.exchange import csv_facts, markdown
 from core.exchange.comparing import differences
-from core.exchange.detect import format_of, parse
+from core.exchange.detect import MANIFEST, format_of, parse
 from core.exchange.exact import items_of, laid_down
 from core.exchange.plan import Importer
 from core.exchange.records import (
@@ -142,7 +142,7 @@ class Exchange:
         if format in ("json", "donna"):
             whole = _whole_of(source, format, rules, progress)
             return whole, Parsed(left_out=whole.left_out)
-        if not source.files:
+        if not source.files and MANIFEST not in source.names:
             raise FormatError(f"holds nothing that could be {NAMES[format]}")
         found = parse(source, format)
         if not found.records and found.whole is None and len(source.files) == 1 and found.left_out:

@@ -218,6 +218,10 @@ def test_markdown_keeps_every_text_letter_for_letter(title: str, content: str, t
         assert {n.title for n in other.snapshot.notes} == {title}
 
 
+def test_a_vault_of_an_empty_memory_is_an_empty_memory(tmp_path: Path) -> None:
+    assert through_markdown(Memory.open(tmp_path / "first"), tmp_path).snapshot.notes == ()
+
+
 def test_a_vault_has_safe_names_that_stay(tmp_path: Path) -> None:
     titles = [
         "../../evil",
