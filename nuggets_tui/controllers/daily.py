@@ -82,7 +82,7 @@ class DailyController(Controller):
             if session is not self.context.open_session or not self.context.is_mounted:
                 return
             # Nothing changes under the hands of somebody who is in the middle of something.
-            if waits and state.app_applies and self.context.on_top:
+            if waits and state.due and state.app_applies and self.context.on_top:
                 waits = not await self._run_pass(session)
             if session is self.context.open_session:
                 self._show_due(waits)

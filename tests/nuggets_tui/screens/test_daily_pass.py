@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, NOW, opened, small_memory
 
-from core.daily import Presence, daily_state
+from core.daily import Presence, count_as_daily, daily_state, request_review
 from core.facts.edits import record_hit
 from core.graph.edits import create_note
 from core.memory import Memory
+from core.model.change import Author
 from core.storage.journal.runs import runs
 from nuggets_tui.screens.choice import AutomaticScreen
 from nuggets_tui.screens.help import HelpScreen
@@ -59,6 +60,28 @@ async def test_a_due_pass_waits_as_a_badge_until_it_is_looked_through(
     assert graph(home) == before
     assert runs(home)[0].by == "person"
     assert not daily_state(home, NOW).due
+
+
+@pytest.mark.parametrize("settings", [ALWAYS, f"{ALWAYS}app_applies = true\n"])
+async def test_a_review_that_an_agent_asked_for_waits_as_a_badge_though_no_pass_is_due(
+    home: Path, settings: str
+) -> None:
+    memory = Memory.open(home, author=Author("agent", "codex"))
+    count_as_daily(memory, NOW, {})
+    request_review(memory, NOW, 1)
+    memory.close()
+    (home / "settings.toml").write_text(settings, encoding="utf-8")
+    before = graph(home)
+    async with opened(home) as app:
+        assert not daily_state(home, NOW).due
+        await app.until(lambda: BADGE in app.text, "the badge")
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("escape")
+        await app.back_on_main()
+        await app.until(lambda: BADGE not in app.text, "no badge")
+        await app.until(lambda: daily_state(home, NOW).asked is None)
+    assert graph(home) == before
 
 
 @pytest.mark.parametrize("size", [(160, 40), (100, 30)])
