@@ -36,10 +36,17 @@ AGENT_BAR = 250.0
 _FEW, _MIDDLE, _MANY = 300, 10_000, 100_000
 _NAIVE = re.compile(r"Naive \d+")
 _COUNTS = re.compile(r"([\d,]+) (?:notes?|hidden)\b")
-_DOWN = "\x1b[B"
+_DOWN, _HOME = "\x1b[B", "\x1b[H"
 _BLOCK = 25
+# Seconds after which a key that did nothing is lost; until then it is late.
+_PATIENCE = 10.0
 _ROWS = 4000
 _CUT = 22
+# Where titles stand in the list: the lines of the screen, and its columns.
+_LIST = slice(5, 25)
+_TITLES = slice(41, 68)
+# In a row, what a note belongs to stands apart from its title.
+_APART = re.compile(r"\s{2,}")
 _HELLO = f"""
 from textual.app import App
 from textual.widgets import OptionList
@@ -104,6 +111,10 @@ class Keys:
     def times(self) -> list[float]:
         """Milliseconds from each key to its row. Raises RuntimeError for a key that did nothing."""
         self.follow()
+        end = time.monotonic() + _PATIENCE
+        while len(self.reached) < len(self.sent) and time.monotonic() < end:
+            note([self.terminal], 0.1)
+            self.follow()
         if len(self.reached) < len(self.sent):
             lost = len(self.sent) - len(self.reached)
             raise RuntimeError(f"{lost} of {len(self.sent)} keys were lost:\n{self.terminal.screen()}")
@@ -117,8 +128,18 @@ def under_sign(screen: pyte.Screen) -> str:
     for line in lines(screen):
         _, sign, after = line.partition("┃▌")
         if sign:
-            return after.strip()[:_CUT].strip()
+            return beginning(after)
     return ""
+
+
+def beginning(row: str) -> str:
+    """The beginning of the title that a row of the list shows, by which it is known."""
+    return _APART.split(row.strip())[0][:_CUT].strip()
+
+
+def titles(screen: pyte.Screen) -> tuple[str, ...]:
+    """What stands where the list shows its titles."""
+    return tuple(line[_TITLES] for line in lines(screen)[_LIST])
 
 
 def highlighted(screen: pyte.Screen) -> str:
@@ -187,10 +208,15 @@ class Bench:
         return home
 
     def app(self, home: Path, cache: Path | None = None) -> Terminal:
-        """The app on a memory, once its notes are there. cache: None for a new one."""
+        """The app on a memory, once its notes are there, with the cursor on the first. cache: None for a new one."""
         cache = cache or self.folder / f"cache{next(self._numbers)}"
         terminal = Terminal(["-c", APP, "--home", str(home)], {"NUGGETS_CACHE": str(cache)})
-        terminal.wait_for(lambda shown: "live" in shown and "reading …" not in shown and "made " in shown)
+        terminal.wait_for(
+            lambda shown: "live" in shown and "reading …" not in shown and "│ created " in shown
+        )
+        # It begins on a note with links, wherever that stands.
+        terminal.send(_HOME)
+        terminal.wait_for(lambda shown: "┃▌" in shown.splitlines()[_LIST.start])
         return terminal
 
     def hello(self) -> Terminal:
@@ -206,7 +232,7 @@ class Bench:
         from nuggets_tui.widgets.row_text import note_marks
 
         notes = listed(Memory.open(home, reconcile=False).snapshot, "newest", False)[:_ROWS]
-        return [(note_marks(note).plain + note.title).strip()[:_CUT].strip() for note in notes]
+        return [beginning(note_marks(note).plain + note.title) for note in notes]
 
 
 def keys_on(
@@ -308,12 +334,8 @@ def leave_search(terminal: Terminal, hello: Terminal) -> None:
 
 def _answered(terminal: Terminal, sent: float) -> list[float]:
     """Milliseconds from a letter to other results in the list, [] for a letter that leaves them as they are."""
-
-    def results(screen: pyte.Screen) -> tuple[str, ...]:
-        return tuple(line[31:62] for line in lines(screen)[5:25])
-
-    shown = results(terminal.emulated)
-    return next(([(at - sent) * 1000] for at, seen in terminal.frames(results) if seen != shown), [])
+    shown = titles(terminal.emulated)
+    return next(([(at - sent) * 1000] for at, seen in terminal.frames(titles) if seen != shown), [])
 
 
 def part_agent(bench: Bench) -> None:
@@ -332,7 +354,7 @@ def part_agent(bench: Bench) -> None:
         note([terminal, hello], 0.2)
     note([terminal, hello], 2.0)
     seen: dict[str, float] = {}
-    for at, shown in terminal.frames(lambda screen: "\n".join(line[29:62] for line in lines(screen)[4:25])):
+    for at, shown in terminal.frames(lambda screen: "\n".join(titles(screen))):
         for title in _NAIVE.findall(shown):
             seen.setdefault(title, at)
     written = writer.wait()
@@ -354,7 +376,7 @@ def part_burst(bench: Bench) -> None:
     note([terminal], 2.0)
     report(f"cursor key, {_FEW} notes, 1,000 writes in 10 s", values, beside, None)
     took = max(written.values()) - min(written.values())
-    terminal.send("\x1b[H")
+    terminal.send(_HOME)
     note([terminal], 1.0)
     counted = f"{_FEW + len(written):,}"
     shown = terminal.screen()
