@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.exchange.records import FORMATS
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document
 from nuggets_tui.cli.invocation import LONGEST_INPUT, Invocation, asks, pass_call
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from core.memory import ExportFormat, ExportResult, Format, ImportResult, Memory
     from core.model.change import ChangeSet
 
-_FORMATS: Final = (
-    "auto", "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna",
-)  # fmt: skip
 _EXPORTS: Final = ("json", "markdown", "csv")
 _CONFLICT: Final = 3
 _SHOWN: Final = 20
@@ -79,7 +77,7 @@ class ProgressLine:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(_FORMATS),
+    type=click.Choice(("auto", *FORMATS)),
     default="auto",
     help="What SOURCE is (default: told by its contents).",
 )
