@@ -197,8 +197,8 @@ def code_version() -> bytes:
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     root = os.path.dirname(here)
     parts = [VERSION, sys.version]
-    for name in ("core", "core/facts", "core/search", "core/services", "core/model", "core/text", "core/fhrr", "core/settings",
-                 "nuggets_tui", "nuggets_tui/cli"):  # fmt: skip
+    for name in ("core", "core/facts", "core/search", "core/services", "core/model", "core/text", "core/fhrr",
+                 "core/settings", "nuggets_tui", "nuggets_tui/cli"):  # fmt: skip
         try:
             parts.append(str(os.stat(os.path.join(root, name)).st_mtime_ns))
         except OSError:
