@@ -11,9 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from core.text.normalise import normalise_line
-from core.text.tokens import basis_tokens
-
 SCOPES: Final = ("self", "user", "shared", "project", "session")
 TYPES: Final = ("fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style")
 SOURCES: Final = ("explicit_user", "agent_reflection", "tool_observation", "inferred", "system")
@@ -160,6 +157,9 @@ def vector_spec(note: Note) -> VectorSpec:
 
     Slices are taken before repeats are removed; `seed` is the length of the basis joined by "|" in UTF-16 units.
     """
+    # The first frame shows notes and reads no words.
+    from core.text.tokens import basis_tokens
+
     parts = [
         f"kind:{note.kind}",
         f"subject:{note.subject}",
@@ -185,6 +185,8 @@ def utf16_length(text: str) -> int:
 @lru_cache(maxsize=4096)
 def normalise_tag(tag: str) -> str:
     """A tag as stored: lower case, white space as hyphens."""
+    from core.text.normalise import normalise_line
+
     return _WHITE.sub("-", normalise_line(tag).lower())
 
 

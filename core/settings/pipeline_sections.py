@@ -171,9 +171,13 @@ class ContinuityPart(msgspec.Struct, frozen=True):
     enabled: Annotated[bool, NOT_YET] = True
     prompt_interval: Annotated[int, Meta(ge=1, le=1_000), NOT_YET] = 10
     time_interval_ms: Annotated[int, Meta(ge=60_000, le=3_600_000), NOT_YET] = 900_000
-    max_checkpoints_per_session: Annotated[int, Meta(ge=1, le=500)] = 50
+    max_checkpoints_per_session: Annotated[
+        int, Meta(ge=1, le=500), Words("Pipeline: checkpoints kept of a session")
+    ] = 50
     retention_days: Annotated[int, Meta(ge=1, le=90), NOT_YET] = 7
-    recovery_budget_chars: Annotated[int, Meta(ge=200, le=10_000)] = 2_000
+    recovery_budget_chars: Annotated[
+        int, Meta(ge=200, le=10_000), Words("Pipeline: characters that pick a session up again")
+    ] = 2_000
 
 
 class TelemetryPart(msgspec.Struct, frozen=True):

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from core.model.basis import custom_tags
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.laws import examples
@@ -21,7 +20,7 @@ from core import Memory
 from core.errors import NuggetsError
 from core.facts.edits import remember
 from core.model.entry import Entry
-from core.model.note import Note
+from core.model.note import Note, custom_tags
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, normalise_line
 

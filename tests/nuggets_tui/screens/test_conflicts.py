@@ -79,7 +79,7 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
 ) -> None:
     async with opened(home, size) as app:
         screen = await type_over(app, home)
-        for shown in ("Redis holds sessions for an hour.", "Mine, typed for an hour.", "Theirs", "claude"):
+        for shown in ("Redis holds sessions for an hour.", "Mine, typed for an hour.", "Yours", "claude's"):
             await app.until(lambda shown=shown: shown in app.text)  # type: ignore[misc]
         assert "esc decide later" in app.text
         versions = [screen.query_one(f"#{side}").region for side in ("base", "ours", "theirs", "result")]
