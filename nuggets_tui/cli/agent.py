@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,33 +9,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import InvalidInputError
-from core.folder import USUAL_HOME
+from nuggets_tui.agent_files import (
+    NAMES,
+    PART_WORDS,
+    STATE_WORDS,
+    change_agent,
+    changed_files,
+    command_for,
+    difference,
+    is_installed,
+)
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, SpanStyle, table
-from nuggets_tui.cli.schedule import program
 
 if TYPE_CHECKING:
     from core.agents.connecting import FileChange, Standing
     from core.agents.targets import Command, Place, Scope
 
-NAMES: Final = ("claude", "codex", "opencode", "pi", "cursor", "gemini")
 VERSION: Final = 1
 NOT_CONNECTED: Final = 1
 _PACKAGE: Final = "nuggets_tui.cli.agent"
-_SAYS: Final = {"server": "MCP server", "hooks": "hooks", "instructions": "instructions"}
 _STYLES: Final[dict[str, SpanStyle]] = {
     "current": "good", "outdated": "warn", "foreign": "bad", "broken": "bad", "absent": "dim",
 }  # fmt: skip
-_STATES: Final = {
-    "current": "connected",
-    "outdated": "outdated; install again",
-    "foreign": "taken: something else is called nuggets there",
-    "broken": "cannot be read",
-    "absent": "not connected",
-}
 
 agent_group = LazyGroup(
     "agent",
@@ -124,30 +121,7 @@ def place_of(project: bool) -> Place:
 
 def command_of(call: Invocation) -> Command:
     """How agents are to start this program for the memory of this call. Raises InvalidInputError."""
-    from core.agents.targets import Command
-
-    words = program()
-    if words[1:2] == ["-m"]:
-        # Agents work in folders of others: nothing is imported from there.
-        words.insert(1, "-P")
-    home = named_home(call)
-    for word in (*words, home):
-        if not word.isprintable():
-            raise InvalidInputError(
-                "a path with unprintable characters cannot be registered", where=repr(word), kept="no file was changed",
-                todo="use a symbolic link with a plain name",
-            )  # fmt: skip
-    return Command(tuple(words), home)
-
-
-def named_home(call: Invocation) -> str:
-    """The memory's folder as agents must be told it; "" for the usual one, which needs no name."""
-    home = call.folder.absolute()
-    try:
-        usual = Path(USUAL_HOME).expanduser()
-    except RuntimeError:
-        return str(home)
-    return "" if os.path.realpath(home) == os.path.realpath(usual) else str(home)
+    return command_for(call.folder)
 
 
 def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
@@ -161,13 +135,7 @@ def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:
 def _carried_out(
     call: Invocation, name: str, place: Place, dry_run: bool, *, remove: bool
 ) -> tuple[FileChange, ...]:
-    from core.agents.connecting import Connections, agents_folder
-    from core.agents.targets import targets
-
-    found = targets(name, place, command_of(call))
-    connections = Connections(agents_folder(os.environ), private=place.project is None)
-    act = connections.remove if remove else connections.install
-    return act(name, found, dry_run=dry_run)
+    return change_agent(name, place, command_of(call), remove=remove, dry_run=dry_run)
 
 
 # How it is said
@@ -177,10 +145,10 @@ def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileCha
     from core.agents.targets import AGENT_FILES
 
     files = [
-        {"path": str(one.path), "parts": list(one.parts), "change": one.kind, "diff": _diff(one)}
+        {"path": str(one.path), "parts": list(one.parts), "change": one.kind, "diff": difference(one)}
         for one in changes
     ]
-    changed = any(one.kind not in ("unchanged", "kept") for one in changes)
+    changed = bool(changed_files(changes))
     step = AGENT_FILES[name].next_step
     return {
         "version": VERSION,
@@ -193,22 +161,13 @@ def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileCha
     }
 
 
-def _diff(change: FileChange) -> list[str]:
-    """The lines that come and go, without what stands around them: that may be anything."""
-    before, after = (
-        (data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)
-    )
-    lines = list(difflib.unified_diff(before, after, n=0, lineterm=""))[2:]
-    return [line for line in lines if not line.startswith("@@")]
-
-
 def _change_lines(
     name: str, project: bool, dry_run: bool, changes: Sequence[FileChange], *, installed: bool
 ) -> Iterator[Line]:
     from core.agents.targets import AGENT_FILES
 
     agent = AGENT_FILES[name]
-    changed = [one for one in changes if one.kind not in ("unchanged", "kept")]
+    changed = changed_files(changes)
     if not changed and installed:
         yield f"{agent.title} is connected already; nothing was changed."
     elif not changed:
@@ -223,7 +182,7 @@ def _change_lines(
         for one in changed:
             yield ""
             yield Span(str(one.path), "bold")
-            for line in _diff(one):
+            for line in difference(one):
                 yield Span(line, "good" if line.startswith("+") else "bad")
     if any(one.kind == "kept" for one in changes):
         yield "Another agent still reads the lines that are kept."
@@ -242,7 +201,7 @@ def _missing_lines(name: str, here: bool) -> Iterator[Line]:
 
 
 def _parts(parts: Sequence[str]) -> str:
-    return ", ".join(_SAYS[part] for part in parts)
+    return ", ".join(PART_WORDS[part] for part in parts)
 
 
 def agent_document(name: str, place: Place, found: Sequence[Standing]) -> dict[str, Any]:
@@ -259,21 +218,6 @@ def agent_document(name: str, place: Place, found: Sequence[Standing]) -> dict[s
     }
 
 
-def is_installed(name: str, place: Place) -> bool:
-    """Whether an agent is found on this machine: by its program, or by its own folder."""
-    import shutil
-    from dataclasses import replace
-
-    from core.agents.targets import AGENT_FILES, root_of
-
-    path = place.environ.get("PATH")
-    programs = AGENT_FILES[name].programs
-    return (
-        any(shutil.which(one, path=path) for one in programs)
-        or root_of(name, replace(place, project=None)).is_dir()
-    )
-
-
 def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Line]:
     from core.agents.targets import AGENT_FILES
 
@@ -281,13 +225,13 @@ def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Itera
     for name, standings in found.items():
         for number, one in enumerate(standings):
             title = AGENT_FILES[name].title if number == 0 else ""
-            said = _STATES[one.state] + (f": {one.problem}" if one.problem else "")
+            said = STATE_WORDS[one.state] + (f": {one.problem}" if one.problem else "")
             if number == 0 and one.state == "absent" and not is_installed(name, place):
                 said += "; the agent was not found"
             rows.append(
                 (
                     Span(title, "bold"),
-                    _SAYS[one.target.part],
+                    PART_WORDS[one.target.part],
                     Span(said, _STYLES[one.state]),
                     str(one.target.path),
                 )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import NuggetsError
 from core.pipeline.extra import Extra, install_command
-from nuggets_tui.cli.agent import NAMES, VERSION, command_of, is_installed, place_of, standings_of
+from nuggets_tui.agent_files import NAMES, is_installed
+from nuggets_tui.cli.agent import VERSION, command_of, place_of, standings_of
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span, SpanStyle

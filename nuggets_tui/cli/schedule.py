@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import plistlib
 import shlex
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span
+from nuggets_tui.started import program
 
 Kind = Literal["systemd", "cron", "launchd"]
 _NAME = "nuggets-reflect"
@@ -126,7 +126,6 @@ def _launchd(words: Sequence[str], minute: int, mark: str) -> Plan:
     return Plan("launchd", (Part(path, text),), f"launchctl bootstrap gui/$(id -u) {path}")
 
 
-_NAMES: Final = ("nuggets", "nuggets-tui")
 _VARIABLES: Final = "MEMORY_REFLECTION_"
 
 schedule_group = LazyGroup(
@@ -159,18 +158,6 @@ def print_(call: Invocation, /, kind: Kind | None) -> None:
     minute = load_settings(home).reflection.minute
     made = plan(kind or _usual_kind(), program(), home, minute, usual=_is_usual(home))
     call.answer(made.to_dict, lambda: _lines(made))
-
-
-def program() -> list[str]:
-    """The words that start this very program, whatever the search path is then."""
-    called = Path(sys.argv[0]) if sys.argv and sys.argv[0] else Path()
-    if called.name in _NAMES and called.is_file() and os.access(called, os.X_OK):
-        return [str(called.absolute())]
-    beside = Path(sys.executable).with_name(_NAMES[0])
-    found = str(beside) if os.access(beside, os.X_OK) else None
-    if found is None and "nuggets_tui" not in str(called):
-        found = shutil.which(_NAMES[0])
-    return [found] if found else [sys.executable, "-m", "nuggets_tui.cli"]
 
 
 def _usual_kind() -> Kind:
