@@ -559,6 +559,15 @@ class Memory:
             return self._history.counts()
 
     @_of_the_log
+    def callers(self, after: int = 0) -> dict[str, str]:
+        """Whose recalls were counted: signatures of authors ("agent:claude"), whatever session they counted for, each
+        with the id of the oldest of them. after: the number (`seq`) of an entry, for recalls since. Raises
+        StorageError.
+        """
+        with self._guard:
+            return self._history.callers(after)
+
+    @_of_the_log
     def timeline(self) -> Timeline:
         """Every state of the memory as far back as the log reaches. Only reads. Errors as in `refresh`, and
         StorageError for a log that cannot be read.

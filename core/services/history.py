@@ -47,6 +47,11 @@ _MOST_DIGITS: Final = 9
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
 )
+# Of the rows of a group it is that with the least `seq` whose id is told.
+_CALLERS: Final = (
+    "SELECT made_by, id, min(seq) FROM entry WHERE kind = 'hit' AND state = 'done' AND made_by <> '' AND seq > ? "
+    "GROUP BY made_by"
+)
 _MAKERS: Final = (
     "SELECT author_kind, author_name, at FROM entry JOIN touched USING (seq) "
     "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq"
@@ -108,6 +113,13 @@ class History:
         if journal is None:
             return ()
         return tuple(journal.rows(_COUNTS))
+
+    def callers(self, after: int) -> dict[str, str]:
+        """Whose recalls were counted since an entry, by signature, each with the id of the oldest of them."""
+        journal = self._store.journal
+        if journal is None:
+            return {}
+        return {signature: id for signature, id, _ in journal.rows(_CALLERS, (after,))}
 
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
         """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""

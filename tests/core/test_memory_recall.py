@@ -14,6 +14,7 @@ from core import Memory
 from core.errors import NotFoundError
 from core.facts.edits import remember
 from core.graph.edits import create_note
+from core.model.change import Author
 from core.storage.files import atomic as files
 
 FACT_NOTE = "fact-memory-00000001"
@@ -161,3 +162,20 @@ def test_a_masked_credential_answers_no_recall_but_stays_listed(tmp_path: Path, 
     assert memory.recall("auth token", record=False).answer == "ask Sam"
     memory.change("part", lambda draft: remember(draft, "vault", "auth token", f"psql -U me {value}"))
     assert memory.recall("auth token", record=False).answer == f"psql -U me {value}"
+
+
+def test_who_recalled_first_is_told_by_signature_whatever_the_session(tmp_path: Path) -> None:
+    person = Memory.open(tmp_path)
+    person.change("fact", lambda draft: remember(draft, "web", "test command", "pytest -q"))
+    assert person.callers() == {}
+    agent = Memory.open(tmp_path, author=Author("agent", "claude"))
+    agent.recall("test command", record=False)
+    assert person.callers() == {}
+    agent.recall("test command", session="one")
+    told = person.callers()
+    assert list(told) == ["agent:claude"]
+    assert person.entry(told["agent:claude"]).change_set.kind == "hit"
+    newest = person.newest_in_log()
+    assert person.callers(newest) == {}
+    person.recall("test command", session="two")
+    assert list(person.callers(newest)) == ["person"]
