@@ -161,6 +161,12 @@ def _commands() -> tuple[Command, ...]:
         Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
                                              "others", MEMORY,
                 lambda main: main.memories.choose(), "", 20, key_when=_nothing_there),
+        Command("import", "", "import", "Import what others remember: Claude Code, CLAUDE.md, Obsidian, mem0, "
+                                        "CSV ...", MEMORY,
+                lambda main: main.imports.choose(), "opened"),
+        Command("connect", "", "connect", "Connect an agent: what it adds to which file, status, "
+                                          "disconnect", MEMORY,
+                lambda main: main.agents.connect(), "opened"),
         Command("edit", "e", "edit", "Edit the title, text, tags and metadata", NOTES,
                 lambda main: main.unsaved.edit(), "note", 3),
         Command("edit_outside", "", "editor", "Edit the text in $EDITOR", NOTES,

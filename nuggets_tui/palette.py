@@ -77,6 +77,8 @@ DESCRIPTIONS: Final = {
     "restore": "roll back, recover, yesterday's files",
     "problems": "broken, quarantine, damaged",
     "memories": "switch, other folder, projects",
+    "import": "bring in, migrate, AGENTS.md, MCP memory, vault, ~/.donna",
+    "connect": "install, Claude Code, Codex, OpenCode, Pi, Cursor, Gemini, MCP, hooks, remove",
     "pipeline": "ingest, submit, model, queue",
     "origin": "source, provenance",
     "theme": "colours, light, dark",

@@ -109,7 +109,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
     newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in
     `quick_counts`. `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`:
-    its status. `tip`: the command that is worth trying next, "" for none.
+    its status. `tip`: the command that is worth trying next, "" for none. `awaited`: titles of the connected agents
+    whose first recall has not arrived.
     """
 
     home: str = ""
@@ -140,6 +141,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     past: Past | None = None
     pipeline: PipelineIndicator = NOT_BEGUN
     tip: str = ""
+    awaited: tuple[str, ...] = ()
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -53,7 +53,7 @@ class HistoryController(Controller):
             self.context.notify(f"{said or 'Nothing to change'}.")
         else:
             self._notify_done(done, said, key)
-            if done.kind == "edit":
+            if done.kind in ("edit", "import"):
                 self._warn_of_credentials(done)
         self._selection.release(done)
 
@@ -61,14 +61,13 @@ class HistoryController(Controller):
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
         """Says at once when a text that was just written looks like it holds a credential."""
         kinds, plain = await run_in_thread(_new_credentials, done)
-        if plain and not kinds:
+        if plain and not kinds and done.kind == "edit":
             key = self.view.keys.key("edit")
             self.context.warn(f"The text may hold a password of plain words. {key} edits it.")
         if kinds:
             key = self.view.keys.key("secrets")
-            self.context.warn(
-                f"The text may hold a credential ({', '.join(kinds)}). {key} masks or allows it."
-            )
+            text = "The text" if done.kind == "edit" else "Imported text"
+            self.context.warn(f"{text} may hold a credential ({', '.join(kinds)}). {key} masks or allows it.")
 
     def _notify_done(self, done: ChangeSet, said: str, key: str) -> None:
         told = deed(done, quoted=True)

@@ -1,25 +1,41 @@
-"""Other memories on this machine: looking for them, and opening one in place of the present one."""
+"""What is on this machine: other memories to open or to bring in, and agents to connect."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
+    from nuggets_tui.agent_files import AgentHere
+    from nuggets_tui.controllers.agents import AgentsController
+    from nuggets_tui.controllers.imports import ImportsController
     from nuggets_tui.controllers.opening import OpeningController
+    from nuggets_tui.screens.first_minutes import Here, Offer
 
 
 class MemoriesController(Controller):
-    """Lists other memories, and shows them to somebody whose own holds nothing yet."""
+    """Lists other memories, and shows somebody whose own holds nothing yet what there is to begin with."""
 
-    def __init__(self, context: Context, opening: OpeningController) -> None:
+    def __init__(
+        self,
+        context: Context,
+        opening: OpeningController,
+        agents: AgentsController,
+        imports: ImportsController,
+    ) -> None:
         super().__init__(context)
         self._opening = opening
+        self._agents = agents
+        self._imports = imports
+        # What the greeting offers, each with the key at its place.
+        self._offers: tuple[Offer, ...] = ()
 
     def choose(self) -> None:
         """A list of the memories found, to read or to open."""
@@ -39,16 +55,48 @@ class MemoriesController(Controller):
         )
 
     def welcomed(self) -> None:
-        """Looks for memories that are there already."""
+        """Looks for memories and agents that are there already."""
         self._find_memories()
+
+    def leaving(self) -> None:
+        """What was offered was meant for this memory."""
+        self._offers = ()
 
     @background("memories", exclusive=True)
     async def _find_memories(self) -> None:
-        """Shows how to begin with the memories that are there already, once they are found."""
-        from nuggets_tui.screens.first_minutes import welcome_lines
-        from nuggets_tui.screens.memories import memories_here
+        """Shows how to begin with what is there already, once it is found."""
+        from nuggets_tui.screens.first_minutes import offers, welcome_lines
 
         home = self.view.home
-        found = await self.context.attempt(run_in_thread(memories_here, home))
-        if found is not None and self.view.empty and self.view.home == home:
-            self._opening.show_message(welcome_lines(self.view, found), trouble=False)
+        here = await self.context.attempt(run_in_thread(_here, home))
+        if here is not None and self.view.empty and self.view.home == home:
+            self._offers = offers(here, home)
+            self._opening.show_message(welcome_lines(self.view, here), trouble=False)
+
+    def takes(self, key: str) -> bool:
+        """Takes up what the greeting offers by a key; False where it offers nothing by it."""
+        if not (self.view.empty and self.view.past is None):
+            return False
+        keys = (str(place) for place in range(1, len(self._offers) + 1))
+        offer = next((offer for offer, own in zip(self._offers, keys, strict=True) if own == key), None)
+        if offer is None:
+            return False
+        if offer.agent:
+            self._agents.preview(offer.agent)
+        elif offer.path:
+            self._imports.preview(offer.path)
+        else:
+            self._imports.choose()
+        return True
+
+
+def _here(home: str) -> Here:
+    """What is on this machine. For a thread."""
+    from nuggets_tui.agent_files import agents_here
+    from nuggets_tui.screens.first_minutes import Here
+    from nuggets_tui.screens.memories import memories_here
+
+    agents: tuple[AgentHere, ...] = ()
+    with suppress(NuggetsError, RuntimeError):
+        agents = agents_here(Path(home))
+    return Here(memories_here(home), agents)

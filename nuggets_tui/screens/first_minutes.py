@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.content import Content
 
@@ -22,24 +22,62 @@ from nuggets_tui.words import plural, time_ago
 
 if TYPE_CHECKING:
     from core.memories import FoundMemory
+    from nuggets_tui.agent_files import AgentHere
 
 _MUTED = "$text-muted"
 _KEY = "bold $text-accent"
 _MOST_NAMED: Final = 4
+OFFER_KEYS: Final = "123456789"
 
 
-def welcome_lines(view: View, found: Sequence[FoundMemory] | None = None) -> MakeLines:
+class Offer(NamedTuple):
+    """Something to begin with by one key. agent: the one to connect. path: what to import instead, "" to choose it."""
+
+    agent: str = ""
+    path: str = ""
+
+
+class Here(NamedTuple):
+    """What was found on this machine."""
+
+    memories: Sequence[FoundMemory]
+    agents: Sequence[AgentHere] = ()
+
+    @property
+    def pages(self) -> list[FoundMemory]:
+        """The memories of Claude Code that can be read."""
+        return [one for one in self.memories if one.kind == "claude" and not one.problem]
+
+    def others(self, home: str) -> list[FoundMemory]:
+        """Memories as this program keeps them, but for the one that is open."""
+        return [one for one in self.memories if one.kind == "nuggets" and one.path != home]
+
+
+def offers(here: Here, home: str) -> tuple[Offer, ...]:
+    """What to begin with: memories to bring in, then agents to connect; as many as there are keys for. Nothing for a
+    folder whose name may be a slip of the pen.
+    """
+    if not (Path(home).is_dir() or _is_usual(Path(home))):
+        return ()
+    pages = here.pages
+    found = [Offer(path=pages[0].path if len(pages) == 1 else "")] if pages else []
+    found += [Offer(path=one.path) for one in here.others(home)[:_MOST_NAMED]]
+    found += [Offer(agent=one.name) for one in here.agents if one.installed and not one.connected]
+    return tuple(found[: len(OFFER_KEYS)])
+
+
+def welcome_lines(view: View, here: Here | None = None) -> MakeLines:
     """How to begin with a memory that holds nothing: with what is on this machine, with the demo, or from nothing.
 
-    found: the memories that are on this machine; None while they are looked for.
+    here: what is on this machine; None while it is looked for.
     """
     home = Path(view.home)
     if home.is_dir() or _is_usual(home):
-        lines = [*_welcome(view, found), *_CONNECT, *_where(home)]
+        lines = [*_welcome(view, here), *_connect(view), *_where(home)]
     else:
-        pages = None if found is None else [one for one in found if one.kind == "claude"]
-        lines = [*_no_such_folder(view, found or ()), *_found_lines(view, pages), *_first_keys(view.keys)]
-        lines += _CONNECT[:-1]
+        lines = [*_no_such_folder(view, here.memories if here is not None else ())]
+        lines += _found_lines(view, None if here is None else Here(here.pages))
+        lines += [*_first_keys(view.keys), *_connect(view)[:-1]]
     return partial(_wrapped, lines)
 
 
@@ -74,13 +112,13 @@ def _no_such_folder(view: View, found: Sequence[FoundMemory]) -> list[Content]:
     return lines
 
 
-def _welcome(view: View, found: Sequence[FoundMemory] | None) -> list[Content]:
+def _welcome(view: View, here: Here | None) -> list[Content]:
     there = "This memory is empty." if Path(view.home).is_dir() else "There is no memory yet."
     return [
         Content.styled(f"Welcome. {there}", "bold $text-accent"),
         Content(""),
-        *_elsewhere(view, found or ()),
-        *_found_lines(view, found),
+        *_elsewhere(view, here.memories if here is not None else ()),
+        *_found_lines(view, here),
         *_first_keys(view.keys),
         Content(
             "Coding agents keep what they learn in a folder: short facts that they recall by a key, "
@@ -130,43 +168,91 @@ def _first_keys(keys: KeyMap) -> list[Content]:
     return lines
 
 
-def _found_lines(view: View, found: Sequence[FoundMemory] | None) -> list[Content]:
-    """How many memories of which kind there are, and the newest by name; None: they are looked for."""
+def _found_lines(view: View, here: Here | None) -> list[Content]:
+    """What is here, each with the key that brings it in or connects it; None: it is looked for."""
     key = view.keys.key("memories")
     head = "Found on this machine"
-    if found is None:
+    if here is None:
         # The line is there from the beginning, so that little moves once they are found.
         return [Content.assemble((head, "bold"), ("   looking …", _MUTED)), Content("")]
-    pages = [one for one in found if one.kind == "claude" and not one.problem]
-    others = [one for one in found if one.kind == "nuggets" and one.path != view.home]
-    if not pages and not others:
-        return [Content.assemble((head, "bold"), ("   no other memory", _MUTED)), Content("")]
-    lines = [Content.assemble((head, "bold"), ("   ", ""), (key, _KEY), (" opens one of them", _MUTED))]
-    if pages:
-        files = plural(sum(one.files for one in pages), "page")
-        said = f"{plural(len(pages), 'project')} with {files}, read-only here"
-        lines.append(Content.assemble(("Claude Code  ", "$text-secondary"), said))
+    own = dict(zip(offers(here, view.home), OFFER_KEYS, strict=False))
+    pages, others = here.pages, here.others(view.home)
+    lines = [*_page_lines(pages, own), *_other_lines(view, others, own)]
+    opens = (
+        (("   ", ""), (key, _KEY), (" opens one of them", _MUTED))
+        if lines
+        else (("   no other memory", _MUTED),)
+    )
+    lines = [Content.assemble((head, "bold"), *opens), *lines]
+    if not (pages or others) and not any(one.installed for one in here.agents):
+        return [*lines, Content("")]
+    return [*lines, *_agent_lines(view, here.agents, own), Content("")]
+
+
+def _page_lines(pages: Sequence[FoundMemory], own: Mapping[Offer, str]) -> list[Content]:
+    if not pages:
+        return []
+    files = plural(sum(one.files for one in pages), "page")
+    said = f"{plural(len(pages), 'project')} with {files}, read-only here"
+    key = own.get(Offer(path=pages[0].path if len(pages) == 1 else ""))
+    return [Content.assemble(*_offered(key, "import"), ("Claude Code  ", "$text-secondary"), said)]
+
+
+def _other_lines(view: View, others: Sequence[FoundMemory], own: Mapping[Offer, str]) -> list[Content]:
+    lines = []
     for one in others[:_MOST_NAMED]:
         age = f", {time_ago(one.at, view.now)}" if one.at and view.now else ""
         said = f"  {plural(one.files, 'file')}{age}"
-        lines.append(Content.assemble(content(short_path(one.path), "$text-secondary"), (said, _MUTED)))
+        path = content(short_path(one.path), "$text-secondary")
+        key = own.get(Offer(path=one.path))
+        lines.append(Content.assemble(*_offered(key, "import"), path, (said, _MUTED)))
     if len(others) > _MOST_NAMED:
         lines.append(Content.styled(f"and {len(others) - _MOST_NAMED} more", _MUTED))
-    return [*lines, Content("")]
+    return lines
 
 
-_CONNECT: Final = (
-    Content.styled("Connect an agent", "bold"),
-    Content("Add two lines to the file that your agent reads at its start (CLAUDE.md, AGENTS.md):"),
-    Content.styled(
-        '  Before you search the code, ask the memory: nuggets recall "what you look for".', "$text-secondary"
-    ),
-    Content.styled(
-        '  To keep what you learn: nuggets remember NUGGET "short key" "value".', "$text-secondary"
-    ),
-    Content.styled("What the agent writes appears here at once.", _MUTED),
-    Content(""),
-)
+def _agent_lines(view: View, agents: Sequence[AgentHere], own: Mapping[Offer, str]) -> list[Content]:
+    """The agents to connect in one line, and those that are, with whether their first recall is waited for."""
+    parts = [
+        Content.assemble(*_offered(key, "connect"), (one.title, "$text-secondary"))
+        for one in agents
+        if (key := own.get(Offer(agent=one.name))) is not None
+    ]
+    lines = [Content("   ").join(parts)] if parts else []
+    for one in agents:
+        if one.connected:
+            waits = (
+                "waiting for its first recall" if one.title in view.awaited else "connected with this memory"
+            )
+            lines.append(
+                Content.assemble(
+                    ("●  ", "$text-success"), (one.title, "$text-secondary"), (f"  {waits}", _MUTED)
+                )
+            )
+    return lines
+
+
+def _offered(key: str | None, verb: str) -> tuple[tuple[str, str], ...]:
+    return () if key is None else ((f"{key:<3}", _KEY), (f"{verb} ", ""))
+
+
+def _connect(view: View) -> list[Content]:
+    """How an agent is connected that was not found, and what of it is seen here."""
+    return [
+        Content.styled("Connect an agent", "bold"),
+        Content.assemble(
+            "A connected agent asks this memory and keeps what it learns: ",
+            (view.keys.key("connect"), _KEY),
+            " shows how, as does",
+        ),
+        Content.styled("  nuggets agent install claude", "$text-secondary"),
+        Content.assemble(
+            "Any other agent can call ",
+            ('nuggets recall "what you look for"', "$text-secondary"),
+            " and nuggets remember. What it writes appears here at once.",
+        ),
+        Content(""),
+    ]
 
 
 def _where(home: Path) -> list[Content]:

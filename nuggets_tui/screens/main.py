@@ -15,12 +15,14 @@ from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME, OVERVIEW, PALETTE_KEY, Command, bindings, footer_commands
+from nuggets_tui.controllers.agents import AgentsController
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.daily import DailyController
 from nuggets_tui.controllers.files import FilesController
 from nuggets_tui.controllers.history import HistoryController
+from nuggets_tui.controllers.imports import ImportsController
 from nuggets_tui.controllers.maintenance import MaintenanceController
 from nuggets_tui.controllers.memories import MemoriesController
 from nuggets_tui.controllers.notes import NotesController
@@ -123,7 +125,9 @@ class MainScreen(Screen[None]):
         self.daily = DailyController(context, self.history, self.promotion)
         self.opening = OpeningController(context, opening, notice, self.audit, self.reading, self.search)
         self.maintenance = MaintenanceController(context, self.opening, self.history, self.daily)
-        self.memories = MemoriesController(context, self.opening)
+        self.agents = AgentsController(context)
+        self.imports = ImportsController(context, self.history)
+        self.memories = MemoriesController(context, self.opening, self.agents, self.imports)
         self.pace = PaceController(context)
         self.theme = ThemeController(context)
         self.settings = SettingsController(context, self.history, self.theme)
@@ -133,7 +137,8 @@ class MainScreen(Screen[None]):
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
-            self.maintenance, self.memories, self.pace, self.theme, self.settings, self.tips, self.tour, self.opening,
+            self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme, self.settings, self.tips,
+            self.tour, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -243,7 +248,12 @@ class MainScreen(Screen[None]):
             BY_NAME[name].run(self)
 
     def on_key(self, event: Key) -> None:
-        """Says where the command of a former key is now; keys that mean something have their own way."""
+        """Takes up an offer of the greeting, or says where the command of a former key is now; keys that mean something
+        have their own way.
+        """
+        if event.key not in self.active_bindings and self.memories.takes(event.key):
+            event.stop()
+            return
         command = self.view.keys.former(event.key, self.view)
         if command is not None and event.key not in self.active_bindings:
             event.stop()

@@ -196,7 +196,9 @@ def _dues(view: View) -> list[list[Content]]:
 
 
 def _tip(view: View) -> Content:
-    """What is worth trying next, if anything is."""
+    """Whose first recall is waited for, else what is worth trying next, if anything is."""
+    if view.awaited and view.past is None:
+        return content(f"waiting for the first recall of {' and '.join(view.awaited)}", "$text-muted")
     if not view.tip:
         return Content("")
     key, label = view.keys.key(view.tip), view.keys.by_name[view.tip].label

@@ -1,0 +1,210 @@
+"""Connecting agents with the memory that is open, and saying when the first recall of one arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NuggetsError
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.threads import run_in_thread
+from nuggets_tui.words import deed
+
+if TYPE_CHECKING:
+    from nuggets_tui.agent_files import AgentHere
+    from nuggets_tui.controllers.context import Context
+    from nuggets_tui.screens.agents import Changes
+    from nuggets_tui.session import Session
+
+# Entries of a log beyond which nobody waits for a first recall: the files of agents are not read at each start.
+_YOUNG: Final = 200
+# How the signature of an agent begins.
+_AGENTS: Final = "agent:"
+_WHAT: Final = 120
+
+
+class AgentsController(Controller):
+    """Lists the agents of this machine, connects them, and waits for what they ask."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        # Names and titles of connected agents whose first recall has not arrived.
+        self._awaited: dict[str, str] = {}
+        # The session whose log was looked through for recalls, and up to which entry.
+        self._looked_in: Session | None = None
+        self._seen_to = 0
+
+    # Connecting
+
+    @background("open")
+    async def connect(self) -> None:
+        """Lists the agents, those first that are on this machine."""
+        from nuggets_tui.agent_files import agents_here
+        from nuggets_tui.screens.agents import AgentsScreen
+
+        if self._is_demo():
+            return
+        found = await self.context.attempt(run_in_thread(agents_here, Path(self.view.home)))
+        if found is not None:
+            self.context.open_dialog(AgentsScreen(found), self._chosen)
+
+    def _is_demo(self) -> bool:
+        """Whether this is a copy that is deleted on quitting, which is then said."""
+        demo = self.context.app.is_demo(self.view.home)
+        if demo:
+            self.context.notify(
+                "This copy of the demo is deleted when you quit. Open your own memory to connect."
+            )
+        return demo
+
+    def _chosen(self, name: str | None) -> None:
+        if name is not None:
+            self.preview(name)
+
+    @background("open")
+    async def preview(self, name: str) -> None:
+        """Shows what connecting an agent does to its files; of a connected one, how it stands."""
+        from core.agents.targets import AGENT_FILES
+        from nuggets_tui.agent_files import agents_here
+        from nuggets_tui.screens.agents import AgentScreen
+
+        if self._is_demo():
+            return
+        home = Path(self.view.home)
+        found = await self.context.attempt(run_in_thread(agents_here, home))
+        if found is None:
+            return
+        agent = next(one for one in found if one.name == name)
+        plan = partial(_planned, name, home)
+        changes = await self.context.attempt(plan(False))
+        if changes is None:
+            return
+        known = AGENT_FILES[name]
+        remarks = tuple(filter(None, (known.without.get("user", ""), known.next_step)))
+        screen = AgentScreen(agent, changes, plan, partial(_carried_out, name, home), remarks=remarks)
+        self.context.open_dialog(screen, partial(self._done, agent))
+
+    def _done(self, agent: AgentHere, done: str | None) -> None:
+        if done is None:
+            return
+        if done == "connected":
+            self._await_recall_of(agent)
+        else:
+            self._awaited.pop(agent.name, None)
+            self._show_awaited()
+            self.context.notify(f"{agent.title} is no longer connected. Its files are as they were.")
+
+    # The first recall
+
+    def log_shown(self) -> None:
+        """A recall may have arrived."""
+        session = self.context.open_session
+        if session is not None and (self._awaited or self._looked_in is not session):
+            self._look_for_recalls()
+
+    def leaving(self) -> None:
+        """The next memory is looked at anew."""
+        self._awaited, self._looked_in = {}, None
+
+    @background("first-recall")
+    async def _await_recall_of(self, agent: AgentHere) -> None:
+        session = self.session
+        callers: Mapping[str, str] = {}
+        with suppress(NuggetsError):
+            callers = await session.read(session.memory.callers)
+        if session is not self.context.open_session:
+            return
+        self.context.notify(f"{agent.title} is connected. Start it anew.")
+        if not _recall_of(agent.name, callers):
+            self._awaited[agent.name] = agent.title
+        self._show_awaited()
+
+    @background("first-recall")
+    async def _look_for_recalls(self) -> None:
+        session, log = self.session, self.view.log
+        first = self._looked_in is not session
+        after, self._seen_to = 0 if first else self._seen_to, log.seen_to
+        self._looked_in = session
+        if first and log.seen_to > _YOUNG and not self._awaited:
+            return
+        with suppress(NuggetsError):
+            # A log that cannot be read is told of where it is shown.
+            callers = await session.read(session.memory.callers, after)
+            if first:
+                await self._begin(session, callers)
+            if session is not self.context.open_session:
+                return
+            for name, title in list(self._awaited.items()):
+                id = _recall_of(name, callers)
+                if id and self._awaited.pop(name, ""):
+                    self._show_awaited()
+                    self._tell_of(title, id)
+
+    async def _begin(self, session: Session, callers: Mapping[str, str]) -> None:
+        """Of a memory that no agent asked yet, the agents that are connected are waited for."""
+        asked = any(signature.startswith(_AGENTS) for signature in callers)
+        if asked or self.context.app.is_demo(self.view.home):
+            return
+        from nuggets_tui.agent_files import agents_here
+
+        with suppress(RuntimeError):
+            found = await run_in_thread(agents_here, Path(self.view.home))
+            waiting = {one.name: one.title for one in found if one.installed and one.says_memory}
+            if waiting and session is self.context.open_session:
+                self._awaited |= waiting
+                self._show_awaited()
+
+    @background("tell-recall")
+    async def _tell_of(self, title: str, id: str) -> None:
+        """Says what was recalled. Recalls of one caller become one entry in a while: then only that there was one."""
+        what = "something"
+        with suppress(NuggetsError):
+            entry, _ = await self.session.entry_now(id)
+            what = safe_line(deed(entry.change_set, quoted=True).what, _WHAT)
+        self.context.notify(f"{title} recalled {what} for the first time: it is connected.")
+
+    def _show_awaited(self) -> None:
+        """Says in the header, and in the greeting of an empty memory, whose first recall is waited for."""
+        self.context.show(awaited=tuple(self._awaited.values()))
+        if self.view.empty:
+            for one in self.context.controllers:
+                one.welcomed()
+
+
+async def _planned(name: str, home: Path, remove: bool) -> Changes:
+    """What connecting, or taking that back, would do to the files of an agent."""
+    from nuggets_tui.agent_files import change_agent, command_for, user_place
+
+    def work() -> Changes:
+        return change_agent(name, user_place(), command_for(home), remove=remove, dry_run=True)
+
+    return await run_in_thread(work)
+
+
+async def _carried_out(name: str, home: Path, remove: bool, seen: Changes) -> tuple[bool, Changes]:
+    """Does it where the files still become what was seen; what they become now, and whether it was done."""
+    from nuggets_tui.agent_files import change_agent, command_for, user_place
+
+    def work() -> tuple[bool, Changes]:
+        place, how = user_place(), command_for(home)
+        planned = change_agent(name, place, how, remove=remove, dry_run=True)
+        if planned != seen:
+            return False, planned
+        return True, change_agent(name, place, how, remove=remove, dry_run=False)
+
+    return await asyncio.to_thread(work)
+
+
+def _recall_of(name: str, callers: Mapping[str, str]) -> str:
+    """The id of a recall of an agent; "" for none. One that another one runs bears the names of both."""
+    found = (
+        id
+        for signature, id in callers.items()
+        if signature.startswith(_AGENTS) and name in signature.removeprefix(_AGENTS).split("+")
+    )
+    return next(found, "")

@@ -1,0 +1,112 @@
+"""Bringing in what other programs remember: chosen among what was found or typed, previewed, one entry of the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.errors import ErrorCode, InvalidInputError
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.long_work import LongWork
+from nuggets_tui.threads import run_in_thread
+
+if TYPE_CHECKING:
+    from core.memories import FoundMemory
+    from core.model.progress import Progress
+    from core.services.exchange import ReadSource
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.session import Session
+
+
+class ImportsController(Controller):
+    """Asks what to import, shows what would come in, and brings in what is accepted."""
+
+    def __init__(self, context: Context, history: HistoryController) -> None:
+        super().__init__(context)
+        self._history = history
+        # The path that was typed last.
+        self._path = ""
+
+    @background("open")
+    async def choose(self) -> None:
+        """Lists what was found on this machine."""
+        from nuggets_tui.screens.imports import ImportScreen
+        from nuggets_tui.screens.memories import memories_here
+
+        home = self.view.home
+        found = await self.context.long_work(
+            "looking for memories",
+            run_in_thread(memories_here, home),
+            LongWork("looking for memories", stops=False),
+        )
+        if found is None:
+            return
+        others = importable(found, home)
+        if others:
+            self.context.open_dialog(ImportScreen(others, self.session.clock()), self._chosen)
+        else:
+            self._ask_path()
+
+    def _chosen(self, path: str | None) -> None:
+        from nuggets_tui.screens.imports import ANOTHER
+
+        if path == ANOTHER:
+            self._ask_path()
+        elif path is not None:
+            self.preview(path)
+
+    def _ask_path(self) -> None:
+        from nuggets_tui.screens.imports import PathScreen
+
+        self.context.open_dialog(PathScreen(self._path), self._typed)
+
+    def _typed(self, path: str | None) -> None:
+        if path:
+            self._path = path
+            self.preview(path)
+
+    @background("open")
+    async def preview(self, source: str) -> None:
+        """Reads a file or a folder and shows what of it would come in."""
+        from nuggets_tui.screens.imports import ImportReview
+
+        session = self.session
+        reading = LongWork("reading")
+        read = await self.context.long_work(
+            reading.words, session.read(_read, session, source, reading.report_progress), reading
+        )
+        if read is None:
+            return
+        comparing = LongWork("comparing")
+        proposed = await self.context.long_work(
+            comparing.words,
+            session.read(session.memory.bring_import, read, dry_run=True, progress=comparing.report_progress),
+            comparing,
+        )
+        if proposed is None or session is not self.context.open_session:
+            return
+        if not (proposed.of("new") or proposed.of("conflict") or proposed.left_out):
+            self.context.notify("Nothing to import: this memory holds all of it already.")
+            return
+        self.context.open_dialog(ImportReview(session, read, proposed), self._history.reviewed)
+
+
+def _read(session: Session, source: str, progress: Progress) -> ReadSource:
+    """What a file or a folder holds. Errors as `Memory.read_import`, with what to do here."""
+    try:
+        return session.memory.read_import(source, None, progress)
+    except InvalidInputError as error:
+        if error.code is not ErrorCode.UNKNOWN_VALUE:
+            raise
+        raise InvalidInputError(
+            error.what,
+            code=error.code,
+            where=error.where,
+            kept=error.kept,
+            todo="choose another file or folder",
+        ) from error
+
+
+def importable(found: tuple[FoundMemory, ...], home: str) -> tuple[FoundMemory, ...]:
+    """The memories that can be brought into the one that is open."""
+    return tuple(one for one in found if not one.problem and one.path != home)

@@ -1,0 +1,270 @@
+"""Importing: what was found on this machine or a path that is typed, and the review of what would come in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, overload
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from nuggets_tui.differences import DiffLine, Sign
+from nuggets_tui.long_work import LongWork, Works
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.session import Session
+from nuggets_tui.widgets.diff_lines import note_change_lines, styled_lines, wrapped
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.words import data_size, plural, time_ago
+
+if TYPE_CHECKING:
+    from core.exchange.records import LeftOut
+    from core.exchange.result import ImportItem, ImportResult
+    from core.memories import FoundMemory
+    from core.model.change import FactChange, NoteChange
+    from core.services.exchange import ReadSource
+
+ANOTHER: Final = "another path"
+_KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
+_SHOWN: Final = 4_000
+
+
+class ImportScreen(ChoiceScreen):
+    """Answers with the path of a memory that was found, or ANOTHER."""
+
+    heading = "Import from where?"
+    keys = "⏎  preview · ↑↓  choose · esc  close"
+    said = "You see a preview first. What is here already is not added again, and nothing here is replaced."
+
+    def __init__(self, found: Sequence[FoundMemory], now: datetime) -> None:
+        another = Row(ANOTHER, (content("Another file or folder …", "bold"), content(_FORMATS, MUTED)))
+        super().__init__([*(_found_row(one, now) for one in found), another])
+
+
+_FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, MCP memory, mem0, engram, basic-memory, CSV, JSON"
+
+
+def _found_row(one: FoundMemory, now: datetime) -> Row:
+    kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
+    age = f", {time_ago(one.at, now)}" if one.at else ""
+    what = plural(one.files, "page" if one.kind == "claude" else "file")
+    return Row(
+        one.path,
+        (
+            sides(
+                Content.assemble(kind, content(safe_line(one.name, 120), "bold")),
+                content(f"{what}, {data_size(one.size)}{age}", MUTED),
+            ),
+            lambda width: content(cut_middle(one.path, width - 1), MUTED),
+        ),
+    )
+
+
+class PathScreen(Dialog[str]):
+    """Asks for a file or a folder to import. Answers with it as typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
+    heading = "Import from where?"
+    keys = "⏎  preview · esc  close"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(classes="small")
+        self._path = path
+
+    def compose_inside(self) -> ComposeResult:
+        """What can be named, and the line."""
+        said = f"A file or a folder: {_FORMATS}. Its contents tell what it is. You see a preview first."
+        yield Static(content(said), classes="words")
+        yield Field("File or folder", self._path, id="path", hint="such as: ~/project/CLAUDE.md")
+
+    def on_mount(self) -> None:
+        """The cursor goes into the line."""
+        self.query_one("#path", Input).focus()
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        """Enter goes on."""
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Closes with the path, if one was typed."""
+        path = self.query_one("#path", Input).value.strip()
+        if path:
+            self.dismiss(path)
+
+
+class ImportReview(ReviewScreen):
+    """What an import would add, each of it accepted or refused. What differs from the memory, and what is skipped,
+    stands below, to be known.
+    """
+
+    def __init__(self, session: Session, read: ReadSource, proposed: ImportResult) -> None:
+        shown = [*proposed.of("new"), *proposed.of("conflict")]
+        self._new = {str(place): item for place, item in enumerate(proposed.of("new"))}
+        super().__init__(
+            "Import: review what comes in",
+            _about(proposed),
+            _Items(proposed, shown),
+            self._bring if self._new else None,
+            keys=[str(place) for place in range(len(shown) + len(proposed.left_out))],
+            titles=("What is there", "What it says"),
+        )
+        self._proposed = frozenset(self._new)
+        self._session = session
+        self._read = read
+        self._progress = ""
+        self._works = Works(self._show_progress)
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Keys of what is accepted, in the order shown."""
+        return tuple(key for key in super().accepted if key in self._new)
+
+    def key_line(self) -> Content:
+        """The keys, with how much would be imported; how far it is while that goes on."""
+        if self._writing:
+            return Content.styled(f"◔ {self._progress or 'importing …'}", "$text-accent")
+        if not self._new:
+            return key_content("tab  switch · esc  close")
+        counted = f"import {len(self.accepted):,} of {len(self._new):,}"
+        return key_content(f"ctrl+s  {counted} · space  yes/no · a  all/none · tab  switch · esc  close")
+
+    def _show_progress(self, said: str) -> None:
+        self._progress = said
+        if self._writing and self.is_mounted:
+            self.refresh_keys()
+
+    @on(RowList.SelectionChanged)
+    def keep_to_new(self, event: RowList.SelectionChanged) -> None:
+        """What cannot be imported gets no tick."""
+        chosen = event.row_list.selected
+        if not chosen <= self._new.keys():
+            event.row_list.select(chosen & self._new.keys())
+
+    def action_all(self) -> None:
+        """Accepts all that is new, or nothing when all of it is accepted."""
+        everything = len(self.accepted) == len(self._new)
+        self.query_one(RowList).select([] if everything else self._new)
+
+    async def _bring(self, accepted: Collection[str]) -> Reviewed:
+        # All of it is more than each of it: a whole memory comes with its history then.
+        wanted = None if len(accepted) == len(self._new) else [self._new[key].id for key in accepted]
+        work = LongWork("importing", stops=False)
+        done = await self._works.run(
+            work,
+            self._session.write(
+                self._session.memory.bring_import, self._read, accept=wanted, progress=work.report_progress
+            ),
+        )
+        said = [f"Imported {plural(len(done.of('new')), 'note')}"]
+        said += [f"{plural(done.history, 'entry', 'entries')} of history"] if done.history else []
+        conflicts = len(done.of("conflict"))
+        said += [f"{plural(conflicts, 'conflict')} left as here"] if conflicts else []
+        return done.change_set, ", ".join(said)
+
+
+class _Items(Sequence[ReviewItem]):
+    """An item for each thing of an import, made when it is looked at: what is new, conflicts, what is skipped."""
+
+    def __init__(self, proposed: ImportResult, shown: Sequence[ImportItem]) -> None:
+        self._shown = shown
+        self._left_out = proposed.left_out
+        change_set = proposed.change_set
+        self._notes = {change.id: change for change in change_set.notes}
+        self._facts = {(change.nugget, change.key): change for change in change_set.facts}
+
+    def __len__(self) -> int:
+        return len(self._shown) + len(self._left_out)
+
+    @overload
+    def __getitem__(self, index: int) -> ReviewItem: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[ReviewItem]: ...
+    def __getitem__(self, index: int | slice) -> ReviewItem | list[ReviewItem]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        if index >= len(self._shown):
+            left = self._left_out[index - len(self._shown)]
+            return ReviewItem(str(index), "skipped", left.where, left.what, partial(_left_lines, left))
+        item = self._shown[index]
+        detail = " · ".join(filter(None, (item.nugget, item.where)))
+        note = self._notes.get(item.note_id)
+        fact = self._facts.get((item.nugget, item.title))
+        lines = (
+            partial(_conflict_lines, item)
+            if item.status == "conflict"
+            else partial(_new_lines, item, note, fact)
+        )
+        kind = "conflict" if item.status == "conflict" else item.kind
+        return ReviewItem(str(index), kind, item.title, detail, lines)
+
+
+def _about(proposed: ImportResult) -> Content:
+    from core.exchange.records import NAMES
+
+    taken = "It looks like" if proposed.detected else "Taken as"
+    counts = _counts(proposed)
+    said = (
+        f"{taken} {NAMES[proposed.format]}: {', '.join(counts)}. What you import is one entry of the audit log; "
+        "you can undo it."
+    )
+    return Content("\n").join([content(proposed.source, "bold"), content(said, MUTED)])
+
+
+def _counts(proposed: ImportResult) -> Iterator[str]:
+    yield f"{len(proposed.of('new')):,} new"
+    if same := len(proposed.of("same")):
+        yield f"{same:,} here already"
+    if conflicts := len(proposed.of("conflict")):
+        yield f"{plural(conflicts, 'conflict')} left as here"
+    if proposed.left_out:
+        yield f"{len(proposed.left_out):,} skipped"
+    if proposed.history:
+        yield f"with {plural(proposed.history, 'entry', 'entries')} of history"
+
+
+def _new_lines(
+    item: ImportItem, note: NoteChange | None, fact: FactChange | None, width: int
+) -> list[Content]:
+    lines = [content(f"{item.nugget} · {item.where}", MUTED), Content("")]
+    if note is not None:
+        lines += note_change_lines(note)
+        after = note.after
+        if after is not None and after.tags:
+            lines += [Content(""), content(f"tags: {' '.join(after.tags)}", MUTED)]
+    elif fact is not None and fact.after is not None:
+        lines += styled_lines([DiffLine("#", fact.key), *_signed("+", fact.after.value)])
+    else:
+        lines.append(content(item.title, "bold"))
+    return wrapped(lines, width)
+
+
+def _conflict_lines(item: ImportItem, width: int) -> list[Content]:
+    lines = [
+        content(f"{item.nugget} · {item.where}", MUTED),
+        content(f"{item.detail}. The memory keeps what it has.", "$text-warning"),
+        Content(""),
+        Content.styled("Here", "bold"),
+        *styled_lines(_signed(" ", item.ours)),
+        Content.styled("In the source", "bold"),
+        *styled_lines(_signed("-", item.theirs)),
+    ]
+    return wrapped(lines, width)
+
+
+def _left_lines(left: LeftOut, width: int) -> list[Content]:
+    return wrapped([content(left.where, "bold"), content(left.what, "$text-warning")], width)
+
+
+def _signed(sign: Sign, text: str) -> list[DiffLine]:
+    return [DiffLine(sign, line) for line in text[:_SHOWN].split("\n")]
