@@ -278,10 +278,10 @@ def _commands() -> tuple[Command, ...]:
         Command("pane_graph", "5", "graph", "Go to Graph", VIEW, lambda main: main.go_to("graph"), "memory"),
         Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
                 lambda main: main.go_to("audit"), "memory"),
-        Command("theme", "", "theme", "Switch between the dark and the light theme", SETTINGS,
-                lambda main: main.theme.toggle()),
-        Command("themes", "", "themes", "Choose a theme, with a preview of each", SETTINGS,
+        Command("themes", "", "theme", "Choose a theme, with a preview of each", SETTINGS,
                 lambda main: main.theme.choose()),
+        Command("theme", "", "dark or light", "Switch between the dark and the light theme", SETTINGS,
+                lambda main: main.theme.toggle()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", MEMORY,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; the current pane comes "

@@ -238,7 +238,7 @@ class Palette(Dialog[Entry]):
 # What fits what was typed: how well (the lower the better), and the entry.
 Rank = tuple[int, float]
 Ranked = tuple[Rank, Entry]
-_NAMED, _TITLED, _DESCRIBED, _OF_GROUP, _INSIDE, _LOOSE = range(6)
+_NAMED, _NAMED_GROUP, _TITLED, _DESCRIBED, _OF_GROUP, _INSIDE, _LOOSE = range(7)
 
 
 def ranked_entries(typed: str, entries: Sequence[Entry]) -> list[Ranked]:
@@ -265,7 +265,9 @@ def ranked_entries(typed: str, entries: Sequence[Entry]) -> list[Ranked]:
     if len(group) >= _SHORTEST_GROUP:
         for place, entry in enumerate(entries):
             if entry.group.lower().startswith(group) and ranks.get(place, (_LOOSE,))[0] >= _DESCRIBED:
-                ranks[place] = (_OF_GROUP, float(place))
+                # Its whole name asks for the group, more than for a title that looks like it.
+                named = entry.group.lower() == group
+                ranks[place] = (_NAMED_GROUP if named else _OF_GROUP, float(place))
     return sorted(((rank, entries[place]) for place, rank in ranks.items()), key=lambda one: one[0])
 
 

@@ -17,6 +17,7 @@ from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.commands import GROUPS
 from nuggets_tui.palette import DESCRIPTIONS, Palette
 from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
+from nuggets_tui.screens.themes import ThemesScreen
 from nuggets_tui.setting_words import SETTING_WORDS, USER
 from nuggets_tui.widgets.row_list import RowList
 
@@ -201,12 +202,22 @@ async def test_nothing_of_the_present_is_offered_while_the_past_is_shown(home: P
 async def test_a_command_or_setting_comes_before_a_title_with_the_word_inside_of_another(home: Path) -> None:
     Memory.open(home).change("w", lambda draft: create_note(draft, "project", "Resetting staging", "x"))
     async with opened(home) as app:
+        assert rows(await palette(app, "settings"))[0] == "group Settings"
+        await app.press("escape")
         shown = rows(await palette(app, "setting"))
         assert shown[0] == "group Settings"
         assert shown.index("group Notes") > shown.index("group Settings")
         assert any("Resetting staging" in note.title for note in app.view.snapshot.notes)
         await app.press("escape")
         assert rows(await palette(app, "resetting"))[0] == "group Notes"
+
+
+async def test_the_word_theme_leads_to_the_list_of_themes_first_and_to_the_switch_next(home: Path) -> None:
+    async with opened(home) as app:
+        screen = await palette(app, "theme")
+        assert rows(screen)[:3] == ["group Settings", "command themes", "command theme"]
+        await app.press("enter")
+        await app.screen(ThemesScreen)
 
 
 async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:
