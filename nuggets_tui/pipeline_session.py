@@ -153,6 +153,10 @@ class PipelineSession:
 
         return await self._read(work)
 
+    async def status(self) -> PipelineStatus:
+        """How the work stands, once a text was handed in."""
+        return await self._read(lambda: self.pipeline().status())
+
     async def raws(self, ids: Collection[str]) -> dict[str, RawMemory]:
         """Texts that were handed in, by their ids; what is gone is left out."""
 

@@ -375,6 +375,16 @@ class PipelineStatus:
     provider: ProviderHealth | None = None
     warnings: tuple[ConfigurationWarning, ...] = ()
 
+    @property
+    def no_model(self) -> bool:
+        """Whether no model is configured, also while proposals can be decided on."""
+        return self.provider is not None and self.provider.state == "off"
+
+    @property
+    def rests(self) -> bool:
+        """Whether a text that is submitted now waits: no model, or the work is off, paused or stuck."""
+        return self.no_model or self.light in (PipelineState.OFF, PipelineState.PAUSED, PipelineState.STUCK)
+
 
 @dataclass(frozen=True, slots=True)
 class TickResult:

@@ -162,7 +162,7 @@ def _lines(done: Ingested, raw: RawMemory, hint: str, status: PipelineStatus | N
     if done.protected:
         yield "It contains a decision."
     if status is not None and done.status != "duplicate":
-        waits = status.light in ("off", "paused", "stuck")
+        waits = status.rests
         yield Span(f"Pipeline: {status.why}" if waits else _WHO_WORKS, "warn" if waits else "dim")
 
 

@@ -113,7 +113,7 @@ class PipelineController(Controller):
             # What goes on failing is said once; the icon goes on showing it.
             if line != self._work_trouble:
                 self._work_trouble = line
-                self.context.warn(line)
+                self.context.warn(f"Pipeline: {line}")
         if indicator != self.view.pipeline:
             self.context.show(pipeline=indicator)
 

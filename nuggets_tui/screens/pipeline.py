@@ -45,7 +45,7 @@ _LONGEST_QUOTE: Final = 60
 _AGES: Final = 5
 # Lines of the stack below which the panes without the cursor show their title alone.
 _ROOMY: Final = 26
-_NARROW: Final = 100
+_NARROW: Final = 110
 _PAGES_KEPT: Final = 200
 _TITLES: Final = {"proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health"}
 _PANES: Final = tuple(_TITLES)
@@ -713,7 +713,7 @@ class PipelineScreen(Dialog[None]):
 # By what has the cursor.
 KEYS: Final = {
     "proposals": (
-        "a  accept · x  refuse · space  select · A  accept above … · v  decided · u  undo · "
+        "a  accept · x  refuse · space  select · A  accept above … · v  decided · u  undo · n  submit · "
         "?  help · esc  close"
     ),
     "work": "r  retry · R  retry all dead · p  pause · n  submit · tab  read · ?  help · esc  close",

@@ -10,7 +10,9 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
+from core.errors import NuggetsError
 from nuggets_tui.pipeline_session import PipelineSession
+from nuggets_tui.pipeline_status import WORDS
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
 from nuggets_tui.widgets.fields import TextField
@@ -96,5 +98,18 @@ class SubmitScreen(TypedDialog[str]):
         else:
             found = len(done.entities)
             said = "Submitted" + (f"; it names {plural(found, 'entity', 'entities')}" if found else "")
-            said += ". New facts are being extracted."
+            said += await self._what_follows()
         self.dismiss(said)
+
+    async def _what_follows(self) -> str:
+        """Whether a model reads the text now; nothing where that cannot be told, for it is submitted in any case."""
+        try:
+            status = await self._pipeline.status()
+        except (NuggetsError, RuntimeError):
+            # RuntimeError: the memory was left meanwhile.
+            return "."
+        if status.no_model:
+            return ". It waits: no model is configured."
+        if status.rests:
+            return f". It waits: the pipeline is {WORDS[str(status.light)]}."
+        return ". New facts are being extracted."

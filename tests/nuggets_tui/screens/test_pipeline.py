@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
-from kits.fake_pipeline import AT, CHOSEN, TEXT, FakePipeline, filled, make_job, make_proposal, make_raw
+from kits.fake_pipeline import (
+    AT,
+    CHOSEN,
+    TEXT,
+    FakePipeline,
+    filled,
+    make_health,
+    make_job,
+    make_proposal,
+    make_raw,
+)
 from kits.hostile import HOSTILE
 from msgspec.structs import replace
 
@@ -116,6 +126,31 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
         assert "✓ written" not in app.text
         await app.press("u")
         await app.until(lambda: "nothing to undo" in app.notices)
+
+
+@pytest.mark.parametrize(
+    ("model", "light", "said"),
+    [
+        ("off", PipelineState.REVIEW, ". It waits: no model is configured."),
+        ("off", PipelineState.OFF, ". It waits: no model is configured."),
+        ("healthy", PipelineState.OFF, ". It waits: the pipeline is off."),
+        ("healthy", PipelineState.PAUSED, ". It waits: the pipeline is paused."),
+        ("healthy", PipelineState.WORKING, ". New facts are being extracted."),
+    ],
+)
+async def test_a_submitted_text_is_said_to_be_read_only_where_a_model_reads_it(
+    home: Path, fake: FakePipeline, model: str, light: PipelineState, said: str
+) -> None:
+    fake.provider, fake.light = make_health(state=model), light
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        assert "n submit" in screen.key_line().plain
+        await app.press("n")
+        submit = await app.screen(SubmitScreen)
+        submit.query_one("#text").text = TEXT  # type: ignore[attr-defined]
+        await app.press("ctrl+s")
+        await app.until(lambda: "Submitted; it names 1 entity" in app.notices)
+        assert said in app.notices
 
 
 async def test_what_was_accepted_waits_again_when_it_is_undone_from_the_audit_log(
