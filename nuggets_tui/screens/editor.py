@@ -92,9 +92,12 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
         """The fields."""
         note = self._note
         fields = fields_of(note) if note is not None else {}
+        # A fact is made with a key and a value; both are called so here too. Some titles are not the key.
+        fact = note is not None and note.is_fact and note.title == note.key
         snapshot = self._base
         with Horizontal(classes="line"):
-            yield Field("Title", fields.get("title", ""), id="title", hint="what it is about, in a few words")
+            label = "Key" if fact else "Title"
+            yield Field(label, fields.get("title", ""), id="title", hint="what it is about, in a few words")
             yield CompletedField(
                 "Tags",
                 fields.get("tags", ""),
@@ -103,7 +106,7 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
                 offers_for=partial(tag_offers, snapshot),
             )
         with Horizontal(id="writing"):
-            yield TextField("Text", fields.get("text", ""), id="text")
+            yield TextField("Value" if fact else "Text", fields.get("text", ""), id="text")
             preview = LineView(id="preview", classes="pane")
             preview.border_title = Content("Preview")
             preview.can_focus = False

@@ -10,7 +10,9 @@ from kits.app_kit import WIDE, Driver, opened
 
 from core.facts.edits import remember
 from core.memory import Memory
+from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
+from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
@@ -59,6 +61,34 @@ async def test_search_finds_them_and_a_fact_shows_its_note(home: Path) -> None:
         await app.press("escape", "escape", "1")
         await app.until(lambda: app.view.note is not None and app.view.note.is_fact)
         assert app.main.query_one(NotePane).view.note_id == app.view.note_id
+
+
+async def test_the_editor_calls_key_and_value_of_a_fact_so_and_a_key_is_renamed_there(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("1")
+        await app.until(lambda: app.view.note is not None and app.view.note.is_fact)
+        former = app.view.note
+        assert former is not None
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        frames = {one.id: str(one.border_title) for one in editor.query(".field")}
+        assert (frames["title"], frames["text"]) == ("Key", "Value")
+        editor.query_one("#title", Field).value = "how to test"
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: any("how to test" in row for row in rows_of(app, "facts")))
+    snapshot = Memory.open(home).snapshot
+    (renamed,) = (note for note in snapshot.visible if note.key == "how to test")
+    assert renamed.content == former.content
+    assert all(note.key != former.key for note in snapshot.visible)
+
+
+async def test_the_editor_calls_title_and_text_of_a_note_so(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("2", "e")
+        editor = await app.screen(EditorScreen)
+        frames = {one.id: str(one.border_title) for one in editor.query(".field")}
+        assert (frames["title"], frames["text"]) == ("Title", "Text")
 
 
 async def test_a_fact_that_was_forgotten_stands_among_the_hidden_notes(home: Path) -> None:
