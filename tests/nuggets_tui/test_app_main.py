@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from kits.app_kit import NARROW, WIDE, agent_on, opened
 from kits.memory_files import tree
 
+from core.agents.targets import AGENT_FILES
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from nuggets_tui.widgets.facts import FactsPane
@@ -262,6 +264,13 @@ async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: 
         await app.press("slash", "escape")
         await app.press("e", "x", "v")
     assert not home.exists()
+
+
+async def test_the_welcome_names_the_command_that_connects_each_agent(tmp_path: Path) -> None:
+    async with opened(tmp_path) as app:
+        await app.until(lambda: "nuggets agent install claude" in app.text)
+        words = set(re.findall(r"\w+", app.text))
+        assert set(AGENT_FILES) <= words
 
 
 async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -> None:
