@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # Many terminals take no longer OSC 52 sequence than 100,000 bytes, of which base64 leaves three quarters.
 _MOST_BYTES: Final = 74_994
 _TITLE: Final = 60
+_TMUX_SECONDS: Final = 2
 
 
 class FilesController(Controller):
@@ -28,6 +30,7 @@ class FilesController(Controller):
     def __init__(self, context: Context, selection: SelectionController) -> None:
         super().__init__(context)
         self._selection = selection
+        self._asked_tmux = False
 
     # The clipboard
 
@@ -62,6 +65,17 @@ class FilesController(Controller):
             )
         else:
             self.context.notify(f"Copied {said}.{more}")
+        if os.environ.get("TMUX") and not self._asked_tmux:
+            self._asked_tmux = True
+            self._ask_tmux()
+
+    @background("clipboard")
+    async def _ask_tmux(self) -> None:
+        """Says once where tmux, as it comes, lets nothing that was copied in it reach the clipboard."""
+        if await run_in_thread(_tmux_drops_copies):
+            self.context.warn(
+                "tmux kept this from the clipboard. Run: tmux set -s set-clipboard on, and copy again."
+            )
 
     # Files
 
@@ -142,3 +156,20 @@ class FilesController(Controller):
             await open_at(self.context.app, found.path, found.reference.line, found.reference.column)
         except NuggetsError as error:
             self.context.notify_error(error)
+
+
+def _tmux_drops_copies() -> bool:
+    """Whether tmux is known to drop what programs in it copy; False where it does not tell."""
+    import subprocess
+
+    try:
+        asked = subprocess.run(
+            ("tmux", "show-options", "-sv", "set-clipboard"),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_TMUX_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return asked.returncode == 0 and asked.stdout.strip() in (b"external", b"off")
