@@ -12,6 +12,8 @@ HOME_VARIABLE: Final = "NUGGETS_HOME"
 USUAL_HOME: Final = "~/.nuggets"
 # In this order: where a nugget has a file of each name, the first is the nugget.
 FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
+# Recalls that wait to be counted.
+RECALLS_FOLDER: Final = ".recalls"
 
 
 def home_as_named() -> str:

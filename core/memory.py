@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import default_home
+from core.home import RECALLS_FOLDER
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
 from core.model.window import Window
@@ -472,9 +473,7 @@ class Memory:
         """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` and `refresh`
         do so as well, but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
         """
-        from core.storage.waiting import paths
-
-        if not paths(str(self.home)):
+        if not (self.home / RECALLS_FOLDER).exists():
             return True
         from core.services.waiting_recalls import count_waiting
 

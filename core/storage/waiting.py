@@ -12,11 +12,13 @@ import stat
 import time
 import zlib
 
+from core.home import RECALLS_FOLDER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-FOLDER: Final = ".recalls"
+FOLDER: Final = RECALLS_FOLDER
 LOCK: Final = "lock"
 _SUFFIX: Final = ".recall"
 _DAMAGED: Final = ".damaged"

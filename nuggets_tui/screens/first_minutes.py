@@ -246,7 +246,9 @@ def _connect(view: View) -> list[Content]:
             " shows how, as does",
         ),
         Content.styled("  nuggets agent install claude", "$text-secondary"),
-        Content("Instead of claude: codex, opencode, pi, cursor or gemini. --dry-run shows every line first."),
+        Content(
+            "Instead of claude: codex, opencode, pi, cursor or gemini. --dry-run shows every line first."
+        ),
         Content.assemble(
             "Any other agent can call ",
             ('nuggets recall "what you look for"', "$text-secondary"),
