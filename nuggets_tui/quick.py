@@ -222,14 +222,12 @@ def _forked(lock: int, home: str, question: list[str], memory: Memory) -> bool:
 
 
 def _spawned(lock: int, home: str, question: list[str]) -> None:
+    from nuggets_tui.detached import start
+
     if not sys.executable:
         return
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     words = [sys.executable, "-P", "-c", _START, root, str(lock), home, *question]
-    quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
     # Handed on, the lock is held from the first moment to the last.
     os.set_inheritable(lock, True)
-    try:
-        os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setsid=True)
-    except NotImplementedError:
-        os.posix_spawn(sys.executable, words, os.environ, file_actions=quiet, setpgroup=0)
+    start(words)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from nuggets_tui.detached import start
 from nuggets_tui.hooks.places import (
     BRIEFING,
     CAUGHT,
@@ -224,19 +225,7 @@ def _start_worker(home: str, *more: str) -> None:
         except OSError:
             return
     # -P: nothing is imported from the agent's working directory.
-    words = [sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", home, *more]
-    if hasattr(os, "posix_spawn"):
-        nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-        try:
-            os.posix_spawn(words[0], words, os.environ, file_actions=nothing, setsid=True)
-        except NotImplementedError:
-            os.posix_spawn(words[0], words, os.environ, file_actions=nothing, setpgroup=0)
-        return
-    import subprocess
-
-    nowhere = subprocess.DEVNULL
-    flags = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
-    subprocess.Popen(words, stdin=nowhere, stdout=nowhere, stderr=nowhere, creationflags=flags)
+    start([sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", home, *more])
 
 
 # Briefing
