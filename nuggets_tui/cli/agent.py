@@ -67,7 +67,7 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
     here = is_installed(name, place)
     changes = _carried_out(call, name, place, dry_run, remove=False)
     call.answer(
-        lambda: _document(name, project, dry_run, changes),
+        lambda: _document(name, project, dry_run, changes, server_step()),
         lambda: [
             *_change_lines(name, project, dry_run, changes, installed=True),
             *_missing_lines(name, here),
@@ -141,7 +141,9 @@ def _carried_out(
 # How it is said
 
 
-def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileChange]) -> dict[str, Any]:
+def _document(
+    name: str, project: bool, dry_run: bool, changes: Sequence[FileChange], last_step: str = ""
+) -> dict[str, Any]:
     from core.agents.targets import AGENT_FILES
 
     files = [
@@ -149,7 +151,7 @@ def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileCha
         for one in changes
     ]
     changed = bool(changed_files(changes))
-    step = AGENT_FILES[name].next_step
+    steps = (AGENT_FILES[name].next_step, last_step)
     return {
         "version": VERSION,
         "agent": name,
@@ -157,7 +159,7 @@ def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileCha
         "dryRun": dry_run,
         "changed": changed,
         "files": files,
-        "next": [step] if step else [],
+        "next": list(filter(None, steps)),
     }
 
 
@@ -188,9 +190,20 @@ def _change_lines(
         yield "Another agent still reads the lines that are kept."
     if installed and changed:
         scope: Scope = "project" if project else "user"
-        yield from filter(None, (agent.without.get(scope, ""), agent.next_step))
+        yield from filter(None, (agent.without.get(scope, ""), agent.next_step, server_step()))
         if not dry_run:
             yield f"Start {agent.title} anew. To check: nuggets doctor. To undo: nuggets agent remove {name}"
+
+
+def server_step() -> str:
+    """What is still to be installed before an agent can start the MCP server; "" for nothing."""
+    from importlib.util import find_spec
+
+    from core.pipeline.extra import install_command
+
+    if find_spec("mcp") is not None:
+        return ""
+    return f"The MCP server needs one more library. Install it with: {install_command('mcp')}"
 
 
 def _missing_lines(name: str, here: bool) -> Iterator[Line]:
