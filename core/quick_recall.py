@@ -13,6 +13,7 @@ import time
 from core.storage import waiting
 from core.storage.cache import answers
 from core.text.exact import exact_form
+from core.user_folders import cache_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,17 +71,7 @@ def cache_of(home: str) -> str | None:
     """The folder for the answers of a memory; None where there is to be none, or the system cannot keep them."""
     if not hasattr(os, "posix_spawn") or not hasattr(os, "geteuid"):
         return None
-    try:
-        return answers.folder(home)
-    except NotImplementedError:
-        from pathlib import Path
-
-        from core.storage.cache.folder import cache_folder
-
-        found = cache_folder(Path(home), os.environ)
-        return None if found is None else str(found)
-    except _TROUBLE:
-        return None
+    return cache_folder(home)
 
 
 def quick_answer(home: str, query: str, nugget: str | None) -> QuickAnswer | None:

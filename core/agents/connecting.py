@@ -38,8 +38,7 @@ from core.storage.files.atomic import (
     stage_file,
 )
 from core.storage.files.side_folders import names_in, stamp
-from core.storage.files.user_folder import OFF
-from core.storage.personal.unsaved_files import STATE_VARIABLE
+from core.user_folders import state_root
 
 Kind = Literal["created", "changed", "unchanged", "deleted", "kept"]
 _KEPT: Final = "no file was changed"
@@ -105,16 +104,8 @@ class Standing:
 
 def agents_folder(environ: Mapping[str, str]) -> Path | None:
     """Where it is kept what was done to the files of agents; nothing is made. None for nowhere."""
-    named = environ.get(STATE_VARIABLE, "").strip()
-    if named.casefold() == OFF:
-        return None
-    with contextlib.suppress(OSError, RuntimeError, ValueError):
-        if named:
-            return Path(os.getcwd(), Path(named).expanduser()) / _FOLDER
-        from platformdirs import user_state_dir
-
-        return Path(user_state_dir("nuggets", appauthor=False)) / _FOLDER
-    return None
+    root = state_root(environ)
+    return None if root is None else Path(root, _FOLDER)
 
 
 def standings(targets: Sequence[Target]) -> tuple[Standing, ...]:

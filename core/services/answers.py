@@ -29,6 +29,7 @@ from core.storage.cache import answers
 from core.storage.cache.answers import Answer, State, digest
 from core.text.exact import exact_form
 from core.text.mask import all_masked
+from core.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -63,10 +64,7 @@ class AnswersMadeAhead:
 
     @cached_property
     def _folder(self) -> str | None:
-        from core.storage.cache.folder import cache_folder
-
-        found = cache_folder(self._repository.home, os.environ) if hasattr(os, "geteuid") else None
-        return None if found is None else str(found)
+        return cache_folder(self._home) if hasattr(os, "geteuid") else None
 
     # Following counted recalls
 

@@ -272,7 +272,8 @@ def _memory(call: Invocation) -> Iterator[Check]:
 
 
 def _hooks(call: Invocation) -> Iterator[Check]:
-    from nuggets_tui.hooks.places import LOG, state_folder
+    from core.user_folders import state_folder
+    from nuggets_tui.hooks.places import LOG
     from nuggets_tui.hooks.worker import waiting
 
     home = call.folder.absolute()

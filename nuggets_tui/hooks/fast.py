@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
+from core.user_folders import cache_folder, state_folder
 from nuggets_tui.detached import start
 from nuggets_tui.hooks.places import (
     BRIEFING,
     CAUGHT,
-    cache_folder,
     memory_folder,
     nugget_of,
     project_root,
-    state_folder,
     version_of,
     write_log,
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from core.home import home_as_named
-from core.text.digests import blake2b
+from core.user_folders import state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,37 +23,6 @@ _DEEPEST: Final = 40
 def memory_folder(named: str = "") -> str:
     """The memory's folder: as named, else NUGGETS_HOME, else ~/.nuggets."""
     return os.path.abspath(os.path.expanduser(named or home_as_named()))
-
-
-def state_folder(home: str) -> str:
-    """The user's folder for the state of a memory, as `core` knows it; "" for none. Nothing is made."""
-    return _folder(home, "NUGGETS_STATE", "XDG_STATE_HOME", ".local/state")
-
-
-def cache_folder(home: str) -> str:
-    """The user's folder for the cache of a memory, as `core` knows it; "" for none. Nothing is made."""
-    return _folder(home, "NUGGETS_CACHE", "XDG_CACHE_HOME", ".cache")
-
-
-def _folder(home: str, variable: str, base: str, usual: str) -> str:
-    named = os.environ.get(variable, "").strip()
-    if named.casefold() == "off":
-        return ""
-    memory = os.path.realpath(home)
-    root = os.path.realpath(os.path.expanduser(named) if named else _users(base, usual))
-    if os.path.commonpath((root, memory)) == memory:
-        return ""
-    return os.path.join(root, blake2b(os.fsencode(memory), digest_size=8).hexdigest())
-
-
-def _users(base: str, usual: str) -> str:
-    if sys.platform == "linux":
-        folder = os.environ.get(base, "").strip() or os.path.expanduser(f"~/{usual}")
-        return os.path.join(folder, "nuggets")
-    from platformdirs import user_cache_dir, user_state_dir
-
-    find = user_cache_dir if usual == ".cache" else user_state_dir
-    return find("nuggets", appauthor=False)
 
 
 def project_root(folder: str) -> str:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import LockTimeoutError, NuggetsError
+from core.user_folders import cache_folder, state_folder
 from nuggets_tui.cli.agents import AGENTS
-from nuggets_tui.hooks.places import BRIEFING, CAUGHT, cache_folder, state_folder, version_of, write_log
+from nuggets_tui.hooks.places import BRIEFING, CAUGHT, version_of, write_log
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -27,7 +27,7 @@ from core.model.note import replace as change_note
 from core.model.note import to_file_dict
 from core.model.snapshot import Snapshot
 from core.settings import SearchSettings
-from core.storage.cache.folder import CACHE_VARIABLE
+from core.user_folders import CACHE_VARIABLE
 
 # How many stores are drawn of a size, and how many questions of either sort each is asked at most.
 STORES: Mapping[int, int] = {30: 12, 100: 6, 300: 3}

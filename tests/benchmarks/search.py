@@ -32,7 +32,7 @@ from core.search import SearchIndex
 from core.search.phase_vectors import row_bytes
 from core.services.search import SearchService
 from core.settings import SearchSettings
-from core.storage.cache.folder import CACHE_VARIABLE
+from core.user_folders import CACHE_VARIABLE
 
 NUGGETS = ("memory", "gateway", "importer", "billing", "console", "people")
 SYLLABLES = (

@@ -432,22 +432,3 @@ def test_one_process_at_a_time_counts_and_looks_again_before_it_ends(home: Path)
     assert not try_again(lock, lambda: False)
     assert not is_locked(folder)
     os.close(lock)
-
-
-def test_the_folder_of_the_cache_is_the_one_of_the_search_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from core.storage.cache.folder import cache_folder
-
-    (tmp_path / "link").symlink_to(tmp_path / "real")
-    monkeypatch.chdir(tmp_path)
-    for name, value in (
-        ("NUGGETS_CACHE", ""), ("NUGGETS_CACHE", "caches"), ("NUGGETS_CACHE", " ~/x "), ("NUGGETS_CACHE", "OFF"),
-        ("NUGGETS_CACHE", str(tmp_path / "link" / "in")), ("XDG_CACHE_HOME", ""), ("XDG_CACHE_HOME", "  "),
-        ("XDG_CACHE_HOME", str(tmp_path / "xdg")), ("XDG_CACHE_HOME", "relative"),
-    ):  # fmt: skip
-        monkeypatch.setenv("NUGGETS_CACHE", "")
-        monkeypatch.setenv(name, value)
-        for memory in ("link", "real", "real/in/deep"):
-            wanted = cache_folder(tmp_path / memory, os.environ)
-            assert answers.folder(str(tmp_path / memory)) == (None if wanted is None else str(wanted))

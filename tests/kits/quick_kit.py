@@ -9,6 +9,7 @@ from pathlib import Path
 from core import Memory
 from core.quick_recall import QuickAnswer, quick_answer
 from core.storage.cache import answers
+from core.user_folders import cache_folder
 from nuggets_tui.cli.recalled import present
 
 
@@ -34,6 +35,6 @@ def answered(home: Path, query: str, nugget: str | None = None) -> str:
 
 def cache_files(home: Path) -> tuple[Path, Path]:
     """The files of answers and state."""
-    folder = answers.folder(os.fspath(home))
+    folder = cache_folder(os.fspath(home))
     assert folder is not None
     return Path(folder, answers.ANSWERS_NAME), Path(folder, answers.STATE_NAME)

@@ -25,6 +25,7 @@ from core.quick_recall import SWITCH
 from core.storage import waiting
 from core.storage.cache import answers
 from core.text.mask import all_masked
+from core.user_folders import cache_folder
 from nuggets_tui.cli import output, program
 from nuggets_tui.cli.recalled import present
 from nuggets_tui.quick import (
@@ -137,7 +138,7 @@ def test_what_is_masked_is_in_no_answer_made_ahead(tmp_path: Path) -> None:
     write_nugget(home, "web", [fact_object("github token", secret), fact_object("port", "1")], D=64)
     Memory.open(home).close()
     assert make_ahead(home)
-    cached = Path(answers.folder(str(home)) or "", answers.ANSWERS_NAME)
+    cached = Path(cache_folder(str(home)) or "", answers.ANSWERS_NAME)
     assert secret.encode() in cached.read_bytes()
     done = CliRunner().invoke(program, ["--home", str(home), "secrets", "--mask", "--yes"])
     assert done.exit_code == 0, done.stderr
@@ -228,7 +229,7 @@ def _run(home: Path, *words: str, **more: Any) -> subprocess.CompletedProcess[by
 
 def _wait_for_the_other(home: Path) -> None:
     """Until the process that nobody waits for is done."""
-    folder = answers.folder(str(home))
+    folder = cache_folder(str(home))
     assert folder is not None
     with open(os.path.join(folder, answers.LOCK_NAME), "wb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -394,29 +394,7 @@ def holds(state: State, home: str) -> bool:
     return True
 
 
-# The folder
-
-
-def folder(home: str) -> str | None:
-    """The folder of the cache of the memory in `home`, as `core.storage.cache.folder.cache_folder` gives it; None where
-    there is to be none. Raises OSError, ValueError; NotImplementedError where only a library knows the user's folder.
-    """
-    named = os.environ.get("NUGGETS_CACHE", "").strip()
-    if named.casefold() == "off":
-        return None
-    if named:
-        root = os.path.join(os.getcwd(), os.path.expanduser(named))
-    elif sys.platform == "linux":
-        given = os.environ.get("XDG_CACHE_HOME", "")
-        root = os.path.join(given if os.path.isabs(given) else os.path.expanduser("~/.cache"), "nuggets")
-        if not os.path.isabs(root):
-            return None
-    else:
-        raise NotImplementedError(sys.platform)
-    memory, root = os.path.realpath(home), os.path.realpath(root)
-    if root == memory or root.startswith(os.path.join(memory, "")):
-        return None
-    return os.path.join(root, blake2b(os.fsencode(memory), digest_size=8).hexdigest())
+# Writing and reading
 
 
 def replace(path: str, parts: Iterable[bytes]) -> None:

@@ -21,9 +21,9 @@ from core.storage.cache.container import (
 )
 from core.storage.files.atomic import LOCK_NAME, make_folder
 from core.storage.files.side_folders import names_in
-from core.storage.files.user_folder import folder_of, name_of
+from core.user_folders import cache_folder as folder_of
+from core.user_folders import name_of
 
-CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 INDEX_NAME: Final = "index.cache"
 VECTORS_NAME: Final = "vectors.table"
 MEMORY_NAME: Final = "memory.txt"
@@ -42,17 +42,9 @@ _REMOVED: Final = 10
 
 
 def cache_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
-    """The folder for the cache of the memory in `home`; nothing is made. None when there is to be no cache.
-
-    It lies in the folder that NUGGETS_CACHE names, else in the user's folder for caches; see `folder_of`.
-    """
-    return folder_of(home, environ.get(CACHE_VARIABLE, ""), _users_caches)
-
-
-def _users_caches() -> str:
-    from platformdirs import user_cache_dir
-
-    return user_cache_dir("nuggets", appauthor=False)
+    """The folder for the cache of the memory in `home`, as `core.user_folders` finds it; None for none."""
+    found = folder_of(os.fspath(home), environ)
+    return None if found is None else Path(found)
 
 
 def claim_cache_folder(folder: Path, home: Path) -> bool:

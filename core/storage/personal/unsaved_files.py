@@ -23,9 +23,8 @@ from core.errors import LockTimeoutError, StorageError
 from core.storage.cache.container import is_ours, own_file, read_up_to
 from core.storage.files.atomic import Lock, make_folder, refused, replace_file
 from core.storage.files.side_folders import names_in
-from core.storage.files.user_folder import folder_of
+from core.user_folders import state_folder
 
-STATE_VARIABLE: Final = "NUGGETS_STATE"
 MEMORY_NAME: Final = "memory.txt"
 # A separate owner for texts set aside on purpose: no process ever holds it.
 _NOBODY: Final = "0" * 16
@@ -47,17 +46,9 @@ class FoundText(NamedTuple):
 
 
 def unsaved_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
-    """The folder for unsaved texts of the memory in `home`; nothing is made. None when there is to be none.
-
-    It lies in the folder that NUGGETS_STATE names, else in the user's folder for state; see `folder_of`.
-    """
-    return folder_of(home, environ.get(STATE_VARIABLE, ""), _users_state)
-
-
-def _users_state() -> str:
-    from platformdirs import user_state_dir
-
-    return user_state_dir("nuggets", appauthor=False)
+    """The folder for unsaved texts of the memory in `home`, as `core.user_folders` finds it; None for none."""
+    found = state_folder(os.fspath(home), environ)
+    return None if found is None else Path(found)
 
 
 class UnsavedFiles:

@@ -76,7 +76,11 @@ def test_no_cache_lies_inside_the_memory(home: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_user_without_a_folder_has_no_cache(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_, **__: "~/.cache/nuggets")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert cache_folder(home, {}) is None
+    assert cache_folder(home, {"NUGGETS_CACHE": "~/caches"}) is None
+    monkeypatch.setattr("sys.platform", "darwin")
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda *_, **__: "~/Library/Caches/nuggets")
     assert cache_folder(home, {}) is None
     assert cache_folder(home / "a\0b", {"NUGGETS_CACHE": "/caches"}) is None
 

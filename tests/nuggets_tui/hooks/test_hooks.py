@@ -19,8 +19,7 @@ from kits.memory_files import tree
 
 from core.memory import Memory
 from core.model.change import Author
-from core.storage.cache.folder import cache_folder
-from core.storage.personal.unsaved_files import unsaved_folder
+from core.user_folders import cache_folder, state_folder
 from nuggets_tui.hooks import places
 from nuggets_tui.hooks.capture import edited_paths, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
@@ -69,7 +68,7 @@ def event(home: Path, name: str, **more: Any) -> dict[str, Any]:
 
 
 def log(home: Path) -> str:
-    path = Path(places.state_folder(str(home)), places.LOG)
+    path = Path(state_folder(str(home)) or "", places.LOG)
     return path.read_text() if path.exists() else ""
 
 
@@ -274,7 +273,7 @@ def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None
 def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
     with memory_with_note(home) as memory:
         make_briefing(home, "shop")
-        folder = Path(places.cache_folder(str(home)))
+        folder = Path(cache_folder(str(home)) or "")
         assert (folder / places.BRIEFING).exists()
         assert KEY in (home / "graph" / "graph.json").read_text()
         memory.mask_secrets(memory.masking())
@@ -329,21 +328,6 @@ def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> Non
         hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."), code=code)
     assert len(waiting(home)) == 1
     assert "not kept" in log(home)
-
-
-def test_the_places_are_those_of_the_engine(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for values in (
-        {}, {"XDG_STATE_HOME": str(tmp_path / "s"), "XDG_CACHE_HOME": str(tmp_path / "c")},
-        {"NUGGETS_STATE": "off", "NUGGETS_CACHE": "OFF"}, {"NUGGETS_STATE": "~/mine", "NUGGETS_CACHE": str(home)},
-        {"NUGGETS_STATE": "relative"},
-    ):  # fmt: skip
-        with monkeypatch.context() as patch:
-            for name, value in values.items():
-                patch.setenv(name, value)
-            assert places.state_folder(str(home)) == str(unsaved_folder(home, os.environ) or "")
-            assert places.cache_folder(str(home)) == str(cache_folder(home, os.environ) or "")
 
 
 def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:

@@ -18,7 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
-from core.storage.cache.folder import CACHE_VARIABLE, cache_folder
+from core.storage.cache.folder import cache_folder
+from core.user_folders import CACHE_VARIABLE
 from nuggets_tui import pipeline_session
 from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.widgets.graph_overview import GraphOverview

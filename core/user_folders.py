@@ -1,0 +1,95 @@
+"""The user's folders outside of every memory, a subfolder for each memory. Agents wait for it, so it loads nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from core.text.digests import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Final
+
+CACHE_VARIABLE: Final = "NUGGETS_CACHE"
+STATE_VARIABLE: Final = "NUGGETS_STATE"
+_OFF: Final = "off"
+# The user's own variable for such folders, and where they are without it.
+_CACHES: Final = ("XDG_CACHE_HOME", "~/.cache")
+_STATES: Final = ("XDG_STATE_HOME", "~/.local/state")
+
+
+def cache_folder(home: str, environ: Mapping[str, str] | None = None) -> str | None:
+    """The folder for the cache of the memory in `home`; nothing is made. None where there is to be none: also for a
+    place inside the memory's own folder, which people copy, commit and share.
+
+    It lies in the folder that NUGGETS_CACHE names ("off": in none), else in the user's folder for caches, under a name
+    made of the memory's path.
+    """
+    return _folder(home, cache_root(environ))
+
+
+def state_folder(home: str, environ: Mapping[str, str] | None = None) -> str | None:
+    """The folder for the state of the memory in `home`, such as unsaved texts; else as `cache_folder`, with
+    NUGGETS_STATE and the user's folder for state.
+    """
+    return _folder(home, state_root(environ))
+
+
+def cache_root(environ: Mapping[str, str] | None = None) -> str | None:
+    """The folder that has the caches of all memories; None where there is to be none."""
+    return _root(CACHE_VARIABLE, _CACHES, environ)
+
+
+def state_root(environ: Mapping[str, str] | None = None) -> str | None:
+    """The folder that has the state of all memories; None where there is to be none."""
+    return _root(STATE_VARIABLE, _STATES, environ)
+
+
+def name_of(memory: bytes) -> str:
+    """The name of the folder for a memory, made of its path: 16 hexadecimal digits."""
+    return blake2b(memory, digest_size=8).hexdigest()
+
+
+def _folder(home: str, root: str | None) -> str | None:
+    if root is None:
+        return None
+    try:
+        memory, root = os.path.realpath(home), os.path.realpath(root)
+        name = name_of(os.fsencode(memory))
+    except (OSError, ValueError):
+        return None
+    above, below = os.path.normcase(memory), os.path.normcase(root)
+    if below == above or below.startswith(os.path.join(above, "")):
+        return None
+    return os.path.join(root, name)
+
+
+def _root(variable: str, users: tuple[str, str], environ: Mapping[str, str] | None) -> str | None:
+    environ = os.environ if environ is None else environ
+    named = environ.get(variable, "").strip()
+    if named.casefold() == _OFF:
+        return None
+    try:
+        if not named:
+            root = _users(*users, environ)
+            return root if os.path.isabs(root) else None
+        named = os.path.expanduser(named)
+        # No such user, or nobody knows where their home folder is.
+        return None if named.startswith("~") else os.path.join(os.getcwd(), named)
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _users(variable: str, usual: str, environ: Mapping[str, str]) -> str:
+    """The user's own folder for ours. Raises RuntimeError where they have none."""
+    # The library knows of other systems, and of a home folder that is named wrong.
+    plain = sys.platform == "linux" and os.path.isabs(os.environ.get("HOME", "/"))
+    if plain and "ANDROID_DATA" not in os.environ:
+        named = environ.get(variable, "")
+        return os.path.join(named if os.path.isabs(named) else os.path.expanduser(usual), "nuggets")
+    from platformdirs import user_cache_dir, user_state_dir
+
+    find = user_cache_dir if usual == _CACHES[1] else user_state_dir
+    return find("nuggets", appauthor=False)
