@@ -18,6 +18,7 @@ from nuggets_tui.agent_files import (
     command_for,
     difference,
     is_installed,
+    server_step,
 )
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -193,17 +194,6 @@ def _change_lines(
         yield from filter(None, (agent.without.get(scope, ""), agent.next_step, server_step()))
         if not dry_run:
             yield f"Start {agent.title} anew. To check: nuggets doctor. To undo: nuggets agent remove {name}"
-
-
-def server_step() -> str:
-    """What is still to be installed before an agent can start the MCP server; "" for nothing."""
-    from importlib.util import find_spec
-
-    from core.pipeline.extra import install_command
-
-    if find_spec("mcp") is not None:
-        return ""
-    return f"The MCP server needs one more library. Install it with: {install_command('mcp')}"
 
 
 def _missing_lines(name: str, here: bool) -> Iterator[Line]:
