@@ -24,6 +24,7 @@ class LongWork:
     """One piece of reading and reckoning that somebody may stop. The screen and the thread at work share it.
 
     words: what goes on, as "indexing". asked_for: somebody waits for it, so that esc stops it before anything else.
+    writes: once all is counted it is written, which nobody stops any more.
     breathe: called whenever the work reports its progress.
     """
 
@@ -33,11 +34,13 @@ class LongWork:
         *,
         stops: bool = True,
         asked_for: bool = True,
+        writes: bool = False,
         breathe: Callable[[], None] = PACE.breathe,
     ) -> None:
         self.words = words
         self.stops = stops
         self.asked_for = asked_for
+        self._writes = writes
         self._breathe = breathe
         self._stopped = self._ended_early = False
         self._done = self._total = 0
@@ -48,6 +51,8 @@ class LongWork:
         if self._stopped:
             self._ended_early = True
             raise StoppedError
+        if self._writes and total > 0:
+            self.stops = done < total
         # Of several rounds of one work the later ones may be small: what was said is not taken back.
         if total > 0 and done * self._total >= self._done * total:
             self._done, self._total = done, total

@@ -205,6 +205,9 @@ class Exchange:
                 repository.refresh_read_only() if dry_run else repository.refresh(patient=False)
                 draft = repository.draft()
             if read.whole is not None and accept is None and _is_empty(draft.snapshot):
+                if progress is not None and not dry_run:
+                    # The last moment at which it may be ended: from here on it is written.
+                    progress(len(read.whole.snapshot.notes), len(read.whole.snapshot.notes))
                 return self._lay_down(draft, read, read.whole, dry_run=dry_run)
             if dry_run:
                 return self.plan(draft, read, nugget, accept, progress)

@@ -31,19 +31,17 @@ class ImportsController(Controller):
     async def choose(self) -> None:
         """Lists what was found on this machine."""
         from nuggets_tui.screens.imports import ImportScreen
-        from nuggets_tui.screens.memories import memories_here
+        from nuggets_tui.screens.memories import files_here, memories_here
 
         home = self.view.home
-        found = await self.context.long_work(
-            "looking for memories",
-            run_in_thread(memories_here, home),
-            LongWork("looking for memories", stops=False),
-        )
+        looking = LongWork("looking for memories", stops=False)
+        found = await self.context.long_work(looking.words, run_in_thread(memories_here, home), looking)
         if found is None:
             return
+        files = await self.context.long_work(looking.words, run_in_thread(files_here, home), looking) or ()
         others = importable(found, home)
-        if others:
-            self.context.open_dialog(ImportScreen(others, self.session.clock()), self._chosen)
+        if others or files:
+            self.context.open_dialog(ImportScreen(others, self.session.clock(), files), self._chosen)
         else:
             self._ask_path()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import partial
@@ -29,6 +30,7 @@ from nuggets_tui.words import data_size, plural, time_ago
 if TYPE_CHECKING:
     from core.exchange.records import LeftOut
     from core.exchange.result import ImportItem, ImportResult
+    from core.found_files import FoundFile
     from core.memories import FoundMemory
     from core.model.change import FactChange, NoteChange
     from core.services.exchange import ReadSource
@@ -39,15 +41,16 @@ _SHOWN: Final = 4_000
 
 
 class ImportScreen(ChoiceScreen):
-    """Answers with the path of a memory that was found, or ANOTHER."""
+    """Answers with the path of a memory or a file that was found, or ANOTHER."""
 
     heading = "Import from where?"
     keys = "⏎  preview · ↑↓  choose · esc  close"
     said = "You see a preview first. What is here already is not added again, and nothing here is replaced."
 
-    def __init__(self, found: Sequence[FoundMemory], now: datetime) -> None:
+    def __init__(self, found: Sequence[FoundMemory], now: datetime, files: Sequence[FoundFile] = ()) -> None:
         another = Row(ANOTHER, (content("Another file or folder …", "bold"), content(_FORMATS, MUTED)))
-        super().__init__([*(_found_row(one, now) for one in found), another])
+        rows = [*(_found_row(one, now) for one in found), *(_file_row(one, now) for one in files)]
+        super().__init__([*rows, another])
 
 
 _FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, MCP memory, mem0, engram, basic-memory, CSV, JSON"
@@ -65,6 +68,21 @@ def _found_row(one: FoundMemory, now: datetime) -> Row:
                 content(f"{what}, {data_size(one.size)}{age}", MUTED),
             ),
             lambda width: content(cut_middle(one.path, width - 1), MUTED),
+        ),
+    )
+
+
+def _file_row(one: FoundFile, now: datetime) -> Row:
+    from core.exchange.records import NAMES
+
+    name = content(safe_line(os.path.basename(one.path), 120), "bold")
+    what = plural(one.records, "item") + ", " if one.records else ""
+    size = f"{what}{data_size(one.size)}, {time_ago(one.at, now)}"
+    return Row(
+        one.path,
+        (
+            sides(name, content(size, MUTED)),
+            lambda width: content(cut_middle(f"{NAMES[one.format]} · {one.path}", width - 1), MUTED),
         ),
     )
 
@@ -139,6 +157,11 @@ class ImportReview(ReviewScreen):
         counted = f"import {len(self.accepted):,} of {len(self._new):,}"
         return key_content(f"ctrl+s  {counted} · space  yes/no · a  all/none · tab  switch · esc  close")
 
+    def action_close(self) -> None:
+        """Closes without an answer; stops an import that is not being written yet."""
+        if not self._works.stop(asked_for=True):
+            super().action_close()
+
     def _show_progress(self, said: str) -> None:
         self._progress = said
         if self._writing and self.is_mounted:
@@ -159,7 +182,7 @@ class ImportReview(ReviewScreen):
     async def _bring(self, accepted: Collection[str]) -> Reviewed:
         # All of it is more than each of it: a whole memory comes with its history then.
         wanted = None if len(accepted) == len(self._new) else [self._new[key].id for key in accepted]
-        work = LongWork("importing", stops=False)
+        work = LongWork("importing", writes=True)
         done = await self._works.run(
             work,
             self._session.write(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:
+    from core.found_files import FoundFile
     from core.memories import FoundMemory, Page, PageText
 
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
@@ -45,6 +47,16 @@ def memories_here(home: str) -> tuple[FoundMemory, ...]:
 
     beside = [Path(home), Path(home).parent] if home else []
     return found_memories(Path.home(), os.environ, beside)
+
+
+def files_here(home: str) -> tuple[FoundFile, ...]:
+    """The single files to import that lie where somebody works, with their agents, or beside a memory. For a thread."""
+    from core.found_files import found_files
+
+    places = [Path(home).parent] if home else []
+    with suppress(OSError):
+        places.insert(0, Path.cwd())
+    return found_files(Path.home(), os.environ, places)
 
 
 class MemoriesScreen(Dialog[str]):

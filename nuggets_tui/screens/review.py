@@ -13,6 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.model.change import ChangeSet
+from nuggets_tui.long_work import StoppedError
+from nuggets_tui.notices import notify
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -170,12 +172,22 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
     async def _apply(self, apply: Apply) -> None:
         self._writing = True
         self.refresh_keys()
-        done = await self.attempt(or_pending_conflict(apply(self.accepted)))
+        done = await self.attempt(self._unless_stopped(or_pending_conflict(apply(self.accepted))))
         self._writing = False
         if done is not None:
             self.dismiss(done)
         else:
             self.refresh_keys()
+
+    async def _unless_stopped(
+        self, asked: Awaitable[Reviewed | PendingConflict]
+    ) -> Reviewed | PendingConflict | None:
+        """What was asked for; None where somebody stopped it before anything was written."""
+        try:
+            return await asked
+        except StoppedError:
+            notify(self, "Stopped. Nothing changed.")
+            return None
 
 
 class DecidingReview(ReviewScreen):

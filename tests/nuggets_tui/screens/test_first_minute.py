@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from threading import Event
 
 import pytest
 from kits.agent_files import COMMENTED, SERVERS, tree
@@ -13,7 +14,9 @@ from textual.widgets import Static
 
 from core.facts.edits import remember
 from core.memory import Memory
+from nuggets_tui import long_work
 from nuggets_tui.agent_files import server_step
+from nuggets_tui.long_work import LongWork
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
 from nuggets_tui.screens.imports import ImportReview, ImportScreen, PathScreen
@@ -281,3 +284,74 @@ async def test_connecting_names_the_library_that_the_server_still_needs_as_the_c
         await app.press("d")
         await app.until(lambda: "This would disconnect" in app.text)
         assert said not in str(screen.query_one(".words", Static).render())
+
+
+def files_of(home: Path) -> dict[str, bytes | None]:
+    """The files of a memory but for the log, which says that the app was opened."""
+    return {path: data for path, data in tree(home).items() if not path.startswith("ledger.db")}
+
+
+@pytest.mark.parametrize("words", ["comparing", "importing"])
+async def test_an_import_says_how_far_it_is_and_esc_stops_it_with_nothing_changed(
+    person: Path, home: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    table = person / "facts.csv"
+    table.write_text("nugget,key,value\n" + "".join(f"project,key {one},{one}\n" for one in range(64)))
+    before = files_of(home)
+    reached, go_on = Event(), Event()
+    report = LongWork.report_progress
+
+    def reports_and_waits(work: LongWork, done: int, total: int) -> None:
+        report(work, done, total)
+        if work.words == words and done == 16 and not go_on.is_set():
+            reached.set()
+            assert go_on.wait(30)
+
+    monkeypatch.setattr(LongWork, "report_progress", reports_and_waits)
+    async with opened(home) as app:
+        app.main.imports.preview(str(table))
+        if words == "importing":
+            review = await app.screen(ImportReview)
+            await app.press("ctrl+s")
+        await app.until(reached.is_set)
+        await app.until(lambda: f"{words} 16 of 64 … esc stops" in app.text)
+        await app.press("escape")
+        await app.until(lambda: f"{words} 16 of 64, stopping" in app.text)
+        go_on.set()
+        await app.until(lambda: "Stopped. Nothing changed." in app.notices)
+        assert files_of(home) == before
+        assert "import" not in [line.kind for line in app.log]
+        if words == "comparing":
+            assert app.app.screen is app.main
+            return
+        # What was chosen stands, and may be imported after all.
+        assert app.app.screen is review
+        await app.until(lambda: "import 64 of 64" in " ".join(app.text.split()))
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: app.view.snapshot.fact_count == 66)
+
+
+async def test_single_files_are_listed_with_how_much_they_say_and_imported_by_one_key(
+    person: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = person / "work"
+    work.mkdir()
+    (work / "AGENTS.md").write_text("- Answer in short sentences\n- Run the linter\n")
+    (work / "notes.csv").write_text("nugget,key,value\nproject,colour,\x1b]0;x\x07blue\n")
+    monkeypatch.chdir(work)
+    async with opened(home) as app:
+        await choose_in_palette(app, "import")
+        await app.screen(ImportScreen)
+        await app.until(lambda: "AGENTS.md" in app.text and "2 items" in app.text and "1 item," in app.text)
+        assert "instructions for agents" in app.text
+        assert_harmless(app)
+        await app.press("end", "up")
+        await app.until(lambda: "notes.csv" in app.text)
+        await app.press("enter")
+        await app.screen(ImportReview)
+        await app.until(lambda: "a table of facts" in " ".join(app.text.split()))
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: app.view.snapshot.fact_count == 3)
