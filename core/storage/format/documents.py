@@ -9,7 +9,8 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import attrgetter, eq, is_
+from itertools import chain, compress, count
+from operator import attrgetter, eq, is_, not_
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Final, cast
@@ -230,14 +231,13 @@ def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note 
         return [None] * len(raws)
     # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
     same = list(map(eq, raws, former.raws))
-    if all(same):
-        return [*former.notes[: len(same)], *(None for _ in raws[len(same) :])]
-    rest = [*same, *(False for _ in former.raws[len(same) :])]
-    moved = {old: note for old, note, alike in zip(former.raws, former.notes, rest, strict=True) if not alike}
-    return [
-        former.notes[place] if place < len(same) and same[place] else moved.get(raw)
-        for place, raw in enumerate(raws)
-    ]
+    notes = [*former.notes[: len(same)], *[None] * (len(raws) - len(same))]
+    others = list(compress(count(), map(not_, same)))
+    gone = chain(others, range(len(same), len(former.raws)))
+    moved = {former.raws[place]: former.notes[place] for place in gone}
+    for place in chain(others, range(len(same), len(raws))):
+        notes[place] = moved.get(raws[place])
+    return notes
 
 
 def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:

@@ -26,6 +26,10 @@ _INDENT: Final = b"\n    "
 _MARK: Final = b"," + _INDENT
 # So many items are compared in one go: other threads get their turn in between.
 _COMPARED: Final = 256
+# After an item that is another than before, one of the next few is looked for within so many bytes; and so often.
+_AHEAD: Final = 4
+_SOON: Final = 1 << 16
+_RESUMED: Final = 64
 _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -129,34 +133,66 @@ def _split_in_pieces(
 
 
 def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) -> list[bytes]:
-    """The items of the list whose inside is text[place:end]; those known at its beginning and end are not read again.
+    """The items of the list whose inside is text[place:end]; those known are not read again, as far as they follow each
+    other at its beginning, at its end, and after each of a few places in between at which something else stands.
 
-    What is left between them is read as a list of its own. So the three parts are lists, one after the other, and
-    there is one way only to read them as one.
+    What is left between them is read as lists of its own. So all parts are lists, one after the other, and there is
+    one way only to read them as one.
     """
-    first, place = _known_ahead(text, place, known)
+    first, place = _known_ahead(text, place, end, known, range(len(known)), _INDENT)
     # The line break before the closing bracket.
     last, stop = _known_behind(text, place, end - len(b"\n  "), known, first)
     if last == len(known):
         stop = end
-    comma = b"," if first else b""
-    if text.startswith(comma, place) and text[place + len(comma) : stop].strip(b" \t\r\n"):
-        place += len(comma)
-    elif text[place:stop].strip(b" \t\r\n") or (last < len(known) and not first):
+    items = [*known[:first]]
+    for _ in range(_RESUMED):
+        found = _next_known(text, place, stop, known[first : min(first + _AHEAD, last)])
+        if found is None:
+            break
+        passed, until = found
+        items += _unknown(text, place, until, items)
+        if not items:
+            raise JsonError("the list is malformed")
+        begin = first + passed
+        first, place = _known_ahead(text, until, stop, known, range(begin, last), _MARK)
+        items += known[begin:first]
+    items += _unknown(text, place, stop, items)
+    if last < len(known) and not items:
         raise JsonError("the list is malformed")
-    else:
-        place = stop
-    between = _in_pieces(text, place, stop) if place < stop else []
-    return [*known[:first], *between, *known[last:]]
+    return [*items, *known[last:]]
 
 
-def _known_ahead(text: bytes, place: int, known: Sequence[bytes]) -> tuple[int, int]:
-    """How many of the known items follow each other from a place on, and where the last of them ends."""
-    first, step = 0, _COMPARED
-    while step and first < len(known):
-        block = known[first : first + step]
-        written = (_MARK if first else _INDENT) + _MARK.join(block)
-        if text.startswith(written, place):
+def _unknown(text: bytes, place: int, stop: int, before: Sequence[bytes]) -> list[bytes]:
+    """The items of a part of a list, which begins with a comma where others stand before it."""
+    comma = b"," if before else b""
+    if text.startswith(comma, place) and text[place + len(comma) : stop].strip(b" \t\r\n"):
+        return _in_pieces(text, place + len(comma), stop)
+    if text[place:stop].strip(b" \t\r\n"):
+        raise JsonError("the list is malformed")
+    return []
+
+
+def _next_known(text: bytes, place: int, stop: int, near: Sequence[bytes]) -> tuple[int, int] | None:
+    """The first of these known items that follows soon, as its number, and where the comma before it stands."""
+    for number, item in enumerate(near):
+        found = text.find(_MARK + item, place, min(place + _SOON + len(item), stop))
+        if found >= 0:
+            return number, found
+    return None
+
+
+def _known_ahead(
+    text: bytes, place: int, stop: int, known: Sequence[bytes], among: range, begin: bytes
+) -> tuple[int, int]:
+    """Which of some known items is the first that does not follow the others from a place on, and where the last that
+    does ends. begin: what stands before the first.
+    """
+    first, step = among.start, _COMPARED
+    while step and first < among.stop:
+        block = known[first : min(first + step, among.stop)]
+        written = begin + _MARK.join(block)
+        if text.startswith(written, place, stop):
+            begin = _MARK
             place += len(written)
             first += len(block)
         else:

@@ -111,6 +111,21 @@ def test_items_known_from_the_former_text_make_no_difference(
     assert with_known(text, known[1]) == whole(text)
 
 
+@pytest.mark.slow
+@given(st.lists(NOTES, max_size=10), st.lists(NOTES, max_size=4), st.data())
+def test_items_known_here_and_there_make_no_difference(
+    former: list[Any], others: list[Any], data: st.DataObject
+) -> None:
+    notes = list(former)
+    for other in others:
+        place = data.draw(st.integers(0, len(notes)))
+        notes[place : place + data.draw(st.integers(0, 2))] = data.draw(st.sampled_from([[], [other]]))
+    known = whole(json.dumps({"notes": former}, indent=2, ensure_ascii=False).encode())
+    text = json.dumps({"version": 3, "notes": notes, "x": [1]}, indent=2, ensure_ascii=False).encode()
+    assert known is not None
+    assert with_known(text, known[1]) == whole(text)
+
+
 @given(st.lists(NOTES, min_size=1, max_size=4), st.data())
 def test_a_damaged_text_is_refused_or_read_as_the_whole_is_whatever_was_known(
     notes: list[Any], data: st.DataObject
@@ -142,3 +157,19 @@ def test_known_items_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None
         json.dumps({"version": 3, "notes": notes[:40]}, indent=2).encode(), "notes", known
     )[1]
     assert all(one is other for one, other in zip(found, known[:40], strict=True))
+
+
+def test_only_what_is_new_is_read_where_little_changed_in_several_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    notes = [{"id": f"a note of some length, number {number}"} for number in range(50)]
+    known = split_document(json.dumps({"notes": notes}, indent=2).encode(), "notes")[1]
+    changed = [{"id": "new"}, *notes[:7], {"id": "other"}, *notes[8:20], *notes[22:], {"id": "last"}]
+    read: list[bytes] = []
+    in_pieces = json_text._in_pieces
+    monkeypatch.setattr(
+        json_text, "_in_pieces", lambda *given: read.extend(made := in_pieces(*given)) or made
+    )
+    found = split_document(json.dumps({"version": 3, "notes": changed}, indent=2).encode(), "notes", known)[1]
+    assert [json.loads(one) for one in found] == changed
+    assert [json.loads(one)["id"] for one in read] == ["new", "other", "last"]
