@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from core.pipeline.database.schema import CHECKPOINTS
-
 
 class Checkpoint(NamedTuple):
     """A checkpoint as it is stored. cause: what called for it. created_at: epoch ms."""
@@ -30,17 +28,8 @@ class Checkpoints:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def there(self) -> bool:
-        """Whether the table is there: it is made with the first checkpoint."""
-        found = self._connection.execute(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoints'"
-        ).fetchone()
-        return found is not None
-
     def insert(self, checkpoint: Checkpoint) -> int:
         """Adds a checkpoint, whose own id counts for nothing; the id that it gets."""
-        for statement in CHECKPOINTS:
-            self._connection.execute(statement)
         row = self._connection.execute(
             f"INSERT INTO checkpoints ({_COLUMNS.removeprefix('id, ')}) VALUES (?, ?, ?, ?, ?, ?, ?)",
             checkpoint[1:],
@@ -50,8 +39,6 @@ class Checkpoints:
 
     def count_of(self, session: str) -> int:
         """How many checkpoints a session has."""
-        if not self.there():
-            return 0
         found = self._connection.execute(
             "SELECT count(*) FROM checkpoints WHERE session_key = ?", (session,)
         ).fetchone()
@@ -67,8 +54,6 @@ class Checkpoints:
 
     def newest_session(self, project: str) -> str | None:
         """The session with the newest checkpoint, of a project or ("") of all; None for none."""
-        if not self.there():
-            return None
         where, values = ("WHERE project = ?", (project,)) if project else ("", ())
         row = self._connection.execute(
             f"SELECT session_key FROM checkpoints {where} ORDER BY id DESC LIMIT 1", values
@@ -77,8 +62,6 @@ class Checkpoints:
 
     def newest(self, session: str, most: int) -> tuple[Checkpoint, ...]:
         """The newest checkpoints of a session, at most so many, the newest first."""
-        if not self.there():
-            return ()
         rows = self._connection.execute(
             f"SELECT {_COLUMNS} FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?",
             (session, most),

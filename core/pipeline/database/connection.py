@@ -21,8 +21,8 @@ from core.errors import (
     Update,
     remedy_for,
 )
+from core.pipeline.database.migrations import VERSION, Migrations
 from core.pipeline.database.outbox_lock import outbox_lock
-from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.tables import Tables
 from core.pipeline.transaction_guard import holding_a_transaction
 from core.storage.files.atomic import identity, make_folder, write_target, wrong_kind
@@ -30,6 +30,7 @@ from core.storage.files.sqlite import (
     BUSY_SECONDS,
     DATABASE_ERRORS,
     NO_VERSION,
+    address_to_read,
     begin_file,
     code_of,
     damage_in,
@@ -40,6 +41,7 @@ from core.storage.files.sqlite import (
     shows_damage,
 )
 from core.storage.journal.belonging import ID_NAME, folder_id, may_belong
+from core.storage.safety.database_copies import copy_database
 from core.storage.safety.quarantine import QUARANTINE
 
 PIPELINE_FILE: Final = "pipeline.db"
@@ -164,6 +166,8 @@ class Database:
                 writer.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
                 self._lasting = lasting
             with in_one_step(writer), holding_a_transaction():
+                # A newer version may have changed the tables since this one opened them.
+                _refuse_newer(self.path, Migrations(writer).version())
                 yield Tables(writer)
 
     def _opened_to_write(self) -> sqlite3.Connection:
@@ -227,6 +231,7 @@ class Database:
     def _connect(self) -> None:
         with self._all_errors():
             begin_file(self.path)
+            _refuse_newer(self.path, _version_seen(self.path))
             writer = self._new_connection()
             try:
                 self._prepare(writer)
@@ -237,42 +242,69 @@ class Database:
             self._file = identity(self.path)
 
     def _prepare(self, writer: sqlite3.Connection) -> None:
-        version = writer.execute("PRAGMA user_version").fetchone()[0]
+        migrations = Migrations(writer)
+        version = migrations.version()
         if version >= NO_VERSION:
             raise BrokenFileError("its version number is damaged", where=str(self.path))
-        if version > VERSION:
-            raise ReadOnlyError(
-                f"the pipeline's database has version {version}, newer than nuggets-tui supports ({VERSION})",
-                code=ErrorCode.NEWER_VERSION,
-                remedy=Update(),
-                where=str(self.path),
-                kept="nothing was written",
-            )
+        _refuse_newer(self.path, version)
+        if version > 0:
+            # Ours, or set aside before anything in it changes.
+            writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
         log_beside(writer)
         # What was submitted must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
-        if version == VERSION:
-            writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
-            self._check_id(writer)
-            return
+        if version <= 0:
+            self._make_tables(writer, migrations)
+        self._check_id(writer)
+        if version != VERSION:
+            self._migrate(writer, migrations)
+
+    def _make_tables(self, writer: sqlite3.Connection, migrations: Migrations) -> None:
         with in_one_step(writer):
             # Another process may have made the tables while this one waited.
-            version = writer.execute("PRAGMA user_version").fetchone()[0]
-            if version < 0:
+            version = migrations.version()
+            if version < 0 or (version == 0 and not migrations.is_empty()):
                 raise BrokenFileError(
                     "it is another program's database", code=ErrorCode.FOREIGN_DATABASE, where=str(self.path)
                 )
             if version == 0:
-                if writer.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise BrokenFileError(
-                        "it is another program's database",
-                        code=ErrorCode.FOREIGN_DATABASE,
-                        where=str(self.path),
-                    )
-                for statement in _statements(TABLES):
-                    writer.execute(statement)
-                writer.execute(f"PRAGMA user_version = {VERSION}")
-        self._check_id(writer)
+                migrations.take_all()
+
+    def _migrate(self, writer: sqlite3.Connection, migrations: Migrations) -> None:
+        """Brings the tables of a former version to the present one, each step all or nothing, after a copy of the file
+        went into backups/. Whoever else opens it waits meanwhile, and finds it done.
+        """
+        copied = False
+        # A script may make a table anew, which others refer to; it can be switched between transactions only.
+        writer.execute("PRAGMA foreign_keys = OFF")
+        try:
+            while migrations.version() < VERSION:
+                with self._no_fault_of_the_file(), in_one_step(writer):
+                    version = migrations.version()
+                    if not 0 < version < VERSION:
+                        break  # another process did it while this one waited
+                    if not copied:
+                        # Nobody else writes now, so the copy is what the step begins with.
+                        copy_database(self.path.parent, self.path, version, datetime.now(UTC))
+                        copied = True
+                    migrations.take_step()
+        finally:
+            writer.execute("PRAGMA foreign_keys = ON")
+        _refuse_newer(self.path, migrations.version())
+
+    @contextmanager
+    def _no_fault_of_the_file(self) -> Iterator[None]:
+        """A step that fails leaves the database as it is: it could be read so far, and is not set aside for that."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if not isinstance(error, sqlite3.IntegrityError) and not shows_damage(self.path, error):
+                raise
+            raise StorageError(
+                f"the pipeline's database has a former version and cannot be upgraded ({one_line(error)})",
+                where=str(self.path), kept="the file is unchanged, and your notes are not in it",
+                todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
+            ) from error  # fmt: skip
 
     def _check_id(self, writer: sqlite3.Connection) -> None:
         """Raises BrokenFileError for the database of another memory; one that bears no id yet gets this folder's."""
@@ -330,7 +362,9 @@ class Database:
 def open_read_only(home: Path) -> Iterator[Tables]:
     """The database of a memory that has one, opened to look: nothing is made, repaired or written.
 
-    Raises StorageError, BrokenFileError, LockTimeoutError.
+    One of a former version is looked at through a copy for the moment, which has the present tables; of a newer one
+    all can be read whose tables are as they are here. Raises StorageError, BrokenFileError, LockTimeoutError, and
+    ReadOnlyError for what only a newer version can read.
     """
     path = home / PIPELINE_FILE
     check_kind(home)
@@ -339,12 +373,61 @@ def open_read_only(home: Path) -> Iterator[Tables]:
         with (
             database_errors(path),
             closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection,
+            _in_present_form(connection) as readable,
         ):
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA query_only = ON")
-            yield Tables(connection)
+            readable.row_factory = sqlite3.Row
+            readable.execute("PRAGMA query_only = ON")
+            yield Tables(readable)
     except OSError as error:
         raise as_nuggets_error(path, error) from error
+
+
+@contextmanager
+def _in_present_form(reader: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """The database itself, or of a former version a copy for the moment with the present tables."""
+    if not 0 < Migrations(reader).version() < VERSION:
+        yield reader
+        return
+    # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        reader.backup(copy)
+        Migrations(copy).take_all()
+        yield copy
+
+
+def _version_seen(path: Path) -> int:
+    """The version of a database, 0 where it cannot be told; opened to look, so closing it writes nothing either."""
+    try:
+        address, _ = address_to_read(path)
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as reader:
+            return Migrations(reader).version()
+    except DATABASE_ERRORS:
+        return 0
+
+
+def _refuse_newer(path: Path, version: int) -> None:
+    """Raises ReadOnlyError for a version that only a newer nuggets-tui knows."""
+    if VERSION < version < NO_VERSION:
+        raise ReadOnlyError(
+            f"the pipeline's database has version {version}, newer than nuggets-tui supports ({VERSION})",
+            code=ErrorCode.NEWER_VERSION,
+            remedy=Update(),
+            where=str(path),
+            kept="nothing was written",
+        )
+
+
+@contextmanager
+def open_copy(path: Path) -> Iterator[Tables]:
+    """A copy of the database in backups/, of whichever version, to be read or masked by nobody else meanwhile.
+
+    Raises StorageError, BrokenFileError.
+    """
+    with (
+        database_errors(path),
+        closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection,
+    ):
+        yield Tables(connection)
 
 
 def check_whole(reader: Tables, home: Path) -> None:
@@ -379,6 +462,9 @@ def database_errors(path: Path) -> Iterator[None]:
     except (NuggetsError, OSError):
         raise
     except DATABASE_ERRORS as error:
+        if shows_damage(path, error):
+            # What a newer version renamed or took away is not found here, and nothing is damaged.
+            _refuse_newer(path, _version_seen(path))
         # A rule of the tables that was met is for whoever wrote the statement.
         if not isinstance(error, sqlite3.IntegrityError):
             raise as_nuggets_error(path, error) from error
@@ -444,13 +530,3 @@ def unreadable(path: Path, said: str) -> BrokenFileError:
         kept="the file is unchanged, and your notes are not in it",
         todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
     )  # fmt: skip
-
-
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; a trigger holds several semicolons."""
-    gathered = ""
-    for line in script.splitlines(keepends=True):
-        gathered += line
-        if sqlite3.complete_statement(gathered):
-            yield gathered
-            gathered = ""

@@ -12,10 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
 from core.model.secrets import mark_of
-from core.pipeline.database.checkpoints import Checkpoints
 from core.pipeline.database.meta import Meta
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import normalise
+from core.storage.files.sqlite import in_one_step
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
@@ -172,10 +172,7 @@ class Masking:
         )
         for session, content in found:
             yield StoredText(f"session {session}", "", _unpacked(content))
-        if Checkpoints(self._connection).there():
-            yield from self._stored_texts(
-                "SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id"
-            )
+        yield from self._stored_texts("SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id")
 
     def _stored_texts(self, query: str) -> Iterator[StoredText]:
         return (StoredText(*row) for row in self._connection.execute(query))
@@ -238,6 +235,14 @@ class Masking:
         put_guards_back()
         self.index_anew()
         return done
+
+    def mask_copy(self, masks: Masks) -> None:
+        """Masks a copy that nobody else uses, so that no byte of the former rows is left in it."""
+        with in_one_step(self._connection):
+            self.mask_rows(masks)
+            self.finish()
+        self._connection.execute("VACUUM")
+        self.index_anew()
 
     def _lift_guards(self) -> Callable[[], None]:
         """Takes the triggers of the audit away; what puts them back."""

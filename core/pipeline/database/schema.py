@@ -1,10 +1,12 @@
-"""The tables of pipeline.db. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects."""
+"""The tables of pipeline.db as version 1 has them; what changed since is in `migrations`, and this file stays as it is.
+
+Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-VERSION: Final = 1
 _MEMORIES: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
@@ -184,13 +186,4 @@ CREATE TABLE transcripts (
     project TEXT NOT NULL, redactions INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
     PRIMARY KEY (session_key, revision)) WITHOUT ROWID;
 """
-# What an agent said of a session before its context went, without credentials; the oldest of a session go first.
-# Made with the first checkpoint, in databases of former versions as well; readers ask whether it is there.
-CHECKPOINTS: Final = (
-    "CREATE TABLE IF NOT EXISTS checkpoints (id INTEGER PRIMARY KEY AUTOINCREMENT, session_key TEXT NOT NULL, "
-    "project TEXT NOT NULL, author TEXT NOT NULL, cause TEXT NOT NULL, digest TEXT NOT NULL, "
-    "redactions INTEGER NOT NULL, created_at INTEGER NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS checkpoints_session ON checkpoints (session_key, id)",
-    "CREATE INDEX IF NOT EXISTS checkpoints_project ON checkpoints (project, id)",
-)
-TABLES: Final = _MEMORIES + _DECISIONS + _KNOWLEDGE + _WORK
+FIRST_TABLES: Final = _MEMORIES + _DECISIONS + _KNOWLEDGE + _WORK

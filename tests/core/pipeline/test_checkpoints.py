@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kits.old_pipeline import version_1
 from kits.service_kit import Clock, configure, open_pipeline
 
 from core.errors import ErrorCode, InvalidInputError
@@ -154,13 +155,13 @@ def test_a_kept_checkpoint_outlives_the_process_that_is_killed_right_after(home:
         assert "Done: half." in found.text
 
 
-def test_a_database_without_checkpoints_is_read_as_it_is_and_gets_them_with_the_first(home: Path) -> None:
-    open_pipeline(home).close()
-    with sqlite3.connect(home / "pipeline.db") as connection:
-        assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checkpoints'").fetchall()
+def test_a_database_from_before_checkpoints_is_read_as_it_is_and_keeps_them_once_it_is_opened(
+    home: Path,
+) -> None:
+    version_1(home)
+    assert Workspace(Memory.open(home)).secrets() == ()
     with open_pipeline(home) as pipeline:
         assert pipeline.recover() is None
-        assert Workspace(Memory.open(home)).secrets() == ()
         pipeline.checkpoint("Done.", session="s1")
         assert pipeline.recover("s1") is not None
 

@@ -1,0 +1,309 @@
+"""Databases of former versions: brought to the present tables with every row kept, however often that is stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kits.kill_steps import end_before_step
+from kits.old_pipeline import rows_of, schema_of, version_1
+from kits.service_kit import configure, open_pipeline
+
+from core.errors import ErrorCode, NuggetsError, ReadOnlyError, StorageError
+from core.memory import Memory
+from core.pipeline.database import connection as opening
+from core.pipeline.database import migrations
+from core.pipeline.database.connection import Database, open_read_only
+from core.pipeline.database.migrations import MIGRATIONS, VERSION
+from core.pipeline.writes.verify import drift
+from core.workspace import Workspace
+
+TEXT = "Caroline chose PostgreSQL over MongoDB."
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def copies(home: Path) -> list[Path]:
+    return sorted((home / "backups").glob("*.db"))
+
+
+def assert_kept(path: Path, before: dict[str, list[tuple[object, ...]]]) -> None:
+    """All rows are there still, and what belongs together does."""
+    after = rows_of(path)
+    for table, rows in before.items():
+        kept = [row for row in after[table] if row in rows]
+        assert kept == rows, table
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        found = connection.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'postgresql'")
+        assert found.fetchall() == [(1,)]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> set[tuple[str, ...]]:
+    """The tables of a new database."""
+    Database.open(tmp_path / "new").close()
+    return schema_of(tmp_path / "new" / "pipeline.db")
+
+
+@pytest.mark.parametrize("checkpoints", [False, True], ids=["without checkpoints", "with checkpoints"])
+def test_a_database_of_version_1_gets_the_tables_of_a_new_one_and_keeps_every_row(
+    tmp_path: Path, checkpoints: bool, fresh: set[tuple[str, ...]]
+) -> None:
+    path = version_1(tmp_path / "old", checkpoints=checkpoints)
+    before = rows_of(path)
+    assert all(before.values())
+    Database.open(path.parent).close()
+    assert schema_of(path) == fresh
+    assert version_of(path) == VERSION
+    assert_kept(path, before)
+    with open_pipeline(path.parent) as pipeline:
+        assert (pipeline.recover("s1") is not None) is checkpoints
+        assert pipeline.ingest(TEXT).status == "queued"
+
+
+def test_each_step_alone_leaves_what_belongs_together(tmp_path: Path) -> None:
+    path = version_1(tmp_path, checkpoints=True)
+    for version in range(1, VERSION):
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            migrations.Migrations(connection).take_step()
+            connection.execute("COMMIT")
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert version_of(path) == version + 1
+
+
+def test_a_copy_of_the_file_is_kept_before_the_first_step_and_none_for_a_present_one(tmp_path: Path) -> None:
+    path = version_1(tmp_path)
+    before, tables = rows_of(path), schema_of(path)
+    for _ in range(2):
+        Database.open(tmp_path).close()
+        (copy,) = copies(tmp_path)
+    assert copy.name.endswith("Z-v1-pipeline.db")
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert (rows_of(copy), schema_of(copy), version_of(copy)) == (before, tables, 1)
+    # Put back, it is migrated again.
+    for side in ("", "-wal", "-shm"):
+        (tmp_path / f"pipeline.db{side}").unlink(missing_ok=True)
+    shutil.copy(copy, path)
+    Database.open(tmp_path).close()
+    assert_kept(path, before)
+    assert len(list((tmp_path / "backups").iterdir())) <= 2
+
+
+def test_the_copy_has_what_still_lies_in_the_log_of_writes(tmp_path: Path) -> None:
+    path = version_1(tmp_path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("UPDATE raw_memories SET content = 'Said last.' WHERE id = 'raw-3'")
+        assert path.with_name("pipeline.db-wal").stat().st_size > 0
+        Database.open(tmp_path).close()
+    (copy,) = copies(tmp_path)
+    assert "Said last." in {row[1] for row in rows_of(copy)["raw_memories"]}
+    assert "Said last." in {row[1] for row in rows_of(path)["raw_memories"]}
+
+
+def test_without_a_copy_nothing_is_changed(tmp_path: Path) -> None:
+    path = version_1(tmp_path)
+    before = path.read_bytes()
+    (tmp_path / "backups").write_text("no folder")
+    with pytest.raises(NuggetsError, match="backups"):
+        Database.open(tmp_path)
+    assert path.read_bytes() == before
+    assert not (tmp_path / "quarantine").exists()
+
+
+def _end_within(steps: int) -> None:
+    """Ends this process, as kill -9 would, in the midst of the statements of a migration, or before a file's step."""
+    plain = Database._new_connection
+
+    def counted(database: Database) -> sqlite3.Connection:
+        made = plain(database)
+        left = steps
+
+        def count() -> int:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                os._exit(9)
+            return 0
+
+        made.set_progress_handler(count, 200)
+        return made
+
+    Database._new_connection = counted  # type: ignore[method-assign]
+
+
+def _in_a_child(work: object) -> int:
+    child = os.fork()
+    if child == 0:
+        try:
+            work()  # type: ignore[operator]
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.parametrize("where", ["statements", "files"])
+def test_a_migration_that_is_killed_at_any_moment_is_done_by_the_next_opening(
+    tmp_path: Path, where: str, fresh: set[tuple[str, ...]]
+) -> None:
+    old = version_1(tmp_path / "old")
+    before, codes = rows_of(old), []
+    for steps in range(200):
+        home = tmp_path / str(steps)
+        shutil.copytree(old.parent, home)
+
+        def opened(home: Path = home, steps: int = steps) -> None:
+            if where == "files":
+                end_before_step(steps)
+            else:
+                _end_within(steps)
+            Database.open(home).close()
+
+        codes.append(_in_a_child(opened))
+        Database.open(home).close()
+        path = home / "pipeline.db"
+        assert (version_of(path), schema_of(path)) == (VERSION, fresh)
+        assert_kept(path, before)
+        assert {version_of(copy) for copy in copies(home)} <= set(range(1, VERSION))
+        assert copies(home)
+        shutil.rmtree(home)
+        if codes[-1] == 0:
+            break
+    assert set(codes[:-1]) == {9}
+    assert len(codes) > 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_processes_that_open_it_at_once_migrate_it_once(tmp_path: Path, fresh: set[tuple[str, ...]]) -> None:
+    path = version_1(tmp_path / "old")
+    before = rows_of(path)
+    gate, opened = os.pipe()
+
+    def open_and_write(number: int) -> None:
+        os.close(opened)
+        os.read(gate, 1)
+        with open_pipeline(path.parent, name=f"w{number}") as pipeline:
+            pipeline.ingest(f"{TEXT} For the {number}th time.")
+
+    children = []
+    for number in range(4):
+        child = os.fork()
+        if child == 0:
+            try:
+                open_and_write(number)
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        children.append(child)
+    os.close(opened)
+    os.close(gate)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
+    assert schema_of(path) == fresh
+    assert_kept(path, before)
+    assert len(rows_of(path)["raw_memories"]) == len(before["raw_memories"]) + 4
+    assert len(copies(path.parent)) == 1
+
+
+def test_looking_at_a_database_of_version_1_writes_nothing_and_sees_the_present_tables(
+    tmp_path: Path,
+) -> None:
+    home = configure(tmp_path)
+    path = version_1(home)
+    before = path.read_bytes()
+    with open_read_only(home) as reader:
+        assert reader.checkpoints.count_of("s1") == 0
+        assert reader.raw.raw_of("raw-1") is not None
+        with pytest.raises(sqlite3.OperationalError):
+            reader.connection.execute("DELETE FROM meta")
+    memory = Memory.open(home)
+    assert not any(one.kind == "unreadable-pipeline" for one in drift(memory, now=0))
+    assert Workspace(memory).secrets() == ()
+    assert path.read_bytes() == before
+    assert not (home / "backups").exists()
+
+
+def test_a_newer_database_is_refused_with_one_error_and_not_a_byte_of_it_changes(tmp_path: Path) -> None:
+    path = version_1(tmp_path)
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"PRAGMA user_version = {VERSION + 1}")
+        newer.execute("ALTER TABLE facts RENAME TO statements")
+        newer.commit()
+        # Somebody else has it open, so that what was written last lies in the log beside it.
+        files = {one.name: one.read_bytes() for one in tmp_path.iterdir() if not one.name.endswith("-shm")}
+        with pytest.raises(ReadOnlyError, match="newer than nuggets-tui supports") as refused:
+            Database.open(tmp_path)
+        assert refused.value.code is ErrorCode.NEWER_VERSION
+        # What is still as it is here can be looked at; of the rest it is said why it cannot be.
+        with open_read_only(tmp_path) as reader:
+            assert reader.raw.raw_of("raw-1") is not None
+        with pytest.raises(ReadOnlyError, match="newer than"), open_read_only(tmp_path) as reader:
+            reader.facts.fact_statuses()
+        assert files == {
+            one.name: one.read_bytes() for one in tmp_path.iterdir() if not one.name.endswith("-shm")
+        }
+
+
+def test_who_has_it_open_while_a_newer_version_migrates_it_writes_no_more(tmp_path: Path) -> None:
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(TEXT)
+        with closing(sqlite3.connect(tmp_path / "pipeline.db", isolation_level=None)) as newer:
+            newer.execute(f"PRAGMA user_version = {VERSION + 1}")
+        with pytest.raises(ReadOnlyError, match="newer than"):
+            pipeline.ingest(f"{TEXT} Later.")
+        assert pipeline.status().raw == 1
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was_and_sets_nothing_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = version_1(tmp_path)
+    before = rows_of(path)
+    for failing in (
+        "CREATE TABLE more (a);\nINSERT INTO none_such VALUES (1);\n",
+        "CREATE TABLE more (a);\nINSERT INTO meta VALUES ('paused', 1);\n",
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(migrations, "MIGRATIONS", (MIGRATIONS[0], failing))
+            patched.setattr(migrations, "VERSION", 2)
+            patched.setattr(opening, "VERSION", 2)
+            with pytest.raises(StorageError, match=r"cannot be upgraded .*; the file is unchanged"):
+                Database.open(tmp_path)
+        assert (version_of(path), rows_of(path)) == (1, before)
+    assert not (tmp_path / "quarantine").exists()
+    Database.open(tmp_path).close()
+    assert_kept(path, before)
+
+
+def test_what_is_masked_is_masked_in_the_copies_too(tmp_path: Path) -> None:
+    home = configure(tmp_path)
+    value = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+    path = version_1(home)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "UPDATE raw_memories SET content = ? WHERE id = 'raw-3'", (f"The key is {value}.",)
+        )
+        connection.commit()
+    Database.open(home).close()
+    (copy,) = copies(home)
+    assert value.encode() in copy.read_bytes()
+    workspace = Workspace(Memory.open(home))
+    masking = workspace.masking(["raw-3"])
+    assert copy in {place.path for place in masking.places}
+    workspace.mask_secrets(masking)
+    assert workspace.masking_left(masking) == ()
+    assert not any(value.encode() in one.read_bytes() for one in home.rglob("*") if one.is_file())
+    masked = rows_of(copy)
+    assert len(masked["raw_memories"]) == 3
+    assert masked["facts"] == rows_of(path)["facts"]
