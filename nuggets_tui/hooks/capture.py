@@ -52,7 +52,7 @@ def statements(prompt: str) -> Iterator[tuple[str, str]]:
 
     Code, quoted lines and questions are passed over.
     """
-    prompt = prompt[:_LONGEST_PROMPT]
+    prompt = _unquoted(prompt[:_LONGEST_PROMPT].strip())
     folded = prompt.lower()
     if not any(sign in folded for sign in _SIGNS):
         return
@@ -71,6 +71,15 @@ def statements(prompt: str) -> Iterator[tuple[str, str]]:
         found += 1
         if found == _MOST:
             return
+
+
+def _unquoted(prompt: str) -> str:
+    """A prompt without the quotation marks that stand around the whole of it: OpenCode's `run` puts them there."""
+    return (
+        prompt[1:-1]
+        if len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in prompt[1:-1]
+        else prompt
+    )
 
 
 def _sentences(prompt: str) -> Iterator[str]:

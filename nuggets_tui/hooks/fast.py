@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # Seconds: after the first the process ends, whatever it is doing; for the second it waits for a briefing being made.
 _DEADLINE: Final = 1.5
-_PATIENCE: Final = 0.8
+_PATIENCE: Final = 1.2
 _LONGEST: Final = 16 << 20
 _MOST_CAUGHT: Final = 500
 _STARTS: Final = frozenset(("SessionStart", "sessionStart"))
@@ -118,7 +118,7 @@ def _take(agent: str, home: str) -> None:
     elif name in _TOOLS:
         _keep_paths(agent, home, event)
     elif name:
-        _start_worker(home)
+        _bring_in(home, nugget_of(_text(event, "cwd", "workspace_roots")))
     else:
         write_log(home, agent, "", "the event has no hook_event_name")
 
@@ -230,6 +230,16 @@ def _start_worker(home: str, *more: str) -> None:
 # Briefing
 
 
+def _bring_in(home: str, nugget: str) -> None:
+    """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
+    that it need not wait for it. Where neither is needed, no process is started.
+    """
+    if version_of(home) and cache_folder(home) and _kept_briefing(home, nugget) is None:
+        _start_worker(home, "--caught", "--briefing", nugget)
+    else:
+        _start_worker(home)
+
+
 def _brief(agent: str, home: str, name: str, folder: str) -> None:
     """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
     _start_worker(home)
@@ -250,8 +260,8 @@ def _brief(agent: str, home: str, name: str, folder: str) -> None:
     os.write(1, made.encode("utf-8", "replace") + b"\n")
 
 
-def _kept_briefing(home: str, nugget: str) -> str | None:
-    """The briefing that is kept for the memory as it is; None for none."""
+def _kept_briefing(home: str, nugget: str, since: float | None = None) -> str | None:
+    """The briefing that is kept for the memory as it is, or that was begun after a time; None for none."""
     import json
     import time
 
@@ -261,7 +271,8 @@ def _kept_briefing(home: str, nugget: str) -> str | None:
     try:
         with open(os.path.join(folder, BRIEFING), "rb") as file:
             kept = json.loads(file.read(1 << 20))
-        if kept["version"] == version_of(home) and kept["day"] == int(time.time()) // 86_400:
+        current = kept["version"] == version_of(home) and kept["day"] == int(time.time()) // 86_400
+        if current or (since is not None and kept["begun"] >= since):
             said = kept["texts"].get(nugget)
             return said if isinstance(said, str) else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -275,11 +286,13 @@ def _made_briefing(home: str, nugget: str) -> str:
 
     if not version_of(home) or not cache_folder(home):
         return ""
+    since = time.time()
     _start_worker(home, "--briefing", nugget)
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         time.sleep(0.02)
-        said = _kept_briefing(home, nugget)
+        # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.
+        said = _kept_briefing(home, nugget, since)
         if said is not None:
             return said
     return ""

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -31,13 +31,20 @@ _OLD_SECONDS: Final = 3600.0
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Applies what was caught for the memory in the folder that comes first; with --briefing NUGGET, makes that."""
-    home = arguments[0]
+    """For the memory in the folder that comes first: applies what was caught (nothing more named, or --caught), then
+    makes the briefing (--briefing NUGGET).
+    """
+    home, *more = arguments
+    if not more or "--caught" in more:
+        _tried(home, lambda: apply_caught(Path(home)))
+    if "--briefing" in more:
+        _tried(home, lambda: make_briefing(Path(home), more[-1]))
+
+
+def _tried(home: str, call: Callable[[], object]) -> None:
+    """A call whose error is put down in the log of hooks."""
     try:
-        if list(arguments[1:2]) == ["--briefing"]:
-            make_briefing(Path(home), arguments[2])
-        else:
-            apply_caught(Path(home))
+        call()
     except NuggetsError as error:
         write_log(home, "", "", f"failed: {error.code}: {error.what}")
     except Exception as error:
@@ -213,7 +220,7 @@ def make_briefing(home: Path, nugget: str) -> str:
     from core.memory import Memory
     from nuggets_tui.safe_text import plain
 
-    version = version_of(str(home))
+    begun, version = time.time(), version_of(str(home))
     memory = Memory.open(home, reconcile=False, tolerant=True)
     try:
         known = nugget if nugget in memory.snapshot.nugget_names else ""
@@ -223,8 +230,9 @@ def make_briefing(home: Path, nugget: str) -> str:
         text = plain(made.text) if made.notes else ""
     finally:
         memory.close()
-    day = int(time.time()) // 86_400
-    kept: dict[str, Any] = {"version": version, "day": day, "texts": {}}
+    day = int(begun) // 86_400
+    # begun: all texts in it were true of the memory then.
+    kept: dict[str, Any] = {"version": version, "day": day, "begun": begun, "texts": {}}
     folder = cache_folder(str(home))
     if not folder:
         return text

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from core.model.note import SCOPES, STABILITIES, TYPES
-from core.pipeline.writes.checkpoints import LONGEST as LONGEST_DIGEST
+from core.pipeline.limits import LONGEST_DIGEST
 
 LONGEST_CONTENT: Final = 1_000_000
 LONGEST_TEXT: Final = 10_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import did_you_mean, iso
-from core.pipeline.writes.checkpoints import LONGEST as LONGEST_DIGEST
+from core.pipeline.limits import LONGEST_DIGEST
 from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
 from nuggets_tui.mcp import shapes

@@ -10,11 +10,10 @@ from core.pipeline.database.checkpoints import Checkpoint, Checkpoints
 from core.pipeline.database.connection import Database
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
+from core.pipeline.limits import LONGEST_DIGEST
 from core.pipeline.records import KeptCheckpoint, Recovery
 from core.text.estimate import cut_to_tokens, estimate_tokens
 
-# Characters of one digest: what is longer is no digest any more.
-LONGEST: Final = 20_000
 _LONGEST_NAME: Final = 1_000
 # Of a session so many are looked through for a recovery.
 _MOST: Final = 50
@@ -113,7 +112,7 @@ def _check(digest: str, session: str, project: str) -> None:
             todo="name the session",
         )
     for field, text, longest in (
-        ("digest", digest, LONGEST),
+        ("digest", digest, LONGEST_DIGEST),
         ("session", session, _LONGEST_NAME),
         ("project", project, _LONGEST_NAME),
     ):

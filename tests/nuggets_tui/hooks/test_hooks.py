@@ -20,7 +20,7 @@ from kits.memory_files import tree
 from core.memory import Memory
 from core.model.change import Author
 from core.user_folders import cache_folder, state_folder
-from nuggets_tui.hooks import places
+from nuggets_tui.hooks import places, worker
 from nuggets_tui.hooks.capture import edited_paths, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
 
@@ -263,6 +263,62 @@ def test_a_briefing_that_is_not_there_is_made_by_another_process(home: Path, hoo
     assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
 
 
+@pytest.mark.parametrize("end", ["Stop", "SessionEnd", "PreCompact", "sessionEnd"])
+def test_the_end_of_a_session_makes_the_briefing_of_the_next_one(end: str, home: Path, hook: Run) -> None:
+    code = """
+import json, sys
+from nuggets_tui.hooks import fast
+fast._start_worker = lambda *words: print(json.dumps(words))
+fast.main(sys.argv[1:])
+"""
+    with memory_with_note(home):
+        pass
+    hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."))
+    (words,) = hook(event(home, end), code=code).stdout.splitlines()
+    worker.main(json.loads(words))
+    assert waiting(home) == []
+    said = hook(event(home, "SessionStart")).stdout
+    assert b"make ship" in said
+    assert b"5433" in said
+    # Nothing changed since: no process makes it again.
+    (words,) = hook(event(home, end), code=code).stdout.splitlines()
+    assert json.loads(words) == [str(home)]
+
+
+def test_a_briefing_is_told_though_others_write_while_it_is_made(home: Path, hook: Run) -> None:
+    with memory_with_note(home):
+        pass
+    code = """
+import os, sys
+from nuggets_tui.hooks import fast, worker
+def start(home, *words):
+    if words:
+        worker.main([home, *words])
+        os.utime(os.path.join(home, "graph", "graph.json"), (1, 1))
+fast._start_worker = start
+fast._PATIENCE = fast._DEADLINE = 30
+fast.main(sys.argv[1:])
+"""
+    assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
+    # For the next session it is too old.
+    code = NO_WORKER.replace("fast.main", "fast._PATIENCE = 0; fast.main")
+    assert hook(event(home, "SessionStart"), code=code).stdout == b""
+
+
+def test_a_memory_that_cannot_be_written_is_briefed_all_the_same(home: Path, hook: Run) -> None:
+    from core.facts.edits import remember
+
+    memory = Memory.open(home)
+    memory.change("a", lambda draft: remember(draft, "shop", "port", "5433"))
+    memory.close()
+    hook(event(home, "UserPromptSubmit", prompt="Remember that staging is slow."))
+    (home / "graph" / "graph.json").write_bytes(b"{broken")
+    worker.main([str(home), "--caught", "--briefing", "shop"])
+    assert len(waiting(home)) == 1
+    assert "failed: " in log(home)
+    assert (Path(places.cache_folder(str(home))) / places.BRIEFING).exists()
+
+
 def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None:
     before = tree(home.parent)
     assert hook(event(home, "SessionStart")).stdout == b""
@@ -347,6 +403,7 @@ def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
         ("I really prefer dataclasses here", [("preference", "I really prefer dataclasses here")]),
         ("we always use ruff, not black", [("preference", "we always use ruff, not black")]),
         ("You should never commit to main.", [("preference", "You should never commit to main.")]),
+        ('"Fix it. Always use double quotes."', [("preference", "Always use double quotes.")]),
         ("- always run the linter first", [("preference", "always run the linter first")]),
         ("I have never seen this error", []),
         ("It always fails on Mondays", []),
