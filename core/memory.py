@@ -479,6 +479,17 @@ class Memory:
 
         return count_waiting(self._repository, self._answers.following)
 
+    def write_only_while_it_stands(self, also: Iterable[str] = ()) -> bool:
+        """For who works unasked: from now on nothing is written, counted or made once anything is gone from the
+        memory's folder, since somebody removes it. also: names in it that stood a moment ago. Whether all stands.
+        """
+        return self._store.write_only_while_it_stands(also)
+
+    @property
+    def stands(self) -> bool:
+        """Whether nothing is gone since `write_only_while_it_stands`; True where that was not asked for."""
+        return self._store.stands
+
     def _leave_recall(self, nugget: str, key: str, note: str, session: str) -> bool:
         from core.quick_recall import is_on
         from core.storage.waiting import put

@@ -177,6 +177,13 @@ def is_locked(folder: str) -> bool:
     return False
 
 
+def known_files(home: str) -> list[str]:
+    """Names in a memory's folder of the files for which answers were made; none where none were."""
+    folder = cache_of(home)
+    state = answers.read_state(folder) if folder is not None else None
+    return [] if state is None else [name for name, (version, _) in state.files.items() if any(version)]
+
+
 def something_waits(home: str) -> bool:
     """Whether recalls wait to be counted."""
     return bool(waiting.paths(home))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from core.memory import Memory
-from core.quick_recall import something_waits, try_again
+from core.quick_recall import known_files, something_waits, try_again
 
 # So often it begins anew, while recalls go on.
 _ROUNDS: Final = 1000
@@ -47,11 +47,17 @@ def work_alone(lock: int, home: str, question: Sequence[str], memory: Memory | N
 
 def _work(lock: int, home: str, question: Sequence[str], memory: Memory | None) -> None:
     asked = [(question[0], question[1] if len(question) > 1 else None)] if question else []
+    # Whoever was answered in a hurry was so for these files. Whoever was not may have met others.
+    known = () if asked else known_files(home)
     if memory is None:
-        memory = Memory.open(home, reconcile=False, tolerant=True)
+        memory = Memory.open(home, reconcile=None, tolerant=True)
     try:
+        if not memory.write_only_while_it_stands(known):
+            return
         for _ in range(_ROUNDS):
             counted = any(_counted(memory, turn) for turn in range(_TRIES))
+            if not memory.stands:
+                return
             _make(memory, asked)
             # Who recalls while this process holds the lock leaves the counting to it.
             if not counted or not try_again(lock, lambda: something_waits(home)):
@@ -63,7 +69,8 @@ def _work(lock: int, home: str, question: Sequence[str], memory: Memory | None) 
 def _counted(memory: Memory, turn: int) -> bool:
     if turn:
         time.sleep(_PAUSE)
-    return memory.count_waiting()
+    # A memory that somebody removes is not waited for.
+    return not memory.stands or memory.count_waiting()
 
 
 def _make(memory: Memory, asked: Sequence[tuple[str, str | None]]) -> None:

@@ -33,6 +33,8 @@ def count_waiting(repository: Repository, following: Callable[[], AbstractContex
     for _ in range(_TRIES):
         if not waiting.paths(home):
             return True
+        if not repository.store.stands:
+            return False
         try:
             lock = try_lock(repository.home / waiting.FOLDER / waiting.LOCK, _WAIT_SECONDS)
         except NuggetsError:
@@ -66,7 +68,10 @@ def _count(
             break
         except ConflictError:
             # The note moved on, or is gone: a recall of what is no more is nobody's to count.
-            repository.refresh(patient=False)
+            try:
+                repository.refresh(patient=False)
+            except NuggetsError:
+                return False
             if turn == _TRIES - 1:
                 break
         except NuggetsError:

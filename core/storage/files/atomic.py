@@ -49,7 +49,7 @@ class Lock:
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
         """Takes the lock. Waits at most so long for one that stays held; with in_turn, as long for earlier callers.
-        Raises LockTimeoutError, OSError.
+        Raises LockTimeoutError, OSError, also where the folder is gone.
         """
         from filelock import FileLock, SoftFileLock, Timeout
 
@@ -57,9 +57,9 @@ class Lock:
         todo = "try again when it is done"
         try:
             try:
-                if not self._in_turn or os.path.lexists(self._next) or not _took(lock):
+                if not self._in_turn or os.path.lexists(self._next) or not _took(lock, self._path):
                     with self._queue(seconds):
-                        lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+                        _take(lock, self._path, seconds)
             except OSError as error:
                 if isinstance(error, Timeout) or error.errno not in _NO_LOCKS:
                     raise
@@ -67,7 +67,7 @@ class Lock:
                 todo += (
                     f"; this file system has no locks, so if no other program is running, delete {self._held}"
                 )
-                lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+                _take(lock, self._path, seconds)
         except Timeout as error:
             raise LockTimeoutError(
                 f"another program has locked the memory for {seconds:g} s",
@@ -85,7 +85,7 @@ class Lock:
             return
         turn = FileLock(self._next, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
         try:
-            turn.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+            _take(turn, self._path, seconds)
         except Timeout:
             raise
         except OSError:
@@ -113,12 +113,20 @@ _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
 
 
-def _took(lock: BaseFileLock) -> bool:
+def _take(lock: BaseFileLock, path: Path, seconds: float) -> None:
+    """Takes the lock of the file at a path, waiting at most so long. Raises Timeout, OSError, also where its folder is
+    gone: the library would make it, and one that was removed meanwhile would be back.
+    """
+    os.stat(path.parent)
+    lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+
+
+def _took(lock: BaseFileLock, path: Path) -> bool:
     """Takes a lock that nobody holds; whether it did. Raises OSError."""
     from filelock import Timeout
 
     try:
-        lock.acquire(blocking=False)
+        _take(lock, path, 0)
     except Timeout:
         return False
     return True
