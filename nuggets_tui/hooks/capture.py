@@ -104,7 +104,7 @@ def edited_paths(event: Mapping[str, Any], root: str) -> Iterator[str]:
                 value = part.get(key)
                 if isinstance(value, str) and value:
                     yield from _within(value, root)
-            for key in ("command", "input", "patch"):
+            for key in ("command", "input", "patch", "patchText"):
                 value = part.get(key)
                 for text in value if isinstance(value, list) else [value]:
                     if isinstance(text, str) and "*** " in text:

@@ -25,8 +25,10 @@ with open(sys.argv[1], "a") as file:
     file.write(json.dumps([event, sys.argv[2:]]) + "\\n")
 """
 OPENCODE = """
-import { Nuggets } from "./plugin.mjs"
-const hooks = await Nuggets({ directory: "/p" })
+import plugin from "./plugin.mjs"
+// The second half of OpenCode 1 sets plugins up as OpenCode 2 does, without sessions.
+await plugin.setup({ agent: {}, options: {} })
+const hooks = await plugin.server({ directory: "/p" })
 await hooks["chat.message"]({ sessionID: "s" }, { parts: [{ type: "text", text: "I prefer tabs" }, { type: "file" }] })
 const said = { system: ["S"] }
 await hooks["experimental.chat.system.transform"]({ sessionID: "s" }, said)
@@ -34,6 +36,36 @@ await hooks["tool.execute.after"]({ tool: "edit", sessionID: "s", args: { filePa
 await hooks["tool.execute.after"]({ tool: "read", sessionID: "s", args: { filePath: "/p/b.py" } }, {})
 await hooks.event({ event: { type: "session.idle", properties: { sessionID: "s" } } })
 console.log(said.system.join())
+"""
+OPENCODE_2 = """
+import plugin from "./plugin.mjs"
+if (plugin.id !== "nuggets") throw new Error(plugin.id)
+const on = {}
+const hook = async (name, handler) => { on[name] = handler }
+let emit
+const events = { async *[Symbol.asyncIterator]() {
+  yield* [{ type: "session.execution.started", data: { sessionID: "s" } },
+    { type: "session.execution.succeeded", data: { sessionID: "of another folder" } },
+    { type: "session.execution.succeeded", data: { sessionID: "s" } }]
+  emit()
+} }
+const followed = new Promise((resolve) => { emit = resolve })
+let start
+const started = new Promise((resolve) => { start = resolve })
+const stream = { async *[Symbol.asyncIterator]() { await started; yield* events } }
+const cleanup = await plugin.setup({
+  location: { directory: "/p" }, session: { hook }, tool: { hook }, event: { subscribe: () => stream },
+})
+await on.prompt({ sessionID: "s", prompt: { text: "I prefer tabs" } })
+const said = { sessionID: "s", system: [{ type: "text", text: "S" }] }
+await on.context(said)
+await on["execute.after"]({ tool: "edit", sessionID: "s", status: "completed", input: { path: "/p/a.py" } })
+await on["execute.after"]({ tool: "edit", sessionID: "s", status: "error", input: { path: "/p/b.py" } })
+await on["execute.after"]({ tool: "read", sessionID: "s", status: "completed", input: { path: "/p/c.py" } })
+start()
+await followed
+cleanup()
+console.log(said.system.map((part) => part.text).join())
 """
 PI = """
 import extension from "./plugin.mjs"
@@ -62,7 +94,10 @@ def run(folder: Path, code: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize(("name", "code", "end"), [("opencode", OPENCODE, "Stop"), ("pi", PI, "SessionEnd")])
+@pytest.mark.parametrize(
+    ("name", "code", "end"),
+    [("opencode", OPENCODE, "Stop"), ("opencode", OPENCODE_2, "Stop"), ("pi", PI, "SessionEnd")],
+)
 def test_each_event_reaches_the_hook_and_the_briefing_the_agent(
     name: str, code: str, end: str, tmp_path: Path
 ) -> None:
@@ -76,11 +111,12 @@ def test_each_event_reaches_the_hook_and_the_briefing_the_agent(
     assert set(found) == {"SessionStart", "UserPromptSubmit", "PostToolUse", end}
     assert found["UserPromptSubmit"]["prompt"] == "I prefer tabs"
     assert "/p/a.py" in json.dumps(found["PostToolUse"])
+    assert len(events) == len(found)
     assert {event["session_id"] for event in found.values()} == {"s"}
     assert {event["cwd"] for event in found.values()} == {"/p"}
 
 
-@pytest.mark.parametrize(("name", "code"), [("opencode", OPENCODE), ("pi", PI)])
+@pytest.mark.parametrize(("name", "code"), [("opencode", OPENCODE), ("opencode", OPENCODE_2), ("pi", PI)])
 def test_a_program_that_is_gone_is_no_failure_of_the_agent(name: str, code: str, tmp_path: Path) -> None:
     written(name, tmp_path, Command(("/gone/nuggets",)))
     run(tmp_path, code.replace("said.systemPrompt", "said"))

@@ -426,5 +426,5 @@ def test_any_prompt_is_read(prompt: str) -> None:
 
 def test_paths_of_a_patch_are_those_within_the_project() -> None:
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: ../b.py\n*** End Patch"
-    found = edited_paths({"tool_input": {"command": ["apply_patch", patch]}}, "/p")
-    assert list(found) == ["src/a.py"]
+    for call in ({"command": ["apply_patch", patch]}, {"input": patch}, {"patchText": patch}):
+        assert list(edited_paths({"tool_input": call}, "/p")) == ["src/a.py"]
