@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 import pytest
+from textual._context import visible_screen_stack
 from textual.app import App
+from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -32,9 +34,15 @@ def wait_with_frames(app: App[object]) -> None:
 
 
 def draw(app: App[object]) -> None:
-    """Draws what changed since the last frame."""
-    if app in _waiting and app.is_running and app.screen._compositor._dirty_regions:
-        _refresh(app.screen)
+    """Draws what changed since the last frame: each widget its lines. They are put side by side where a test looks."""
+    compositor = app.screen._compositor
+    if app in _waiting and app.is_running and compositor._dirty_regions:
+        visible_screen_stack.set(app._background_screens)
+        changed = Region.from_union(compositor._dirty_regions)
+        compositor._dirty_regions.clear()
+        for _ in compositor._get_renders(changed):
+            pass
+        app._update_mouse_over(app.screen)
 
 
 @contextmanager
