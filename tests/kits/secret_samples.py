@@ -9,6 +9,8 @@ table the credential itself stands between "⟦" and "⟧", which are taken out 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 _KEY_BODY = (
     "MIIEpAIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF8PbnGy0AHB7MhgHcTz6sE2I2yPB\naFDrBz9vFqU4yK2LlBpBq8vM0y9Gk7A=="
 )
@@ -196,6 +198,74 @@ _PLANTED: tuple[str, ...] = (
     "password: ⟦\\u0068un¦ter2x⟧",
 )  # fmt: skip
 
+# One of each common kind, as they stand in sessions, files and logs of people who write programs: each must be kept
+# from a model. The rules were tuned on every other one of them, and the rest measures them.
+_CREDENTIALS: tuple[str, ...] = (
+    "export OPENAI_API_KEY=⟦sk-¦proj-T3BlbkFJr8Vw2Nq5Xk7Zt1Yb4Mc6Lp9Hd0Gs⟧",
+    "I put ⟦sk-¦ant-api03-Rt5Kq8Zw2Xv9Nb4Mh7Lc1Jd6Fs3Gp0-QwAA⟧ into the .env of the worker",
+    "git clone https://x-access-token:⟦gh¦s_7Hq2Wm9Zk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7Yt2Q⟧@github.com/acme/kestrel.git",
+    "remote: token ⟦github¦_pat_22BQXLM4A0k9Zr3Tn7Wv_1Hs6Yd8Fq2Jc5Lx0Pm4Rb7Kt9Vg3Nz6Qw8Se1Ua5Io2Dy7Hj⟧ has expired",
+    "GITLAB_TOKEN: ⟦glp¦at-Zk4Rt6Xv1Nb8Lc3Jd5Fp⟧",
+    "aws configure set aws_access_key_id ⟦AKI¦A5XKQ7RTW2NBM4VZL⟧",
+    "aws_secret_access_key = ⟦Vw8/Nq2Xk7¦Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx/Ke+Ua1⟧",
+    "the secret part is ⟦q9Lw/3Vx8Kc¦Pm2Zt7Rb5Nh1Yd4Jf6Gs0Qa+Xe8Uo3I⟧ for the deploy user",
+    "GOOGLE_MAPS_KEY=⟦AI¦zaSyD7kQ2mX9vL4tR8wN1cH6jB3sG5fZ0pYaU⟧",
+    "refresh_token: ⟦1//0¦gK7tR2mX9vL4wCgYIARAAGBASNwF-L9IrQ8nZ5cH6jB3sG1fY0pUaEdTbXo⟧",
+    "AccountName=harborprod;AccountKey=⟦Rt5Kq8Zw2Xv9¦Nb4Mh7Lc1Jd6Fs3Gp0QwErTyUiOpAsDfGhJkLzXcVbNm1234567890QwErTyUiOpAsDfGh==⟧",
+    "AZURE_CLIENT_SECRET=⟦Kx2¦8Q~Zw7Rt4Mv9Lc1Nb6Jd3Fp8Gs5Hy0QaEu⟧",
+    "slack bot ⟦xox¦b-482910573846-5839204718293-Zk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7⟧ is in the vault now",
+    "curl -X POST ⟦https://hooks.slack.com/services/¦T04KQ7RTW/B05NBM4VZL/Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9⟧ -d @payload.json",
+    "TELEGRAM_TOKEN=⟦6184720953:¦AAFk9Zr3Tn7Wv1Hs6Yd8Fq2Jc5Lx0Pm4Rb7⟧",
+    "DISCORD_BOT=⟦MTA4NzY1NDMyMTA5¦ODc2NTQzMg.GkXq7R.Zw2Xv9Nb4Mh7Lc1Jd6Fs3Gp0QwErTyUiOpAs⟧",
+    "stripe listen --api-key ⟦sk_li¦ve_51NqXk7Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx8KeUa⟧",
+    "STRIPE_WEBHOOK_SECRET=⟦whsec¦_Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx8KeUaVw2⟧",
+    "paypal client secret: ⟦EKx7Zt1Yb4¦Mc6Lp9Hd0GsR3Tf5Jx8KeUaVw2Nq5XkRt7Zw4Mv⟧",
+    "//npm.pkg.github.com/:_authToken=⟦np¦m_Zk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9Ha6Ke⟧",
+    "twine upload -u __token__ -p ⟦pypi-AgEI¦cHlwaS5vcmcCJGE3YjhjOWQwLTEyMzQtNTY3OC05YWJjLWRlZjAxMjM0NTY3OAACKlsz⟧ dist/*",
+    "cargo login ⟦cio¦Zk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9Ha⟧",
+    "DOCKERHUB_TOKEN=⟦dckr¦_pat_Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx8Ke⟧",
+    "HF_TOKEN=⟦hf¦_ZkRtXvNbLcJdFpGsYtQwHaKeUmVoIzTxCe⟧",
+    "wandb login ⟦3f9c1e7a5b2d8046¦f1e3a5c7b9d0e2f4a6b8c0d2⟧",
+    "SENDGRID_API_KEY: ⟦SG.¦Zk4Rt6Xv1Nb8Lc3Jd5Fp0G.s7Yt2Qw9Ha6Ke8Um1Vo3Iz5Tx7Ce9Bd2Fg4Hj6Kl⟧",
+    "twilio auth token is ⟦c7e1a9b3d5f70824¦6e8c0a2b4d6f8e1a⟧",
+    "mailgun key ⟦key-¦7c1e9a3b5d7f0824e6c8a0b2d4f6e8a1⟧",
+    "DD_API_KEY=⟦7c1e9a3b5d7f0824¦e6c8a0b2d4f6e8a1⟧",
+    "sentry-cli login --auth-token ⟦sntrys¦_eyJpYXQiOjE3MTY4MTIzNDUuMTIzLCJ1cmwiOiJodHRwcyJ9_Zk4Rt6Xv1Nb8Lc3Jd5Fp⟧",
+    "vault token ⟦hvs¦.CAESIZk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9Ha6Ke8Um⟧",
+    "tailscale up --authkey ⟦tskey-¦auth-kZk4Rt6CNTRL-Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9⟧",
+    "doctl auth init -t ⟦dop_v1_¦7c1e9a3b5d7f0824e6c8a0b2d4f6e8a17c1e9a3b5d7f0824e6c8a0b2d4f6e8a1⟧",
+    "CLOUDFLARE_API_TOKEN=⟦Zt1Yb4Mc6Lp9¦Hd0GsR3Tf5Jx8KeUaVw2Nq5XkRt7⟧",
+    "HEROKU_API_KEY=⟦7c1e9a3b-5d7f-4824¦-a6c8-a0b2d4f6e8a1⟧",
+    "SUPABASE_SERVICE_ROLE_KEY=⟦eyJhbGciOiJIUzI1¦NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoic2VydmljZV9yb2xlIn0.Zk4Rt6Xv1Nb8Lc3Jd5Fp0Gs7Yt2Qw9Ha6Ke8Um1Vo3I⟧",
+    "-H 'Authorization: Bearer ⟦eyJhbGciOiJSUzI1¦NiJ9.eyJzdWIiOiJtYXlhIn0.Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx8KeUaVw2⟧'",
+    "-H 'Authorization: Basic ⟦bWF5YTpTb21tZXIyMDI2¦IQ==⟧'",
+    "Cookie: sessionid=⟦Zk4Rt6Xv1Nb8¦Lc3Jd5Fp0Gs7Yt2Qw9Ha⟧; path=/",
+    "X-Api-Key: ⟦Xv1Nb8Lc3¦Jd5Fp0Gs7⟧",
+    "⟦-----BEGIN¦ OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END OPENSSH PRIVATE KEY-----⟧",
+    "PrivateKey = ⟦yAnz5TF+lXXJte14¦tji3zlMNq+hd2rYUIgJBgB3fBmk=⟧",
+    "⟦AGE-SECRET-¦KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX⟧",
+    "DATABASE_URL=postgres://kestrel:⟦Gr4nit¦eRock⟧@db.internal:5432/kestrel",
+    "mongodb+srv://app:⟦Zk4Rt¦6Xv1⟧@harbor.x7k2q.mongodb.net/prod",
+    "redis-cli -h cache.internal -a ⟦Xv1Nb8¦Lc3J⟧ ping",
+    "mysqldump -u root -p⟦Sommer¦2026!⟧ ledger > dump.sql",
+    "PGPASSWORD=⟦kupfer¦Draht7⟧ psql -h db.internal -U kestrel",
+    "rabbitmq: amqp://tern:⟦M00r¦huhn⟧@mq.internal:5672/",
+    "spring.datasource.password=⟦L3dger¦Batch⟧",
+    "ansible_become_pass: ⟦w4ld¦Meister9⟧",
+    "the wifi of the lab is Tern-Lab and the password is ⟦sal7y¦otter⟧",
+    "Das Passwort für den Jumphost ist ⟦Nebel¦horn42⟧, bitte nicht weitergeben",
+    "le mot de passe de la base : ⟦Galet¦te9!⟧",
+    "la contraseña del panel es ⟦Meren¦gue55⟧",
+    "login for staging: maya / ⟦Kor4lle¦nriff⟧",
+    "JWT_SECRET=⟦a-string-secret-at-¦least-256-bits-long⟧",
+    "encryption key: ⟦7c1e9a3b5d7f0824e6c8a0b2d4f6e8a1¦7c1e9a3b5d7f0824e6c8a0b2d4f6e8a1⟧",
+    "https://harborprod.blob.core.windows.net/b/dump.sql?sv=2023-11-03&se=2026-12-01&sig=⟦Zt1Yb4Mc6Lp9¦Hd0GsR3Tf5Jx8KeUaVw2Nq5XkRt7%3D⟧",
+    "OTP seed ⟦otpauth://totp/Harbor:maya?secret=¦JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Harbor⟧",
+    "it logs the raw blob ⟦Zk4Rt6Xv1Nb8Lc3J¦d5Fp0Gs7Yt2Qw9Ha6Ke8Um1Vo3Iz5Tx⟧ on startup",
+    "LINEAR_KEY=⟦lin_¦api_Zt1Yb4Mc6Lp9Hd0GsR3Tf5Jx8KeUaVw2Nq5XkRt⟧",
+    "npm config set //registry.example.test/:_password ⟦U29tbWVy¦MjAyNiE=⟧",
+)  # fmt: skip
+
 HARMLESS: tuple[str, ...] = (
     # Digests, ids and versions
     "9f86d08", "3f2a9c1b7d5e4f60718293a4b5c6d7e8f9012345", "fix in commit 3f2a9c1", "git show 9f86d08..3f2a9c1",
@@ -275,9 +345,20 @@ HARMLESS: tuple[str, ...] = (
 
 def planted() -> list[tuple[str, str]]:
     """Each text with the credential that stands in it."""
-    found = []
-    for marked in _PLANTED:
-        marked = marked.replace("¦", "")
-        inside = marked.partition("⟦")[2].partition("⟧")[0]
-        found.append((marked.replace("⟦", "").replace("⟧", ""), inside))
-    return found
+    return list(map(_read, _PLANTED))
+
+
+def credentials() -> list[tuple[str, str]]:
+    """One text of each common kind, with the credential that stands in it."""
+    return list(map(_read, _CREDENTIALS))
+
+
+def technical_lines() -> list[str]:
+    """Lines of paths, addresses, digests, identifiers and programs' output in which no credential stands."""
+    return (Path(__file__).parents[1] / "data" / "harmless_lines.txt").read_text("utf-8").splitlines()
+
+
+def _read(marked: str) -> tuple[str, str]:
+    marked = marked.replace("¦", "")
+    inside = marked.partition("⟦")[2].partition("⟧")[0]
+    return marked.replace("⟦", "").replace("⟧", ""), inside
