@@ -114,21 +114,27 @@ _LOGINS: Final = tuple(
         r"\b(?:curl|https?|xh|wget|hurl)\s(?:[^\n]{0,200}?\s)?(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})",
         r"\b(?:mysql\w*|mariadb\w*)\s[^\n]{0,120}?\s-p([^\s\"']{4,100})",
         r"(?:^|[\s\"'`])[\w.*-]+:(?:5432|5433|6432):[\w*-]+:[\w-]+:([^\s:\"'`]{4,100})",
+        r"\bsqlcmd\s[^\n]{0,120}?\s-P\s?[\"']?([^\s\"']{4,100})",
+        r"\b(?:smbclient|rpcclient|net|mount\.cifs)\s[^\n]{0,120}?-U\s?[\"']?[\w.\\-]{1,60}%([^\s\"']{4,100})",
         r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,100})",
         r"\b(?:redis-cli|mongosh?|mongodump)\s[^\n]{0,120}?\s(?:-a|-p)\s+[\"']?([^\s\"']{4,100})",
         r"(?i:\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)"
         r"(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?)[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])",
         r"\blogin\s+\S{1,80}\s+password\s+(\S{4,100})",
+        r"\b[a-z][\w-]{1,30}\slogin\s(?:--?[a-z][\w-]*[ =])?([0-9a-f]{32,128}|[\w.-]{20,255})(?![\w./:-])",
         r"(?i:\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth))"
-        r"(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})",
+        r"(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})",
     )
+)
+_WORDS_OF_WALLET: Final = re.compile(
+    r"(?i:\b(?:mnemonic|(?:seed|recovery|wallet|backup) (?:phrase|words)))(?: is|:| =|=)?\s[\"'`]?((?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b"
 )
 # What people log in with that is no password, though a number stands behind it.
 _WAYS: Final = re.compile(
     r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
     re.IGNORECASE,
 )
-_LOGIN_HINTS: Final = (" as ", " als ", ":5432:", ":5433:", ":6432:", "-u", "--user", " -p", "sshpass", "-cli", "ogin", "redential", "reds", "asic auth", "user/pass", "ugangsdaten", "dentifiants", "mongo")  # fmt: skip
+_LOGIN_HINTS: Final = (" as ", " als ", ":5432:", ":5433:", ":6432:", "-u", "--user", " -p", " -P", "%", "sshpass", "-cli", "ogin", "redential", "reds", "asic auth", "user/pass", "ugangsdaten", "dentifiants", "mongo")  # fmt: skip
 
 
 def known_shapes(text: str) -> Iterator[Span]:
@@ -148,6 +154,9 @@ def known_shapes(text: str) -> Iterator[Span]:
                 yield *found.span(2), "password in a web address"
         yield from _found(text, _URL_TOKEN, 1, "token in a web address", looks_typed)
     yield from _headers(text)
+    if "nemonic" in text or " phrase" in text or " words" in text:
+        for found in _WORDS_OF_WALLET.finditer(text):
+            yield *found.span(1), "recovery phrase"
     if any(hint in text for hint in _LOGIN_HINTS):
         for pattern in _LOGINS:
             yield from _found(text, pattern, 1, "password", _is_login)

@@ -170,6 +170,30 @@ _RANDOM: Final = 3.0
 _SHORT: Final = 10
 _LONG_DIGEST: Final = 12
 
+# Pairs of letters that stand beside each other in words and names, by the first: seven of eight of theirs, and three of
+# ten of letters thrown at random. Counted in manuals and programs.
+_PAIRS_IN_WORDS: Final = (
+    "abcdgilmnprstuy baeilou caehiklortu daeiosu eacdefgilmnprstvwx faefiou gaeirs haeio iabcdefglmnoprstvz kei "
+    "ladeilostuy maeimopv nacdefginostu ocdklmnoprstuvw paeiloprty qu racdegimnorstuy sacehiopstuy tacehiorstuy "
+    "uabeilmnprst vaeimx waei xtv ypt ze"
+)
+_IN_WORDS: Final = frozenset(
+    listed[0] + second for listed in _PAIRS_IN_WORDS.split() for second in listed[1:]
+)
+_WORDY_SHARE: Final = 0.58
+_PIECE: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_DIGIT: Final = re.compile(r"\d")
+_SHORTEST_PIECE: Final = 2.2
+_ONE_CASE: Final = re.compile(r"[A-Z]?[a-z]{1,4}\d{0,3}|[A-Z]{1,5}\d{0,3}|\d+[a-z]{0,3}")
+# What programs write where a value will be: a call, a part of an object of theirs, the name of a variable or a type.
+_REFERENCE: Final = re.compile(
+    r"""[A-Za-z_.]+\d?[(\[<{].*|\$.*|
+    (?:process|os|sys|self|this|cls|settings|config|conf|cfg|env|environ|ctx|context|req|request|response|res|args|argv|
+    opts|options|props|params|secrets|vars?|data|local|module|app|user|session|client|import|window|state|input)
+    (?:\??\.[A-Za-z_]+\d{0,2})+;?|[A-Z]+(?:_[A-Z]+)+;?|(?:str|string|bytes|text|varchar)\??[;|)]?""",
+    re.VERBOSE | re.DOTALL,
+)
+
 
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for another: stars, one sign repeated, brackets, "your-key-here"."""
@@ -185,6 +209,33 @@ def entropy(text: str) -> float:
     """Shannon entropy of a text's characters, in bits a character."""
     counts = Counter(text)
     return -sum(n / len(text) * math.log2(n / len(text)) for n in counts.values()) if text else 0.0
+
+
+def is_wordy(value: str) -> bool:
+    """Whether letters follow each other as in words, with few changes of case and few digits between: an identifier."""
+    if _ONE_CASE.fullmatch(value) or value.isdigit():
+        return True
+    pieces = _PIECE.findall(value)
+    if not pieces or sum(map(len, pieces)) < _SHORTEST_PIECE * len(pieces):
+        return False
+    lower = value.lower()
+    pairs = [lower[place : place + 2] for place in range(len(lower) - 1)]
+    pairs = [pair for pair in pairs if pair.isalnum() and not pair.isdigit()]
+    lettered = [pair for pair in pairs if pair.isalpha()]
+    known = sum(pair in _IN_WORDS for pair in lettered)
+    return 2 * len(lettered) >= len(pairs) and known >= _WORDY_SHARE * len(lettered)
+
+
+def is_harmless_code(value: str) -> bool:
+    """Whether a value is program text that stands for another: a call, a variable, a type, a path."""
+    if _REFERENCE.fullmatch(value):
+        return True
+    rooted = value.startswith(("/", "~/", "./", "../"))
+    parts = value.lstrip("~.").strip("/").split("/")
+    return len(parts) > 1 and all(
+        len(part) > 1 and (rooted or len(parts) > 2 or not _DIGIT.search(part)) and is_wordy(part)
+        for part in parts
+    )
 
 
 def mixed(value: str) -> bool:
@@ -250,6 +301,7 @@ def looks_keyed(value: str) -> bool:
         and cases
         and digits >= 2
         and not value.startswith("AAAA")
+        and sum(part.isalpha() and is_wordy(part) for part in re.split(r"[-_]", value) if len(part) > 3) < 2
         and looks_random(value, "")
     )
 

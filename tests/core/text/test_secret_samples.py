@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.secret_samples import HARMLESS, planted
+from kits.secret_samples import HARMLESS, credentials, planted, technical_lines
 
+from core.pipeline.intake.redaction import redact
 from core.text.secrets import find_secrets, looks_secret, masked
 
 PLANTED = planted()
@@ -33,6 +37,28 @@ def test_nearly_all_planted_credentials_are_found_wherever_they_stand(around: st
 @pytest.mark.parametrize("around", AROUND)
 def test_no_look_alike_is_flagged(around: str) -> None:
     assert [text for text in HARMLESS if looks_secret(around.format(text))] == []
+
+
+@pytest.mark.parametrize("around", ["{}", "Assistant: it says {}\nand goes on", "    {}"])
+def test_of_two_hundred_lines_of_paths_digests_and_names_a_model_is_shown_all_but_one(around: str) -> None:
+    lines = technical_lines()
+    assert len(set(lines)) >= 200
+    assert len([line for line in lines if redact(around.format(line)).count]) <= 1
+    assert [line for line in lines if looks_secret(around.format(line))] == []
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_no_model_is_shown_any_credential_of_a_common_kind(around: str) -> None:
+    texts = credentials()
+    assert len(texts) >= 60
+    shown = [text for text, value in texts if value in redact(around.format(text)).text]
+    assert shown == []
+
+
+@given(st.binary(min_size=32, max_size=48))
+def test_no_model_is_shown_random_bytes(data: bytes) -> None:
+    encoded = base64.b64encode(hashlib.sha512(data).digest()).decode()
+    assert encoded not in redact(f"the blob {encoded} is logged").text
 
 
 @pytest.mark.slow
