@@ -316,7 +316,7 @@ def test_a_memory_that_cannot_be_written_is_briefed_all_the_same(home: Path, hoo
     worker.main([str(home), "--caught", "--briefing", "shop"])
     assert len(waiting(home)) == 1
     assert "failed: " in log(home)
-    assert (Path(places.cache_folder(str(home))) / places.BRIEFING).exists()
+    assert (Path(cache_folder(str(home))) / places.BRIEFING).exists()
 
 
 def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None:
