@@ -348,14 +348,17 @@ def _goals(memory: Memory, settings: Settings, asked: bool | None) -> list[str] 
     mode = promotes_by(settings)
     if asked is False or (asked is None and mode not in ("projects", "always")):
         return None
-    chosen = dict.fromkeys(map(os.path.expanduser, settings.promotion.projects))
-    if asked is None and mode == "projects":
-        return list(chosen)
-    before = [target.path for target in memory.promotion_targets() if target.at and target.there]
-    folders = {os.path.dirname(path): None for path in before} | chosen
-    if settings.promotion.memory_dir:
-        folders |= {os.path.expanduser(settings.promotion.memory_dir): None}
-    return list(folders)
+    folders = dict.fromkeys(map(os.path.expanduser, settings.promotion.projects))
+    targets = memory.promotion_targets()
+    if asked is not None or mode != "projects":
+        before = [target.path for target in targets if target.at and target.there]
+        folders = {os.path.dirname(path): None for path in before} | folders
+        if settings.promotion.memory_dir:
+            folders |= {os.path.expanduser(settings.promotion.memory_dir): None}
+    # What a person undid is not done again by a pass that nobody watches.
+    undone = {os.path.dirname(target.path) for target in targets if target.undone}
+    left = [folder for folder in folders if os.path.abspath(folder) not in undone]
+    return left if left or not folders else None
 
 
 def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:

@@ -916,7 +916,7 @@ class Memory:
             return self._promoter().targets(str(cwd) if cwd is not None else None)
 
     def _promoter(self) -> Promoter:
-        from core.promoting import Promoter
+        from core.promoting import Promoter, undone_pages
 
         return Promoter(
             self.settings.promotion,
@@ -926,6 +926,7 @@ class Memory:
             journal=lambda: self._store.journal,
             now=self._repository.now,
             guard=self._guard,
+            undone=lambda: undone_pages(self.log),
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -19,6 +19,7 @@ from core.storage.files.atomic import absolute_path, read_file, remove_leftovers
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
 
 if TYPE_CHECKING:
+    from core.model.entry import Entry
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
@@ -31,7 +32,8 @@ class PromotionTarget:
 
     cwd: the project it belongs to, "" for none. at: ISO 8601 time of the last writing, "" for never. count: how many
     bullets of the page are ours, none where the writing was undone. current: the present project's. there: whether its
-    folder is, or can be made.
+    folder is, or can be made. undone: whether the last thing done to the page was to undo a promotion: none that nobody
+    asked for does it again.
     """
 
     path: str
@@ -40,11 +42,25 @@ class PromotionTarget:
     count: int
     current: bool
     there: bool
+    undone: bool = False
+
+
+# So many entries of the log are looked through for what was undone: older ones are more than a year old.
+_ENTRIES: Final = 400
+
+
+def undone_pages(log: Callable[..., Iterable[Entry]]) -> frozenset[str]:
+    """Paths of the files whose newest entry in the log takes back what was written there. log: as `Memory.log`."""
+    newest: dict[str, bool] = {}
+    for entry in log(kind=("promotion", "undo", "redo"), limit=_ENTRIES):
+        for change in entry.change_set.files:
+            newest.setdefault(change.path, entry.change_set.kind == "undo")
+    return frozenset(path for path, undone in newest.items() if undone)
 
 
 class Promoter:
     """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
-    files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read.
+    files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read. undone: as `undone_pages`.
     """
 
     def __init__(
@@ -59,6 +75,7 @@ class Promoter:
         journal: Callable[[], Journal | None],
         now: Callable[[], str],
         guard: AbstractContextManager[object],
+        undone: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         self._settings = settings
         self._author = author
@@ -67,6 +84,7 @@ class Promoter:
         self._journal = journal
         self._now = now
         self._guard = guard
+        self._undone = undone
 
     def path(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
@@ -156,6 +174,7 @@ class Promoter:
         known = list(kept_targets(self._journal()))
         if current is not None and all(target.path != current for target in known):
             known.append(msgspec.structs.replace(kept_target(self._journal(), current), cwd=project))
+        undone = self._undone() if any(target.at for target in known) else ()
         found = [
             PromotionTarget(
                 target.path,
@@ -164,6 +183,7 @@ class Promoter:
                 _count(target),
                 current=target.path == current,
                 there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
+                undone=target.path in undone,
             )
             for target in known
         ]

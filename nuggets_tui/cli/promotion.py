@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -147,8 +148,8 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
             "nothing was promoted yet", code=ErrorCode.NO_MEMORY_PAGE,
             where="--all", kept="nothing was written", todo="name a folder with --memory-dir",
         )  # fmt: skip
-    gone = [target for target in targets if not target.there]
-    folders = [str(Path(target.path).parent) for target in targets if target.there]
+    left = [target for target in targets if not target.there or target.undone]
+    folders = [str(Path(target.path).parent) for target in targets if target not in left]
     answered: list[tuple[PromotionResult, bool]] = []
     for folder in folders:
         written = sum(bool(result.change_set.files) for result, agreed in answered if agreed and not dry_run)
@@ -161,18 +162,23 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     done = [result for result, agreed in answered if agreed]
     document: dict[str, Any] = {
         "promotions": [result.to_dict() for result in done],
-        "skipped": [target.path for target in gone],
+        "skipped": [target.path for target in left],
     }
-    call.answer(lambda: document, lambda: _everywhere_lines(done, gone, dry_run))
+    call.answer(lambda: document, lambda: _everywhere_lines(done, left, dry_run))
 
 
 def _everywhere_lines(
-    done: Sequence[PromotionResult], gone: Sequence[PromotionTarget], dry_run: bool
+    done: Sequence[PromotionResult], left: Sequence[PromotionTarget], dry_run: bool
 ) -> Iterator[Line]:
     for result in done:
         yield from _lines(result, dry_run)
-    for target in gone:
-        yield Span(f"Skipped, its folder is gone: {target.path}", "warn")
+    for target in left:
+        if not target.there:
+            yield Span(f"Skipped, its folder is gone: {target.path}", "warn")
+        else:
+            yield Span(f"Skipped, the promotion there was undone: {target.path}", "warn")
+            folder = shlex.quote(str(Path(target.path).parent))
+            yield f"To write it again: nuggets promote --memory-dir {folder}"
 
 
 def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:

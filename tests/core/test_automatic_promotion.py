@@ -97,3 +97,25 @@ def test_never_holds_where_the_pass_promoted_by_an_older_setting(home: Path, goa
 def test_nothing_is_asked_where_nothing_is_to_be_promoted(home: Path, goal: Path) -> None:
     Memory.open(home).promote(memory_dir=goal.parent)
     assert passed(home).asks is None
+
+
+@pytest.mark.parametrize("answer", ["project", "always"])
+def test_no_pass_writes_again_what_was_undone_until_a_person_promotes(
+    home: Path, goal: Path, answer: str
+) -> None:
+    memory = Memory.open(home)
+    answer_promotion(memory, answer, str(goal))
+    assert passed(home).promotions
+    assert goal.exists()
+    promoted = memory.log(kind="promotion")[0]
+    memory.undo(promoted.id)
+    assert not goal.exists()
+    for day in (1, 2):
+        done = passed(home, day=day)
+        assert (done.ran, done.promotions, done.problems) == (True, (), ())
+        assert not goal.exists()
+    memory.refresh()
+    memory.promote(memory_dir=goal.parent)
+    goal.unlink()
+    assert passed(home, day=3).promotions
+    assert goal.exists()

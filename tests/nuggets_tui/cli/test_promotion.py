@@ -156,3 +156,25 @@ def test_of_a_note_that_was_deleted_no_recalls_are_counted(recalled: Any, tmp_pa
     shown = recalled.ok("promote", "--dry-run", *where)
     assert "removed" in shown
     assert "0 recalls" not in shown
+
+
+def test_all_leaves_a_page_alone_whose_promotion_was_undone_until_it_is_promoted_by_name(
+    recalled: Any, tmp_path: Path
+) -> None:
+    for name in ("a", "b"):
+        recalled.ok("promote", "--memory-dir", str(tmp_path / name))
+    recalled.ok("undo")
+    undone = tmp_path / "b" / "MEMORY.md"
+    for words in (("promote", "--all", "--dry-run"), ("promote", "--all"), ("promote", "--all")):
+        result = recalled.json(*words)
+        assert [Path(one["path"]).parent.name for one in result["promotions"]] == ["a"]
+        assert result["skipped"] == [str(undone)]
+        shown = recalled.ok(*words)
+        assert f"the promotion there was undone: {undone}" in shown
+        assert f"nuggets promote --memory-dir {undone.parent}" in shown
+        assert not undone.exists()
+    recalled.ok("redo")
+    assert recalled.json("promote", "--all")["skipped"] == []
+    recalled.ok("undo")
+    recalled.ok("promote", "--memory-dir", str(undone.parent))
+    assert recalled.json("promote", "--all")["skipped"] == []
