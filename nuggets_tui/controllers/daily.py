@@ -34,6 +34,8 @@ class DailyController(Controller):
         self._promotion = promotion
         self._asked_of: Session | None = None
         self._refreshing = False
+        # The session in which somebody closed the review without a decision: the app does not decide for them.
+        self._left: Session | None = None
         # What kept the app from running the pass, said once.
         self._trouble: tuple[object, ...] = ()
         # The pass after which the app looked for what to promote.
@@ -57,6 +59,10 @@ class DailyController(Controller):
         self._show_due(False)
         self._count(result.inspected, written)
         self._promotion.refresh(ask=True)
+
+    def reflection_left(self) -> None:
+        """A person closed the review without deciding anything: the pass waits on, as it did before."""
+        self._left = self.context.open_session
 
     @background("daily")
     async def _count(self, inspected: int, written: ChangeSet | None) -> None:
@@ -82,7 +88,8 @@ class DailyController(Controller):
             if session is not self.context.open_session or not self.context.is_mounted:
                 return
             # Nothing changes under the hands of somebody who is in the middle of something.
-            if waits and state.due and state.app_applies and self.context.on_top:
+            unattended = state.due and state.app_applies and self._left is not session
+            if waits and unattended and self.context.on_top:
                 waits = not await self._run_pass(session)
             if session is self.context.open_session:
                 self._show_due(waits)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.daily import DailyController
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.opening import OpeningController
+    from nuggets_tui.screens.reflection_review import ReflectionReview
 
 
 class MaintenanceController(Controller):
@@ -54,13 +55,19 @@ class MaintenanceController(Controller):
             self.context.notify(f"Nothing to clean up: {looked}. {left}".rstrip())
             self._daily.reflection_reviewed(result, None)
             return
-        reviewed = partial(self._reflection_reviewed, result)
-        self.context.open_dialog(ReflectionReview(self.session, result), reviewed)
+        screen = ReflectionReview(self.session, result)
+        self.context.open_dialog(screen, partial(self._reflection_reviewed, result, screen))
 
     def _reflection_reviewed(
-        self, result: ReflectionResult, done: tuple[ChangeSet, str] | PendingConflict | None
+        self,
+        result: ReflectionResult,
+        screen: ReflectionReview,
+        done: tuple[ChangeSet, str] | PendingConflict | None,
     ) -> None:
         self._history.reviewed(done)
+        if not screen.answered:
+            self._daily.reflection_left()
+            return
         self._daily.reflection_reviewed(result, done[0] if isinstance(done, tuple) else None)
 
     # Secrets

@@ -143,7 +143,9 @@ class TagsOfManyScreen(Dialog[TagsWanted]):
         if not self.unsaved:
             self.dismiss(None)
             return
-        question = ConfirmScreen("Close without changing tags?", "What you typed here is lost.", yes="close")
+        question = ConfirmScreen(
+            "Close without changing tags?", "What you typed here is lost.", yes="close", leaves=True
+        )
         close_if_sure(self, question)
 
 

@@ -14,18 +14,21 @@ from nuggets_tui.screens.dialog import Dialog
 
 
 class ConfirmScreen(Dialog[bool]):
-    """y does it; n, esc and enter do not."""
+    """y does it; n, esc and enter do not. leaves: it was esc that asked whether to leave, and esc once more does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
         Binding("n,enter", "answer(False)", "no", show=False),
     ]
 
-    def __init__(self, heading: str, text: str, *, yes: str, no: str = "cancel") -> None:
+    def __init__(
+        self, heading: str, text: str, *, yes: str, no: str = "cancel", leaves: bool = False
+    ) -> None:
         super().__init__(classes="small")
         self.heading = heading
-        self.keys = f"y  {yes} · n  {no}"
+        self.keys = f"{'esc' if leaves else 'y'}  {yes} · n  {no}"
         self._text = text
+        self._leaves = leaves
 
     def compose_inside(self) -> ComposeResult:
         """What the question is about."""
@@ -34,6 +37,13 @@ class ConfirmScreen(Dialog[bool]):
     def action_answer(self, sure: bool) -> None:
         """Closes with the answer."""
         self.dismiss(sure)
+
+    def action_close(self) -> None:
+        """esc: goes on with leaving, or takes back what asked."""
+        if self._leaves:
+            self.action_answer(True)
+        else:
+            super().action_close()
 
 
 def close_if_sure(dialog: Dialog[Any], question: ConfirmScreen) -> None:

@@ -79,6 +79,8 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         self._partly = partly
         self._titles = titles
         self._writing = False
+        # Whether somebody said that they are done with it, if only by leaving all for later; esc says nothing.
+        self.answered = False
 
     def compose_inside(self) -> ComposeResult:
         """What is proposed at the left, the difference at the right."""
@@ -158,6 +160,7 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         """Writes what was decided; closes when that is nothing."""
         if self._writing:
             return
+        self.answered = True
         if self.decided and self._apply_accepted is not None:
             self._apply(self._apply_accepted)
         else:
@@ -177,6 +180,7 @@ class ReviewScreen(Dialog[Reviewed | PendingConflict]):
         if done is not None:
             self.dismiss(done)
         else:
+            self.answered = False
             self.refresh_keys()
 
     async def _unless_stopped(

@@ -290,7 +290,9 @@ class TuningScreen(Dialog[ChangeSet]):
             return
         count = len(changes(self.before, self.tried))
         said = f"{plural(count, 'weight')} changed and not saved. Searches keep using the saved weights."
-        question = ConfirmScreen("Discard the new weights?", said, yes="discard them", no="keep adjusting")
+        question = ConfirmScreen(
+            "Discard the new weights?", said, yes="discard them", no="keep adjusting", leaves=True
+        )
         close_if_sure(self, question)
 
 

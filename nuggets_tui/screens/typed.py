@@ -27,7 +27,7 @@ _PAUSE: Final = 0.6
 
 
 class LeaveScreen(ConfirmScreen):
-    """Asks what becomes of a text: y lets it go, k keeps it for another time, anything else goes on with it."""
+    """Asks what becomes of a text: y lets it go, k and esc keep it for another time, n and enter go on with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("k", "later", "keep", show=False)]
     # Whether the answer is to keep the text.
@@ -37,6 +37,10 @@ class LeaveScreen(ConfirmScreen):
         """Closes with that answer."""
         self.later = True
         self.dismiss(True)
+
+    def action_close(self) -> None:
+        """Whoever presses esc once more wants to leave, and loses nothing."""
+        self.action_later()
 
 
 class TypedDialog(Dialog[_Answer]):
@@ -176,10 +180,10 @@ class TypedDialog(Dialog[_Answer]):
         said = f"What you typed is not saved yet.{kept}" + (f" {more}" if more else "")
         question: ConfirmScreen
         if self.text_store is None:
-            question = ConfirmScreen(heading, said, yes="discard it", no="keep editing")
+            question = ConfirmScreen(heading, said, yes="discard it", no="keep editing", leaves=True)
         else:
             question = LeaveScreen(heading, said, yes="discard it", no="keep editing")
-            question.keys = "k  keep it for later · y  discard it · n  keep editing"
+            question.keys = "esc  keep it for later · y  discard it · n  keep editing"
 
         def answered(sure: bool | None) -> None:
             if sure and getattr(question, "later", False):

@@ -55,6 +55,14 @@ async def test_a_due_pass_waits_as_a_badge_until_it_is_looked_through(
         await app.screen(ReviewScreen)
         await app.press("escape")
         await app.back_on_main()
+        await app.main.daily.refresh().wait()
+        # Closed without a decision, it was not looked through: it waits on.
+        assert BADGE in app.text
+        assert runs(home) == ()
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("a", "ctrl+s")
+        await app.back_on_main()
         await app.until(lambda: BADGE not in app.text, "no badge")
         await app.until(lambda: len(runs(home)) == 1)
     assert graph(home) == before
@@ -79,6 +87,12 @@ async def test_a_review_that_an_agent_asked_for_waits_as_a_badge_though_no_pass_
         await app.screen(ReviewScreen)
         await app.press("escape")
         await app.back_on_main()
+        await app.main.daily.refresh().wait()
+        assert BADGE in app.text
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("a", "ctrl+s")
+        await app.back_on_main()
         await app.until(lambda: BADGE not in app.text, "no badge")
         await app.until(lambda: daily_state(home, NOW).asked is None)
     assert graph(home) == before
@@ -98,6 +112,23 @@ async def test_the_badge_says_how_many_changes_the_pass_would_propose(
         screen = await app.screen(ReviewScreen)
         assert screen.query_one(RowList).count == proposed
     assert graph(home) == before
+
+
+async def test_what_somebody_left_undecided_is_not_applied_by_the_app_in_their_place(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text)
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("escape")
+        await app.back_on_main()
+        (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
+        before = graph(home)
+        await app.main.daily.refresh().wait()
+        assert BADGE in app.text
+        assert graph(home) == before
+        assert runs(home) == ()
 
 
 async def test_of_a_large_memory_the_badge_waits_without_a_count(
@@ -274,7 +305,7 @@ async def test_after_the_first_pass_with_something_to_promote_it_is_asked_once_w
         await app.until(lambda: BADGE in app.text, "the badge")
         await app.press("r")
         await app.screen(ReviewScreen)
-        await app.press("escape")
+        await app.press("a", "ctrl+s")
         await app.screen(AutomaticScreen)
         assert "MEMORY.md" in app.text
         await app.press("escape")

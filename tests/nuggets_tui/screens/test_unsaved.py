@@ -260,6 +260,30 @@ async def test_without_a_place_for_it_esc_says_what_is_lost(
         assert not isinstance(question, LeaveScreen)
         await app.press("k", "y")
         await app.back_on_main()
+        # Where nothing can be kept, esc once more leaves as well.
+        await app.press("f")
+        form = await app.screen(FormScreen)
+        await app.press("k", "escape")
+        await app.screen(ConfirmScreen)
+        await app.press("n")
+        await app.until(lambda: app.app.screen is form)
+        await app.press("escape", "escape")
+        await app.back_on_main()
+
+
+async def test_esc_pressed_twice_leaves_a_form_and_what_was_typed_is_kept(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("f")
+        form = await app.screen(FormScreen)
+        await app.press("k", "escape")
+        await app.screen(LeaveScreen)
+        assert "esc keep it for later" in " ".join(app.text.split())
+        await app.press("enter")
+        await app.until(lambda: app.app.screen is form)
+        await app.press("escape", "escape")
+        await app.back_on_main()
+        await app.until(lambda: "Kept for later" in app.notices)
+        await app.until(lambda: kept(home))
 
 
 async def test_a_place_that_cannot_be_written_is_said_once_and_typing_goes_on(
