@@ -10,7 +10,16 @@ from core.exchange.records import FormatError, LeftOut, Parsed, Record, Source, 
 from core.model.infer import MetaInput
 
 _NUGGET: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_-]{0,63}")
-_KEPT: Final = ("session_id", "tool_name", "topic_key", "project", "scope")
+_KEPT: Final = (
+    "session_id",
+    "tool_name",
+    "topic_key",
+    "project",
+    "scope",
+    "last_seen_at",
+    "review_after",
+    "pinned",
+)
 
 
 def read(source: Source) -> Parsed:

@@ -408,5 +408,9 @@ def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record
         updated_at=time_of(fields.get("updated")) or time_of(fields.get("modified")),
         names=names_of(file, fields, title),
         references=tuple(Reference(name, _LINKED) for name in references),
-        fields={name: value for name, value in fields.items() if name not in _KNOWN},
+        fields={
+            name: value
+            for name, value in fields.items()
+            if name not in _KNOWN or (name == "type" and value not in TYPES)
+        },
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import blake2s
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from core.exchange.json_source import document_of, text
 from core.exchange.records import (
@@ -21,11 +21,15 @@ from core.model.infer import MetaInput
 
 LISTS: Final = ("results", "memories")
 TEXTS: Final = ("memory", "text")
-_KEPT: Final = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "role", "metadata")
+# Backups of OpenMemory call the text so; elsewhere the name says little.
+_CONTENT: Final = "content"
+_KEPT: Final = (
+    "user_id", "agent_id", "app_id", "run_id", "actor_id", "role", "metadata", "expiration_date", "state",
+)  # fmt: skip
 
 
 def read(source: Source) -> Parsed:
-    """A note for each memory, its first sentence as the title; categories are tags."""
+    """A note for each memory that was not deleted, its first sentence as the title; categories are tags."""
     records: list[Record] = []
     left_out: list[LeftOut] = []
     for file in source.files:
@@ -44,31 +48,59 @@ def read(source: Source) -> Parsed:
         )
         if items is None:
             raise FormatError('has no list of memories ("results")', file=file.name)
+        whole = document if isinstance(document, dict) else {}
+        backup = _Backup.of(whole)
         for number, item in enumerate(items, 1):
             where = f"{file.name}: memory {number:,}"
-            record = tidy_record(_memory(where, item)) if isinstance(item, dict) else None
+            if isinstance(item, dict) and (item.get("deleted_at") or item.get("state") == "deleted"):
+                left_out.append(LeftOut(where, "was deleted there"))
+                continue
+            record = tidy_record(_memory(where, item, backup)) if isinstance(item, dict) else None
             if record is None or not record.content:
                 left_out.append(LeftOut(where, "holds no text"))
             else:
                 records.append(record)
-        relations = document.get("relations") if isinstance(document, dict) else None
+        relations, count = whole.get("relations"), whole.get("count")
         if isinstance(relations, list) and relations:
             left_out.append(LeftOut(file.name, _of_graph(len(relations))))
+        if whole.get("next") and isinstance(count, int) and count > len(items):
+            left_out.append(LeftOut(file.name, f"is one page: it holds {len(items):,} of {count:,} memories"))
     return Parsed(tuple(records), None, tuple(left_out))
 
 
-def _memory(where: str, item: dict[str, Any]) -> Record:
-    content = next((found for name in TEXTS if (found := text(item.get(name)))), "")
-    metadata = item.get("metadata")
+class _Backup(NamedTuple):
+    """What a backup of OpenMemory says beside its memories; empty elsewhere. categories: names by id."""
+
+    user: str
+    categories: dict[str, str]
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> _Backup:
+        user, listed = document.get("user"), document.get("categories")
+        return cls(
+            text(user.get("user_id")).strip() if isinstance(user, dict) else "",
+            {
+                text(one.get("id")): text(one.get("name"))
+                for one in (listed if isinstance(listed, list) else ())
+                if isinstance(one, dict)
+            },
+        )
+
+
+def _memory(where: str, item: dict[str, Any], backup: _Backup) -> Record:
+    content = next((found for name in (*TEXTS, _CONTENT) if (found := text(item.get(name)))), "")
+    metadata, ids = item.get("metadata"), item.get("category_ids")
     category = metadata.get("category") if isinstance(metadata, dict) else None
-    user = text(item.get("user_id")).strip()
+    named = [backup.categories.get(text(one), "") for one in (ids if isinstance(ids, list) else ())]
+    # The user of a memory in a backup is a number of its database.
+    user = backup.user or text(item.get("user_id")).strip()
     return Record(
         where=where,
         key=f"mem0 {text(item.get('id')) or blake2s(content.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
         title=title_of(content),
         content=content,
         derived=True,
-        tags=(*as_texts(item.get("categories")), *as_texts(category)),
+        tags=(*as_texts(item.get("categories")), *as_texts(category), *filter(None, named)),
         meta=MetaInput(
             scope="user" if user else None,
             subject=f"user:{user}" if user else None,

@@ -123,6 +123,63 @@ def test_memories_of_mem0_keep_whom_they_are_about_and_when_they_were_made() -> 
     ]
 
 
+def test_a_backup_of_openmemory_is_read_with_the_names_of_its_categories_and_its_user(tmp_path: Path) -> None:
+    memory = {"user_id": "6f0c", "app_id": "11aa", "created_at": "2026-03-04T05:06:07+00:00", "metadata": {}}
+    backup = {
+        "user": {"id": "6f0c", "user_id": "ann"},
+        "categories": [{"id": "c1", "name": "Travel"}],
+        "memories": [
+            {
+                **memory,
+                "id": "m1",
+                "content": "Flies only from Basel.",
+                "state": "active",
+                "category_ids": ["c1"],
+            },
+            {
+                **memory,
+                "id": "m2",
+                "content": "Had a boat.",
+                "state": "archived",
+                "category_ids": ["gone", 7],
+            },
+            {**memory, "id": "m3", "content": "Was wrong.", "state": "deleted", "category_ids": []},
+        ],
+        "export_meta": {"version": "1"},
+    }
+    (tmp_path / "memories.json").write_text(json.dumps(backup))
+    found = parsed(str(tmp_path / "memories.json"), "mem0")
+    basel, boat = found.records
+    assert (basel.content, basel.tags) == ("Flies only from Basel.", ("Travel",))
+    assert (basel.meta.subject, basel.created_at) == ("user:ann", "2026-03-04T05:06:07.000Z")
+    assert (boat.tags, boat.fields["state"]) == ((), "archived")
+    assert left_out(found) == [("memories.json: memory 3", "was deleted there")]
+
+
+def test_one_page_of_mem0_says_how_much_of_the_whole_it_holds(tmp_path: Path) -> None:
+    page = {
+        "count": 3,
+        "next": "https://example.org/?page=2",
+        "previous": None,
+        "results": [{"memory": "Likes tea."}],
+    }
+    (tmp_path / "page.json").write_text(json.dumps(page))
+    found = parsed(str(tmp_path / "page.json"), "mem0")
+    assert left_out(found) == [("page.json", "is one page: it holds 1 of 3 memories")]
+    (tmp_path / "page.json").write_text(json.dumps(page | {"count": 1, "next": None}))
+    assert left_out(parsed(str(tmp_path / "page.json"), "mem0")) == []
+
+
+def test_what_basic_memory_calls_a_page_is_kept(tmp_path: Path) -> None:
+    for name, kind in (("guide", "guide"), ("plain", "note")):
+        (tmp_path / f"{name}.md").write_text(
+            f"---\ntitle: {name}\ntype: {kind}\npermalink: {name}\n---\nText.\n"
+        )
+    found = by_title(parsed(str(tmp_path), "basic-memory"))
+    assert found["guide"].fields == {"type": "guide"}
+    assert found["plain"].fields == {}
+
+
 def test_observations_of_engram_keep_project_type_and_times() -> None:
     found = parsed("engram/engram-export.json", "engram")
     jwt, reviews = found.records
