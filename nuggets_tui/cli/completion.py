@@ -36,11 +36,37 @@ complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
 
+# A name may hold commas: only the first one parts it from its kind.
+_FISH: Final = """\
+function %(complete_func)s
+    set -l response (env %(complete_var)s=fish_complete COMP_WORDS=(commandline -cp) COMP_CWORD=(commandline -t) \
+%(prog_name)s)
+    for completion in $response
+        set -l parts (string split -m 1 "," -- $completion)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+            case plain
+                echo $parts[2]
+        end
+    end
+end
+
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+
+
 class _Bash(BashComplete):
     source_template = _BASH
 
 
-_SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshComplete, "fish": FishComplete}
+class _Fish(FishComplete):
+    source_template = _FISH
+
+
+_SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshComplete, "fish": _Fish}
 
 
 @command(

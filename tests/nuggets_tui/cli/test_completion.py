@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -129,15 +133,88 @@ try nuggets comple
 """
 
 
-@pytest.mark.slow
-def test_bash_gets_a_name_with_a_space_as_one_word(memory: Path, nuggets: object, tmp_path: Path) -> None:
-    script, program_file = tmp_path / "script", tmp_path / "nuggets"
-    script.write_text(nuggets.ok("completion", "bash"))  # type: ignore[attr-defined]
+# What zsh reads at its start: completes what was typed, writes it down and ends.
+ZSHRC = """
+autoload -U compinit; compinit -u -d {folder}/dump
+source {folder}/script
+told() {{ print -rn -- "$BUFFER" > {folder}/told; exit }}
+zle -N told
+bindkey '^X' told
+bindkey '^I' complete-word
+unsetopt auto_list auto_menu list_beep
+"""
+NAMES = ("test cmd", "Zebra, then: lion's [1]")
+
+
+@pytest.fixture
+def shell(
+    memory: Path, nuggets: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Path]:
+    """Makes the script of a shell, with a program `nuggets` on its path; the script."""
+    nuggets.ok("note", "add", NAMES[1], "x", "--nugget", "web")  # type: ignore[attr-defined]
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    program_file = programs / "nuggets"
     program_file.write_text(
         f"#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -c "
-        "'import sys; sys.argv[0] = \"nuggets\"; from nuggets_tui.entry import main; main()'\n"
+        '\'import sys; sys.argv[0] = "nuggets"; from nuggets_tui.entry import main; main()\' "$@"\n'
     )
     program_file.chmod(0o700)
-    told = TRY.format(script=script, python=sys.executable, program=program_file)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+
+    def made(name: str) -> Path:
+        script = tmp_path / "script"
+        script.write_text(nuggets.ok("completion", name))  # type: ignore[attr-defined]
+        return script
+
+    return made
+
+
+@pytest.mark.slow
+def test_bash_gets_a_name_with_a_space_as_one_word(shell: Callable[[str], Path], tmp_path: Path) -> None:
+    told = TRY.format(script=shell("bash"), python=sys.executable, program=tmp_path / "programs" / "nuggets")
     done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["test\\ cmd", "test cmd", "completion"], done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_gets_each_name_whole_with_what_it_is(shell: Callable[[str], Path]) -> None:
+    words = ("nuggets recall te", "nuggets note show Zeb", "nuggets note unli")
+    asked = "; ".join(f"complete -C '{word}'" for word in words)
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"source {shell('fish')}; {asked}"],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    found = [line.split("\t") for line in done.stdout.splitlines()]
+    assert [name for name, _ in found] == [*NAMES, "unlink"], done.stderr
+    assert found[0][1] == "web"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="needs zsh")
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("nuggets recall te", "nuggets recall test\\ cmd "),
+        ("nuggets recall 'te", "nuggets recall 'test cmd' "),
+        ("nuggets note show Zeb", "nuggets note show Zebra,\\ then:\\ lion\\'s\\ \\[1\\] "),
+    ],
+)
+def test_zsh_types_a_name_as_one_word(
+    shell: Callable[[str], Path], tmp_path: Path, typed: str, wanted: str
+) -> None:
+    import pty
+
+    shell("zsh")
+    (tmp_path / ".zshrc").write_text(ZSHRC.format(folder=tmp_path))
+    process, handle = pty.fork()
+    if process == 0:
+        os.execvpe("zsh", ["zsh", "-d", "-i"], {**os.environ, "ZDOTDIR": str(tmp_path), "TERM": "dumb"})
+    os.write(handle, f"{typed}\t\x18".encode())
+    with suppress(OSError):
+        while os.read(handle, 4096):
+            pass
+    os.waitpid(process, 0)
+    os.close(handle)
+    assert (tmp_path / "told").read_text() == wanted
