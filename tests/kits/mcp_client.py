@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -91,13 +91,16 @@ def connected(
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     options: tuple[str, ...] = (),
+    command: Sequence[str] = (),
 ) -> Iterator[AgentClient]:
-    """An agent that calls itself `name`, connected to a server on a folder. folder: where the server is started."""
+    """An agent that calls itself `name`, connected to a server on a folder. folder: where the server is started.
+    command: starts another server in its place.
+    """
     number = home.with_name(f"{home.name}.{os.urandom(4).hex()}.pid")
-    command = ["-c", _START, str(number), *server_command(home, *options)]
+    words = ["-c", _START, str(number), *(command or server_command(home, *options))]
     root = str(Path(__file__).parents[2])
     started = StdioServerParameters(
-        command="/bin/sh", args=command, env={**os.environ, "PYTHONPATH": root, **(environ or {})},
+        command="/bin/sh", args=words, env={**os.environ, "PYTHONPATH": root, **(environ or {})},
         cwd=folder or home.parent,
     )  # fmt: skip
     client = Client(started, client_info=Implementation(name=name, version="1.0"), mode=mode)  # type: ignore[arg-type]
