@@ -69,7 +69,12 @@ def cut(text: str, width: int) -> str:
     if width <= 0:
         return ""
     line = safe_line(text, max(LINE_LIMIT, 4 * width))
-    if cell_len(line) <= width:
+    # Measuring takes a while for each character. The beginning is enough where it is too wide by more than the last
+    # of its characters, which others behind it may widen.
+    beginning = line[: 2 * width + 8]
+    if cell_len(beginning) > width + 2:
+        line = beginning
+    elif cell_len(line) <= width:
         return line
     return set_cell_size(line, width - 1).rstrip(" ") + ELLIPSIS
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from nuggets_tui.safe_text import content, cut, fit, plain, safe_block, safe_content, safe_line
@@ -106,6 +106,34 @@ def test_fitting_gives_exactly_the_cells_asked_for(text: str, width: int) -> Non
 @pytest.mark.parametrize("width", [0, 1, 2, 7, 80])
 def test_hostile_text_fits_too(text: str, width: int) -> None:
     assert cell_len(fit(text, width)) == width
+
+
+# What lies before a sign may depend on what comes behind it: marks, joiners, selectors, letters that join, flags.
+_SIGNS = (
+    "a",
+    " ",
+    "語",
+    "\u0301",
+    "\u200d",
+    "\ufe0f",
+    "👩",
+    "👧",
+    "❤",
+    "ب",
+    "\u1161",
+    "\u0e33",
+    "🇩",
+    "🇪",
+    "\t",
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(_SIGNS), max_size=60).map("".join), st.integers(1, 40))
+def test_a_line_is_cut_as_if_all_of_it_were_measured(text: str, width: int) -> None:
+    line = safe_line(text)
+    short = cell_len(line) <= width
+    assert cut(text, width) == (line if short else set_cell_size(line, width - 1).rstrip(" ") + "…")
 
 
 def test_a_cut_says_so_and_splits_no_wide_character() -> None:

@@ -99,11 +99,19 @@ def touched(wire: Wire, picture: Picture) -> set[str]:
 @pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(graphs(), sizes, details)
-def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
+def test_any_picture_is_true_whole_reached_by_arrows_and_the_same_again(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
 ) -> None:
     nodes, edges, left_out = graph
     picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
+    assert_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(picture, detail)
+    assert_every_wire_is_one_line_between_the_notes_of_a_link(picture, edges)
+    assert_everything_is_drawn_or_counted(picture, nodes, edges, size, detail)
+    assert_arrow_keys_reach_every_note(picture)
+    assert lay_out(list(nodes), list(edges), "n0", *size, left_out, detail) == picture
+
+
+def assert_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(picture: Picture, detail: int) -> None:
     taken: set[Cell] = set()
     for box in picture.boxes:
         cells = cells_of(box)
@@ -122,14 +130,9 @@ def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
         assert 0 <= y < picture.height
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
-@given(graphs(), sizes, details)
-def test_every_wire_is_one_line_between_the_notes_of_a_link(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
+def assert_every_wire_is_one_line_between_the_notes_of_a_link(
+    picture: Picture, edges: list[GraphEdge]
 ) -> None:
-    nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     linked = {frozenset((edge.a, edge.b)) for edge in edges}
     for wire in picture.wires:
         assert not wire.b or frozenset((wire.a, wire.b)) in linked
@@ -143,14 +146,9 @@ def test_every_wire_is_one_line_between_the_notes_of_a_link(
         assert loose == 2
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(100), deadline=None)
-@given(graphs(), sizes, details)
-def test_everything_is_drawn_or_counted(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
+def assert_everything_is_drawn_or_counted(
+    picture: Picture, nodes: list[GraphNode], edges: list[GraphEdge], size: tuple[int, int], detail: int
 ) -> None:
-    nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     if not picture.boxes:
         assert not nodes or size[0] < 6 or size[1] < 2 * detail + 1
         return
@@ -166,26 +164,7 @@ def test_everything_is_drawn_or_counted(
     assert picture.notes_without_room >= 0
 
 
-@pytest.mark.slow
-@settings(max_examples=examples(50), deadline=None)
-@given(graphs(), sizes)
-def test_the_same_graph_gives_the_same_picture(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
-) -> None:
-    nodes, edges, left_out = graph
-    assert lay_out(nodes, edges, "n0", *size, left_out) == lay_out(
-        list(nodes), list(edges), "n0", *size, left_out
-    )
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(50), deadline=None)
-@given(graphs(), sizes, details)
-def test_arrow_keys_reach_every_note_of_a_picture(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
-) -> None:
-    nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
+def assert_arrow_keys_reach_every_note(picture: Picture) -> None:
     reached = [picture.focus]
     for id in reached:
         for direction in DIRECTIONS:
