@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from kits.search_graphs import FILTERS, QUERIES, close, index_of, notes, same
 
 from core.errors import InvalidInputError
 from core.model.note import Link, Note
-from core.search import Breakdown, Filters, SearchIndex
+from core.search import Breakdown, Filters, Hit, SearchIndex
 from core.settings import SearchSettings
 
 MakeNote = Callable[..., Note]
@@ -53,14 +53,37 @@ def assert_sound(parts: Breakdown) -> None:
 
 @pytest.mark.slow
 @settings(deadline=None)
-@given(notes(), QUERIES, FILTERS, st.booleans())
-def test_parts_and_reasons_add_up_and_stay_in_range(
-    found: tuple[Note, ...], query: str, filters: Filters, measured: bool
+@given(
+    notes(),
+    QUERIES,
+    FILTERS,
+    st.integers(0, 12),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_a_search_adds_up_keeps_its_order_and_is_cut_by_filters_and_limits_alone(
+    found: tuple[Note, ...],
+    query: str,
+    filters: Filters,
+    limit: int,
+    measured: bool,
+    chance: random.Random,
 ) -> None:
     index = index_of(found)
+    everything = index.search(query, 100, Filters(include_hidden=filters.include_hidden))
+    assert_the_best_has_the_whole_of_a_leg(everything)
+    assert_filters_only_cut_and_change_no_part(index.search(query, 100, filters), everything, filters)
+    assert_the_order_of_the_file_does_not_matter(found, query, filters, chance)
     if measured:
         index.make_vectors(NOISY)
     hits = index.search(query, 100, filters, NOISY)
+    assert_parts_and_reasons_add_up_and_stay_in_range(hits, filters)
+    assert_hits_are_ordered_by_blend(hits)
+    assert index.search(query, limit, filters, NOISY) == hits[:limit]
+    assert_explain_agrees_about_every_note(index, found, query, filters, limit, hits)
+
+
+def assert_parts_and_reasons_add_up_and_stay_in_range(hits: Sequence[Hit], filters: Filters) -> None:
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     assert sum(hit.score for hit in hits) == pytest.approx(1.0 if hits else 0.0)
     for hit in hits:
@@ -71,80 +94,45 @@ def test_parts_and_reasons_add_up_and_stay_in_range(
         assert hit.breakdown.coverage > 0 or hit.breakdown.raw_text > 0
 
 
-@pytest.mark.slow
-@settings(deadline=None)
-@given(notes(), QUERIES, st.booleans())
-def test_the_best_of_all_hits_has_the_whole_of_a_leg(
-    found: tuple[Note, ...], query: str, hidden: bool
-) -> None:
-    hits = index_of(found).search(query, 100, Filters(include_hidden=hidden))
+def assert_the_best_has_the_whole_of_a_leg(hits: Sequence[Hit]) -> None:
     if hits:
         assert max(hit.breakdown.text_score for hit in hits) == 1
         assert max(hit.breakdown.vector_score for hit in hits) in (0, 1)
 
 
-@pytest.mark.slow
-@settings(deadline=None)
-@given(notes(), QUERIES, st.integers(0, 12), FILTERS)
-def test_hits_are_ordered_by_blend_and_a_limit_only_cuts(
-    found: tuple[Note, ...], query: str, limit: int, filters: Filters
-) -> None:
-    index = index_of(found)
-    hits = index.search(query, 100, filters)
+def assert_hits_are_ordered_by_blend(hits: Sequence[Hit]) -> None:
     blends = [hit.breakdown.blend for hit in hits]
     assert blends == sorted(blends, reverse=True)
-    assert index.search(query, limit, filters) == hits[:limit]
 
 
-@pytest.mark.slow
-@settings(deadline=None)
-@given(notes(), QUERIES, FILTERS)
-def test_filters_only_cut_and_change_no_part(found: tuple[Note, ...], query: str, filters: Filters) -> None:
-    index = index_of(found)
-    hits = index.search(query, 100, Filters(include_hidden=filters.include_hidden))
-    cut = index.search(query, 100, filters)
-    admitted = [hit for hit in hits if filters.admits(hit.note)]
+def assert_filters_only_cut_and_change_no_part(
+    cut: Sequence[Hit], everything: Sequence[Hit], filters: Filters
+) -> None:
+    admitted = [hit for hit in everything if filters.admits(hit.note)]
     assert [hit.note for hit in cut] == [hit.note for hit in admitted]
     for one, other in zip(cut, admitted, strict=True):
         assert one.breakdown.blend == other.breakdown.blend
         assert one.breakdown.reasons == other.breakdown.reasons
 
 
-@pytest.mark.slow
-@settings(deadline=None)
-@given(notes(), QUERIES, st.randoms(use_true_random=False))
-def test_the_order_of_the_file_does_not_matter(
-    found: tuple[Note, ...], query: str, chance: random.Random
+def assert_the_order_of_the_file_does_not_matter(
+    found: tuple[Note, ...], query: str, filters: Filters, chance: random.Random
 ) -> None:
     # Of several notes with one id the first is the one that links lead to.
     found = tuple({note.id: note for note in found}.values())
     shuffled = list(found)
     chance.shuffle(shuffled)
-    assert same(index_of(found).search(query, 100), index_of(shuffled).search(query, 100))
+    assert same(index_of(found).search(query, 100, filters), index_of(shuffled).search(query, 100, filters))
 
 
-@pytest.mark.slow
-def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: MakeNote) -> None:
-    kettles = [make_note("kettle", f"blue{number}") for number in range(700)]
-    target = make_note("kettle", "blue700 green", links=())
-    linking = [
-        make_note("kettle", f"blue{number}", links=(Link(to=target.id, reason="kin", created_at=""),))
-        for number in range(701, 900)
-    ]
-    found = [*kettles, target, *linking]
-    assert same(index_of(found).search("kettle", 900), index_of(found[::-1]).search("kettle", 900))
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(notes(), QUERIES, FILTERS, st.integers(0, 12), st.booleans())
-def test_explain_agrees_with_the_search_about_every_note(
-    found: tuple[Note, ...], query: str, filters: Filters, shown: int, measured: bool
+def assert_explain_agrees_about_every_note(
+    index: SearchIndex,
+    found: tuple[Note, ...],
+    query: str,
+    filters: Filters,
+    shown: int,
+    hits: Sequence[Hit],
 ) -> None:
-    index = index_of(found)
-    if measured:
-        index.make_vectors(NOISY)
-    hits = index.search(query, 100, filters, NOISY)
     for note in {note.id: note for note in reversed(found)}.values():
         explained = index.explain(query, note.id, filters, NOISY, shown)
         assert explained is not None
@@ -160,6 +148,18 @@ def test_explain_agrees_with_the_search_about_every_note(
             assert (explained.hit.rank, explained.hit.score) == (0, 0)
             assert explained.obstacle
             assert_sound(explained.hit.breakdown)
+
+
+@pytest.mark.slow
+def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: MakeNote) -> None:
+    kettles = [make_note("kettle", f"blue{number}") for number in range(700)]
+    target = make_note("kettle", "blue700 green", links=())
+    linking = [
+        make_note("kettle", f"blue{number}", links=(Link(to=target.id, reason="kin", created_at=""),))
+        for number in range(701, 900)
+    ]
+    found = [*kettles, target, *linking]
+    assert same(index_of(found).search("kettle", 900), index_of(found[::-1]).search("kettle", 900))
 
 
 @pytest.mark.slow
