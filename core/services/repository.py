@@ -133,10 +133,10 @@ class Repository:
         entries = journal.entries(after=after if log == self.store.logs_begun else 0)
         return (entry.change_set for entry in reversed(entries) if entry.state == "done")
 
-    def refresh(self, *, patient: bool = True) -> bool:
-        """See `Memory.refresh`."""
+    def refresh(self, *, patient: bool = True, restoring: bool = True) -> bool:
+        """See `Memory.refresh`. restoring: False leaves what another program took back to the next call."""
         with self.guard:
-            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0, restoring=restoring)
             self._notify_listeners()
             return newer
 
@@ -171,9 +171,9 @@ class Repository:
                 self._versions[listener.path] = version
                 listener.reload()
 
-    def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
+    def _refresh(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> bool:
         with self.guard:
-            loaded = self.store.sync(seconds, patience)
+            loaded = self.store.sync(seconds, patience, restoring=restoring)
             self.with_sound_log(self._mark_begin)
             if self.window.opened_at is None and (self._begun is not None or self.store.journal is None):
                 self.window.opened_at = self._begun[0] if self._begun is not None else 0

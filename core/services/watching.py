@@ -26,7 +26,7 @@ async def events(
     async for _ in watch_folder(repository.home, stop or asyncio.Event()):
         woken()
         try:
-            await asyncio.to_thread(repository.refresh, patient=False)
+            await asyncio.to_thread(repository.refresh, patient=False, restoring=False)
         except NuggetsError as error:
             if error.identity != failed:
                 failed = error.identity

@@ -206,12 +206,12 @@ class Store:
         of_view = self._view.file.take_notices() if self._view is not None else ()
         return tuple(dict.fromkeys((*of_view, *self._session.file.take_notices())))
 
-    def sync(self, seconds: float, patience: float = 0.0) -> Snapshot:
+    def sync(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> Snapshot:
         """Compares the files with the baseline, reconciles them, and loads.
 
         Only loads where nothing may be written, or when somebody holds the lock for longer than `seconds`; the next
         writer reconciles then. Waits up to `patience` seconds for another program to stop writing before it
-        restores. Errors as in `load`.
+        restores. restoring: False leaves that to whoever looks next. Errors as in `load`.
         """
         self._check_standing()
         self._close_view()
@@ -231,7 +231,7 @@ class Store:
                     self._check_standing()
                     with locked(self.home, seconds=seconds), self._session.file.busy_timeout(seconds):
                         self._check_standing()
-                        self._committer.reconcile()
+                        self._committer.reconcile(restoring=restoring)
                     quiet = self._session.quiet_seconds
                     end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
                     if self.reconciled or time.monotonic() >= end:
@@ -749,12 +749,17 @@ class Committer:
     # Reconciling
 
     def reconcile(
-        self, urgent: frozenset[str] = frozenset(), *, counting: bool = False, loaded: bool = False
+        self,
+        urgent: frozenset[str] = frozenset(),
+        *,
+        counting: bool = False,
+        loaded: bool = False,
+        restoring: bool = True,
     ) -> None:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back.
 
         urgent: what is about to be changed. counting: only to count a recall, so that nothing else is restored.
-        loaded: the files were read just now.
+        loaded: the files were read just now. restoring: False leaves what was taken back to whoever looks next.
         """
         if not loaded:
             self.load()
@@ -776,7 +781,7 @@ class Committer:
             if counting:
                 due = self._only_for(urgent, due)
             self._finish_pending()
-            if not due.restorations and due.white_space is None:
+            if not restoring or (not due.restorations and due.white_space is None):
                 return
             for restoration in due.restorations:
                 if not self._restore(restoration, due):

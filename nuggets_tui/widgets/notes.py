@@ -225,6 +225,9 @@ class NotesPane(RowList):
 
     def _show_listing(self, made: Listing, view: View) -> None:
         before, self._shown = self._shown, view
+        if before.loaded:
+            # What an agent writes is waited for too.
+            self.paint_soon()
         self._listing = made
         self.empty_text = _empty_text(view)
         # The list asks for the keys of its former rows too, so each source keeps its own notes.

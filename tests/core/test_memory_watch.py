@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -151,6 +153,24 @@ async def test_watch_yields_snapshots_alone_and_passes_over_a_broken_state(home:
         stop.set()
         with pytest.raises(StopAsyncIteration):
             await asyncio.wait_for(anext(events), PATIENCE)
+
+
+async def test_what_another_program_wrote_is_told_of_before_what_it_took_back_is_restored(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = (home / GRAPH).read_bytes()
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+    async with _listening(memory) as queue:
+        # Nobody has written since: it could be restored at the first look.
+        saved = home / "saved.tmp"
+        saved.write_bytes(stale)
+        a_second_ago = time.time() - 1
+        os.utime(saved, (a_second_ago, a_second_ago))
+        saved.replace(home / GRAPH)
+        for content in ("Content of note 1.", "Ours."):
+            told = await _told(queue)
+            assert isinstance(told, Snapshot)
+            assert told.note(FIRST).content == content
+    assert graph_of(home)["notes"][0]["content"] == "Ours."
 
 
 async def test_our_own_change_is_told_of_too(home: Path) -> None:

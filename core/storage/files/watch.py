@@ -14,6 +14,9 @@ from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 
 _CHECK_MS: Final = 2000
+# A write is told of after a step in which nothing else was written, so one or two steps later.
+_STEP_MS: Final = 10
+_BURST_MS: Final = 50
 _MISSING_SECONDS: Final = 1.0
 
 
@@ -52,8 +55,8 @@ async def _watch_existing(home: Path, stop: asyncio.Event) -> AsyncIterator[None
             async for _ in awatch(
                 home,
                 watch_filter=lambda _, path: is_memory_file(path),
-                debounce=50,
-                step=10,
+                debounce=_BURST_MS,
+                step=_STEP_MS,
                 rust_timeout=_CHECK_MS,
                 yield_on_timeout=True,
                 stop_event=stop,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from kits.app_kit import opened
 from kits.frames import every_frame
+from kits.memory_files import GRAPH, graph_of, replace_bytes
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
@@ -97,6 +99,27 @@ async def test_results_do_not_wait_for_the_clock(home: Path, monkeypatch: pytest
             await asyncio.wait_for(shown.wait(), 30)
             assert app.view.found is not None
             assert app.view.found.hits
+
+
+async def test_what_another_program_writes_does_not_wait_for_the_clock(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as app:
+        with every_frame(app.app):
+            shown = asyncio.Event()
+            display = app.app._display
+
+            def told(screen: Screen[Any], renderable: Any) -> None:
+                display(screen, renderable)
+                if app.main.notes_pane.first_notes(1)[0].title == "Written outside":
+                    shown.set()
+
+            monkeypatch.setattr(app.app, "_display", told)
+            graph = graph_of(home)
+            newest = app.main.notes_pane.first_notes(1)[0].id
+            next(note for note in graph["notes"] if note["id"] == newest)["title"] = "Written outside"
+            replace_bytes(home / GRAPH, json.dumps(graph, indent=2).encode())
+            await asyncio.wait_for(shown.wait(), 30)
 
 
 def painted(app: App[None], rows: RowList) -> list[str]:
