@@ -15,6 +15,7 @@ from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
 from core.workspace import Workspace
+from nuggets_tui import garbage
 from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
 from nuggets_tui.threads import run_in_thread
@@ -285,13 +286,20 @@ class Session:
         def work() -> None:
             with self._search_turn:
                 self.memory.index(progress)
+            garbage.give_back()
 
         await run_in_thread(work)
 
     async def prepare_search(self) -> None:
         """Makes what searches can do without at first: the phase vectors, and what the next start reads. Begun anew
         while it is under way, it starts over."""
-        await run_in_thread(self.memory.prepare_search, self._preparing.next())
+
+        def work() -> None:
+            self.memory.prepare_search(stopped)
+            garbage.give_back()
+
+        stopped = self._preparing.next()
+        await run_in_thread(work)
 
     # Watching
 

@@ -19,6 +19,14 @@ STABILITIES: Final = ("temporary", "durable")
 # A name that no file uses, so that a field called "extra" in a file is an unknown field like any other.
 EXTRA: Final = "<unknown fields>"
 
+# Of most items, which hold it together: nothing is ever put into the unknown fields of an item.
+_NO_EXTRA: Final[dict[str, Any]] = {}
+
+
+def _no_extra() -> dict[str, Any]:
+    return _NO_EXTRA
+
+
 METADATA_FIELDS: Final = ("subject", "scope", "type", "source", "confidence", "stability")
 
 
@@ -28,7 +36,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     to: str
     reason: str = ""
     created_at: str = ""
-    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
+    extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
 
 class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -36,7 +44,7 @@ class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     seed: int | float = 0
     basis: tuple[str, ...] = ()
-    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
+    extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
 
 class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -47,7 +55,7 @@ class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     hits: int = 0
     last_hit_session: str = ""
     index: int = 0
-    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
+    extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, gc=False):
@@ -82,7 +90,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     confidence: float = 0.0
     stability: str = ""
     hidden_fact: HiddenFact | None = None
-    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
+    extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
     @property
     def is_fact(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import chain
-from typing import Final
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,10 @@ from core.text.tokens import runs, words_of_run
 
 # So many notes are turned into numbers in one go, in which no other thread has its turn: two milliseconds.
 _AT_ONCE: Final = 256
+# So many places are looked up in one go.
+_BLOCK: Final = 1 << 18
+# So many notes are counted over at a time, in arrays of a few megabytes each.
+_ROWS: Final = 1 << 13
 # Stands for the end of a field among runs of letters, of which none is empty.
 _END_OF_FIELD: Final = ""
 
@@ -63,9 +67,38 @@ def read_all(reader: Reader, notes: Sequence[Note], read: Callable[[int], None] 
             pieces.clear()
     forms.append(_numbers(known, pieces))
     read_forms = np.concatenate(forms)
+    # Of a large memory each array over all its words takes tens of megabytes: none stays longer than it is needed.
+    del forms, known
     last_fields = np.cumsum(np.array(field_counts, dtype=np.intp)) - 1
-    languages = _languages(reader, notes, read_forms, _ends(read_forms, last_fields))
-    return _segment(reader, read_forms, last_fields, languages, b"".join(digests))
+    bounds = _ends(read_forms, last_fields)
+    languages = _languages(reader, notes, read_forms, bounds)
+    stems = _stems(reader, read_forms, np.repeat(languages, np.diff(bounds)))
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in _Part._fields}
+    for first in range(0, len(notes), _ROWS):
+        last = min(first + _ROWS, len(notes))
+        places = slice(int(bounds[first]), int(bounds[last]))
+        fields_before = last_fields[first - 1] + 1 if first else 0
+        part = _part(read_forms[places], stems[places], last_fields[first:last] - fields_before)
+        for name, column in zip(_Part._fields, part, strict=True):
+            columns[name].append(cast("NDArray[Any]", column))
+    del read_forms, stems
+
+    def whole(name: str, empty: str) -> Any:
+        # One after the other, so that only one of them is there twice.
+        return np.concatenate(columns.pop(name) or [np.zeros(0, dtype=empty)])
+
+    return Segment(
+        stems=whole("stems", "i4"),
+        shares=whole("shares", "f4"),
+        pair_shares=whole("pair_shares", "f4"),
+        starts=_starts(whole("places", "i8")),
+        words=whole("words", "i4"),
+        word_starts=_starts(whole("word_counts", "i8")),
+        sizes=whole("sizes", "f8"),
+        lengths=whole("lengths", "f8"),
+        languages=languages,
+        digests=b"".join(digests),
+    )
 
 
 def _numbers(known: _Forms, pieces: Sequence[str]) -> Small:
@@ -102,25 +135,52 @@ def _stems(reader: Reader, forms: Small, languages: Bytes) -> Small:
     """The stem of each word; new ones get their numbers in order of the text. languages: of each word."""
     count = len(reader.words)
     known = np.array(list(reader.stem_of.values()), dtype=np.int32).ravel()
-    keys = forms + count * languages.astype(np.intp)
-    first = np.full(len(known), -1, dtype=np.intp)
+    keys = languages.astype(np.int32)
+    keys *= count
+    keys += forms
+    first = np.full(len(known), -1, dtype=np.int32)
     # Of equal keys the last one assigned stays.
-    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    for block in reversed(_blocks(len(keys))):
+        first[keys[block][::-1]] = np.arange(block.stop - 1, block.start - 1, -1)
     fresh = np.flatnonzero((first >= 0) & (known == NOT_STEMMED))
     for key in fresh[np.argsort(first[fresh])].tolist():
         known[key] = reader.stem(key % count, LANGUAGES[key // count])
-    return np.asarray(known[keys])
+    return _taken(known, keys)
 
 
-def _segment(reader: Reader, forms: Small, last_fields: Numbers, languages: Bytes, digests: bytes) -> Segment:
-    """forms: the number of each word in order, NO_WORD at the end of each field. languages: of each note."""
-    stems = _stems(reader, forms, np.repeat(languages, np.diff(_ends(forms, last_fields))))
+def _blocks(length: int) -> list[slice]:
+    return [slice(start, min(start + _BLOCK, length)) for start in range(0, length, _BLOCK)]
+
+
+def _taken(table: Small, places: Small) -> Small:
+    """table[places]. All at once, the places would be made numbers of twice the size first."""
+    found = np.empty(len(places), dtype=table.dtype)
+    for block in _blocks(len(places)):
+        found[block] = table[places[block]]
+    return found
+
+
+class _Part(NamedTuple):
+    """What a segment has of some of its notes. places, word_counts: how many stems and words each note has there."""
+
+    stems: Small
+    shares: Shares
+    pair_shares: Shares
+    places: Numbers
+    words: Small
+    word_counts: Numbers
+    sizes: Values
+    lengths: Values
+
+
+def _part(forms: Small, stems: Small, last_fields: Numbers) -> _Part:
+    """forms: the number of each word in order, NO_WORD at the end of each field. last_fields: as of `_ends`."""
     kept = (stems != NO_WORD) | (forms == NO_WORD)
     forms, stems = forms[kept], stems[kept]
-    starts = _ends(forms, last_fields)
-    rows = len(languages)
-    owners: Small = np.repeat(np.arange(rows, dtype=np.int32), np.diff(starts))
-    order: Small = np.argsort(stems, kind="stable").astype(np.int32)
+    rows = len(last_fields)
+    places = np.diff(_ends(forms, last_fields))
+    owners: Small = np.repeat(np.arange(rows, dtype=np.int32), places)
+    order = np.argsort(stems, kind="stable")
     stem_counts, first = _counted(order, stems[order], owners[order])
     words = stems != NO_WORD
     stem_counts[~words], first[~words] = 0, False
@@ -139,18 +199,15 @@ def _segment(reader: Reader, forms: Small, last_fields: Numbers, languages: Byte
         _, first_form[by_form] = _counted(np.arange(len(by_form)), forms[by_form], owners[by_form])
     squares = _sums(stem_counts, first, owners, rows)
     pair_squares = _sums(pair_counts, first_pair, owners, rows)
-    return Segment(
+    return _Part(
         stems=stems,
         shares=_shares(stem_counts),
         pair_shares=_shares(pair_counts),
-        starts=starts,
+        places=places,
         words=forms[first_form],
-        word_starts=_starts(owners[first_form], rows),
+        word_counts=np.bincount(owners[first_form], minlength=rows),
         sizes=np.bincount(owners[words], minlength=rows).astype(np.float64),
         lengths=np.sqrt(squares + PAIR_SHARE**2 * pair_squares),
-        languages=languages,
-        digests=digests,
-        order=order,
     )
 
 
@@ -181,5 +238,5 @@ def _shares(counts: Numbers) -> Shares:
     return np.asarray(table[counts])
 
 
-def _starts(owners: Small, rows: int) -> Numbers:
-    return np.concatenate(([0], np.cumsum(np.bincount(owners, minlength=rows)))).astype(np.intp)
+def _starts(counts: Numbers) -> Numbers:
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.intp)

@@ -14,7 +14,7 @@ from kits.laws import examples
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.search import SearchIndex
+from core.search import SearchIndex, batch_reader
 from core.search.batch_reader import read_all
 from core.search.documents import Reader
 from core.search.state import Segment
@@ -64,10 +64,13 @@ _ARRAYS = (
 
 
 @settings(max_examples=examples(40))
-@given(_NOTES)
-def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
+@given(_NOTES, st.sampled_from([1, 3, 8192]), st.sampled_from([1, 5, 1 << 18]))
+def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note], rows: int, block: int) -> None:
     at_once, one_by_one = Reader(), Reader()
-    found = read_all(at_once, notes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch_reader, "_ROWS", rows)
+        patch.setattr(batch_reader, "_BLOCK", block)
+        found = read_all(at_once, notes)
     wanted = Segment.of([one_by_one.read(note) for note in notes])
     for name in (*_ARRAYS, "order", "owners"):
         mine, theirs = getattr(found, name), getattr(wanted, name)
