@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # What a proposal would do, or did: its sign, its colour, and the words.
 ACTIONS: Final = {
     "add": ("+", "$text-success", "add a note"),
-    "update": ("~", "$text-secondary", "change a note"),
+    "update": ("~", "$text-secondary", "replace a note"),
     "delete": ("⊘", "$text-warning", "hide a note"),
     "none": ("=", "$text-muted", "add nothing: it is known"),
 }
@@ -38,9 +38,7 @@ REASONS: Final = {
     "duplicate_content": "a note already says the same",
     "ungrounded": "no sentence of the text states this: check it",
     "instruction": "it is an instruction, permission or preference: check it",
-    "destructive_mutations_disabled": (
-        "the pipeline may not change or hide notes (allow_update_delete is off)"
-    ),
+    "destructive_mutations_disabled": "it changes a note: you decide",
     "destructive_review": "it changes a note: you decide",
     "contradiction": "it contradicts a note",
     "target_gone": "its note no longer exists",
@@ -55,7 +53,7 @@ _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",
     "ungrounded": "not in the text",
     "instruction": "an instruction",
-    "destructive_mutations_disabled": "not allowed",
+    "destructive_mutations_disabled": "changes a note",
     "destructive_review": "changes a note",
     "contradiction": "contradicts a note",
     "duplicate_content": "known",
@@ -73,7 +71,7 @@ STATES: Final = {
     "deduped": ("=", "$text-muted", "already known"),
     "none": ("=", "$text-muted", "nothing new"),
     "rejected": ("✗", "$text-muted", "refused"),
-    "blocked": ("⊘", "$text-warning", "blocked"),
+    "blocked": ("!", "$text-warning", "check it"),
     "skipped": ("–", "$text-muted", "left out"),
 }
 JOB_TYPES: Final = {"extract": "extracting facts", "structural_classify": "grouping an entity's facts"}

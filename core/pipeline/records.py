@@ -189,7 +189,12 @@ class StoredProposal:
     @property
     def open(self) -> bool:
         """Whether a person may still accept or refuse it."""
-        return self.status in ("proposed", "review")
+        return self.status in ("proposed", "review", "blocked")
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes or hides a note that is there."""
+        return self.action in ("update", "delete")
 
     @property
     def sure(self) -> float:

@@ -389,7 +389,10 @@ class Pipeline:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.writes.accept import accept
 
-        return self._flushed(accept(self.database, self.memory, ids, by=by, now=self._now()))
+        wanted = tuple(ids)
+        with self.database.database_errors():
+            self._working().notes.flush_disputing(wanted)
+        return self._flushed(accept(self.database, self.memory, wanted, by=by, now=self._now()))
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
         """Accepts all open additions with at least this confidence (0 to 1) that no rule objects to."""
@@ -402,10 +405,18 @@ class Pipeline:
             return reader.proposals.above(confidence)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
-        """Refuses proposals and writes nothing. Returns how many were still open."""
+        """Refuses proposals. Returns how many were still open. Nothing is written but that the note is hidden which
+        the new text of a refused change had meanwhile; `undo` takes that back, and the proposal waits again.
+        """
         from core.pipeline.writes.accept import refuse
 
-        return refuse(self.database, ids, by=by, now=self._now())
+        wanted = tuple(ids)
+        with self.database.database_errors():
+            self._working().notes.flush_disputing(wanted)
+            refused = refuse(self.database, wanted, by=by, now=self._now())
+            if self.database.reading.outbox.count_waiting(wanted):
+                self._working().notes.flush_accepted(wanted)
+        return refused
 
     def follow_undo(self) -> int:
         """Follows what a person undid or redid of accepted proposals. Returns how many wait again, or no longer."""

@@ -76,7 +76,7 @@ class Counts:
         moments = [moment for moment in (completed, written) if moment is not None]
         return DatabaseCounts(
             jobs=Jobs(self._connection).counts(),
-            proposals_open=one.count("proposals WHERE status IN ('proposed', 'review')"),
+            proposals_open=one.count("proposals WHERE status IN ('proposed', 'review', 'blocked')"),
             raw=one.count("raw_memories"),
             read=one.count("raw_memories WHERE status = 'extracted'"),
             facts=one.count("facts WHERE status = 'active'"),

@@ -17,11 +17,29 @@ redactions INTEGER NOT NULL, created_at INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS checkpoints_session ON checkpoints (session_key, id);
 CREATE INDEX IF NOT EXISTS checkpoints_project ON checkpoints (project, id);
 """
+# A change that waits for a person is open although the mode blocks it, and what it says is a note of its own meanwhile.
+_OPEN_CHANGES: Final = """
+DROP INDEX proposals_hash;
+CREATE INDEX proposals_hash ON proposals (nugget, content_hash)
+    WHERE status IN ('proposed', 'review', 'blocked', 'rejected');
+DROP INDEX proposals_open;
+CREATE INDEX proposals_open ON proposals (created_at) WHERE status IN ('proposed', 'review', 'blocked');
+CREATE INDEX facts_proposal ON facts (proposal_id);
+DROP INDEX outbox_once;
+CREATE UNIQUE INDEX outbox_once ON graph_outbox (proposal_id, op);
+INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content, new_content,
+    model, prompt_version, metadata)
+SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000, 'reopened', 'pipeline-v2', reason, raw_id, id, '', target_note,
+    target_content, content, model, prompt_version, '{}'
+FROM proposals WHERE status = 'blocked' ORDER BY created_at, raw_id, place;
+UPDATE proposals SET resolved_at = NULL, resolved_by = '' WHERE status = 'blocked';
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
     FIRST_TABLES,
     _CHECKPOINTS,
+    _OPEN_CHANGES,
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -109,19 +109,19 @@ class Outbox:
     ) -> int:
         """Puts down what is to be done to a note, in the transaction that accepts it; the row's id.
 
-        One row a proposal: what is there already stays, and its id is given. now: epoch ms.
+        One row a proposal and kind: what is there already stays, and its id is given. now: epoch ms.
         """
         text = json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         made = self._connection.execute(
             "INSERT INTO graph_outbox (op, proposal_id, fact_id, note_id, payload, payload_hash, status, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (proposal_id) DO NOTHING RETURNING id",
+            " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (proposal_id, op) DO NOTHING RETURNING id",
             (op, proposal_id, fact_id, note_id, text, digest, now),
         ).fetchone()
         row = (
             made
             or self._connection.execute(
-                "SELECT id FROM graph_outbox WHERE proposal_id = ?", (proposal_id,)
+                "SELECT id FROM graph_outbox WHERE proposal_id = ? AND op = ?", (proposal_id, op)
             ).fetchone()
         )
         return int(row[0])
@@ -250,8 +250,13 @@ class Outbox:
             created_at=row["created_at"],
         )
 
-    def forget_done(self, proposal_id: str) -> None:
-        """Makes room for a second acceptance: what was handed over the first time is done and undone."""
+    def forget_done(self, proposal_id: str, *, but_add: bool = False) -> None:
+        """Makes room for a second decision: what was handed over the last time is done and undone. but_add: but for the
+        note itself.
+        """
         self._connection.execute(
-            "DELETE FROM graph_outbox WHERE proposal_id = ? AND status = 'done'", (proposal_id,)
+            "DELETE FROM graph_outbox WHERE proposal_id = ?1 AND status = 'done' AND NOT (?2 AND op = 'add')"
+            " AND entry_id = (SELECT entry_id FROM graph_outbox WHERE proposal_id = ?1 AND status = 'done'"
+            " AND entry_id <> '' ORDER BY id DESC LIMIT 1)",
+            (proposal_id, but_add),
         )

@@ -11,7 +11,7 @@ from core.errors import AmbiguousError, ErrorCode, InvalidInputError, ListThings
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 
 _HEAD: Final = "proposal-"
-_OPEN: Final = "status IN ('proposed', 'review')"
+_OPEN: Final = "status IN ('proposed', 'review', 'blocked')"
 _PLAIN: Final = tuple(
     name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span")
 )
@@ -20,13 +20,18 @@ _INSERTED: Final = (
 )  # fmt: skip
 # What was brought over by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again.
 _ACCEPTED: Final = "resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
+# Of what was handed over for a proposal, that which settled it; before, a note of its own may have been written.
 _UNDONE: Final = f"""
 SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
-    proposals.prompt_version, op, fact_id, box.note_id, entry_id
+    proposals.prompt_version, op, fact_id, box.note_id, entry_id, json_extract(payload, '$.refused') AS refused
 FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
-WHERE box.status = 'done' AND entry_id <> '' AND (
-    (proposals.status = 'applied' AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
+WHERE box.status = 'done' AND entry_id = (
+    SELECT entry_id FROM graph_outbox AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
+    AND entry_id <> '' ORDER BY id DESC LIMIT 1)
+AND (((proposals.status = 'applied' OR (proposals.status = 'rejected' AND json_extract(payload, '$.refused')))
+        AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
     OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
+ORDER BY box.id
 """
 
 
@@ -81,11 +86,18 @@ class Proposals:
         """
         return (
             self._connection.execute(
-                "UPDATE proposals SET status = ?1, reason = ?2, resolved_by = ?3, resolved_at = ?4, note_id = ?5,"
+                "UPDATE proposals SET status = ?1, reason = ?2, resolved_by = ?3, resolved_at = ?4,"
+                " note_id = CASE WHEN ?5 <> '' THEN ?5 ELSE note_id END,"
                 f" target_note = CASE WHEN ?6 <> '' THEN ?6 ELSE target_note END WHERE id = ?7 AND {_OPEN}",
                 (status, str(reason), by, now, note_id, repeated, proposal_id),
             ).rowcount
             == 1
+        )
+
+    def retarget(self, proposal_id: str, content: str) -> None:
+        """What the note of an open change says by now."""
+        self._connection.execute(
+            "UPDATE proposals SET target_content = ? WHERE id = ?", (content, proposal_id)
         )
 
     def by_id(self, proposal_id: str) -> StoredProposal | None:
@@ -147,7 +159,8 @@ class Proposals:
         """An addition of the same fact that waits for a person, else one that a person refused; None for neither."""
         row = self._connection.execute(
             "SELECT * FROM proposals WHERE nugget = ? AND content_hash = ? AND action = 'add'"
-            " AND status IN ('proposed', 'review', 'rejected') ORDER BY status = 'rejected', created_at LIMIT 1",
+            " AND status IN ('proposed', 'review', 'blocked', 'rejected')"
+            " ORDER BY status = 'rejected', created_at LIMIT 1",
             (nugget, content_hash),
         ).fetchone()
         return None if row is None else _stored(row)

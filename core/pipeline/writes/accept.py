@@ -10,7 +10,7 @@ from core.errors import NuggetsError
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
-from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out
+from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out, hide_refused
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOLD: Final = {
     ProposalReason.EMPTY: "the text is empty",
     ProposalReason.TARGET_GONE: "the note is hidden or deleted",
-    ProposalReason.TARGET_CHANGED: "the note has changed since this was proposed",
+    ProposalReason.TARGET_CHANGED: "the note has changed since this was proposed; look at both again",
 }
 
 
@@ -49,6 +49,9 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
                 skipped.append((proposal_id, f"already decided ({proposal.status})"))
                 continue
             outcome = _accept_one(writer, proposal, graph, by, now)
+            if outcome.reason == ProposalReason.TARGET_CHANGED:
+                # It waits on, held against what the note says by now.
+                writer.proposals.retarget(proposal_id, outcome.former)
             if outcome.status == "applied":
                 written.append(proposal_id)
                 learned[proposal.raw_id] = None
@@ -70,6 +73,8 @@ def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str,
         outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
     else:
         outcome = carry_out(writer, order, graph, now)
+    if outcome.reason == ProposalReason.TARGET_CHANGED:
+        return outcome
     writer.proposals.resolve(
         proposal.id,
         outcome.status,
@@ -84,7 +89,9 @@ def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str,
 
 
 def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
-    """Settles open proposals without doing what they say; how many. Their facts are not proposed again."""
+    """Settles open proposals without doing what they say; how many. Their facts are not proposed again, and a note that
+    a change of them had meanwhile is hidden with the outbox.
+    """
     outcome = ExecutionResult("rejected", ProposalReason.REFUSED)
     refused = 0
     with database.write() as writer:
@@ -92,6 +99,7 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
             proposal = writer.proposals.by_id(proposal_id)
             if proposal is None or not proposal.open:
                 continue
+            hide_refused(writer, proposal, by, now)
             writer.proposals.resolve(proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
             version = writer.proposals.prompt_version(proposal_id)
             audit.record_resolution(

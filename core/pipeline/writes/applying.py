@@ -11,10 +11,11 @@ from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note, hide_note
 from core.model.compare import alike
 from core.model.draft import Draft
-from core.model.note import Note
+from core.model.note import Note, replace
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason
+from core.pipeline.writes.disputing import disputing, replacing, settled
 from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
 from core.text.normalise import normalise_content
 
@@ -65,7 +66,9 @@ def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
     try:
         if row.op == "add":
             return _add(draft, row, known)
-        return _update(draft, row) if row.op == "update" else _hide(draft, row)
+        if row.op == "update":
+            return _settle(draft, row) if row.text("replaces") else _update(draft, row)
+        return _hide(draft, row)
     except ConflictError as error:
         return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, error.what)
     except NuggetsError as error:
@@ -83,9 +86,30 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         if there is None and known.stood(id, row.fact_id):
             return AppliedRow(row, "conflict", id, error=TAKEN_OUT)
         if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
-            made = draft.put(note_of(draft, row, id))
+            made = draft.put(_beside_old(draft, row, note_of(draft, row, id)))
             return AppliedRow(row, "written", id, now=made.content)
     return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
+
+
+def _beside_old(draft: Draft, row: OutboxRow, note: Note) -> Note:
+    """A new note as it stands to an old one: disputing it, in its place, or to none."""
+    old = draft.note(row.text("disputes") or row.text("replaces"))
+    if old is None:
+        return note
+    return disputing(note, old, note.created_at) if row.text("disputes") else replacing(note, old, draft.at)
+
+
+def _settle(draft: Draft, row: OutboxRow) -> AppliedRow:
+    """A note that disputed another takes its place."""
+    note, old = draft.note(row.note_id), draft.note(row.text("replaces"))
+    if note is None or note.hidden:
+        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, _GONE)
+    after = settled(note)
+    after = after if old is None else replacing(after, old, draft.at)
+    if after == note:
+        return AppliedRow(row, "unchanged", note.id)
+    draft.put(replace(after, updated_at=draft.at))
+    return AppliedRow(row, "written", note.id, former=note.content, now=note.content)
 
 
 def _found(row: OutboxRow, note: Note, content: str) -> AppliedRow:

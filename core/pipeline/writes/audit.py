@@ -145,7 +145,7 @@ def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, o
         found[_DONE[outcome.done]] = outcome.note_id
     if outcome.status == "deduped":
         found["dedupedExistingId"] = outcome.note_id
-    if outcome.status == "blocked":
+    if proposal.status == "blocked" and outcome.status == "blocked":
         found["blockedReason"] = str(outcome.reason)
     if outcome.status in _SKIPPED:
         found["skippedReason"] = str(outcome.reason)

@@ -12,7 +12,7 @@ from core.pipeline.intake.normalisation import normalise
 from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
 from core.pipeline.writes import audit
-from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out
+from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out, write_disputing
 from core.pipeline.writes.gates import GateInput, Ruling, ruling
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact
 
@@ -67,7 +67,9 @@ def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now
     writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due)
     status = raw_status(plan)
     writer.raw.set_status(plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
-    return Committed(_result(write), write.counts["applied"], write.counts["open"])
+    return Committed(
+        _result(write), write.counts["applied"] + write.counts["disputing"], write.counts["open"]
+    )
 
 
 def raw_status(plan: ExtractPlan) -> RawStatus:
@@ -84,15 +86,19 @@ def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
     if rule.status == "applied":
         order = ExecutionRequest(proposal, version, plan.raw.project, fresh=write.fresh)
         outcome = carry_out(writer, order, plan.graph, write.now)
+    elif proposal.changes and _may_dispute(write, planned, proposal, rule):
+        order = ExecutionRequest(proposal, version, plan.raw.project)
+        made = write_disputing(writer, order, plan.graph, write.now)
+        outcome = outcome if made is None else made._replace(status=rule.status, reason=rule.reason)
     elif rule.status == "deduped":
         outcome = outcome._replace(note_id=_same_note(write, planned, proposal))
-    settled = outcome.status not in ("proposed", "review")
+    settled = outcome.status not in ("proposed", "review", "blocked")
     proposal = replace(
         proposal,
         status=outcome.status,
         reason=str(outcome.reason),
         review_needed=rule.review_needed,
-        note_id=outcome.note_id if outcome.status == "applied" else "",
+        note_id=outcome.note_id if outcome.done else "",
         target_note=proposal.target_note or (outcome.note_id if outcome.status == "deduped" else ""),
         resolved_at=write.now if settled else None,
         resolved_by=write.context.changed_by if settled else "",
@@ -174,6 +180,18 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
     return rule
 
 
+def _may_dispute(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal, rule: Ruling) -> bool:
+    """Whether what a change says may be written beside the note that it would change: as a new fact may be."""
+    return (
+        rule.status in ("review", "blocked")
+        and writes_notes(write.plan.mode)
+        and bool(proposal.target_note and planned.said.normalised_content)
+        and proposal.grounded
+        and planned.entailment == "said"
+        and proposal.fact_confidence >= write.plan.least_confidence
+    )
+
+
 def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> str:
     """The note that says a fact already, "" when it is still a proposal."""
     if proposal.target_note:
@@ -185,6 +203,8 @@ def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal
 def _count(write: _PlanWrite, proposal: StoredProposal) -> None:
     counts = write.counts
     counts[proposal.status] += 1
+    if proposal.open and proposal.note_id:
+        counts["disputing"] += 1
     if proposal.open:
         counts["open"] += 1
     if proposal.review_needed:

@@ -94,6 +94,19 @@ def carry_out(writer: Tables, order: ExecutionRequest, graph: Graph, now: int) -
     return _change(writer, order, said, target, graph, now)
 
 
+def write_disputing(
+    writer: Tables, order: ExecutionRequest, graph: Graph, now: int
+) -> ExecutionResult | None:
+    """The note of a change that waits for a person, so that what it says is found meanwhile; None where it is known
+    already, or the note that it would change is gone.
+    """
+    proposal, said = order.proposal, normalise(order.proposal.content)
+    known = writer.facts.same(proposal.nugget, said.content_hash)
+    if known is not None or graph.text(writer, proposal.target_note) is None:
+        return None
+    return _new_note(writer, order, said, graph, now, {"disputes": proposal.target_note})
+
+
 def _add(
     writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int
 ) -> ExecutionResult:
@@ -103,10 +116,23 @@ def _add(
         there = _near_duplicate(writer, proposal.nugget, said)
     if there is not None:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    return _new_note(writer, order, said, graph, now, {})
+
+
+def _new_note(
+    writer: Tables,
+    order: ExecutionRequest,
+    said: Normalised,
+    graph: Graph,
+    now: int,
+    beside: dict[str, str],
+) -> ExecutionResult:
+    """A fact with the note that it becomes. beside: the note that it disputes or replaces."""
+    proposal = order.proposal
     note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
     fact = _fact(order, said, _fact_id(writer, proposal), note_id, now)
     writer.facts.insert(fact)
-    payload = {
+    payload: dict[str, object] = {
         "nugget": proposal.nugget,
         "content": proposal.content,
         "type": proposal.type,
@@ -114,7 +140,7 @@ def _add(
         "project": order.project,
         "prompt_version": order.prompt_version,
     }
-    _enqueue(writer, "add", order, fact.id, note_id, payload, now)
+    _enqueue(writer, "add", order, fact.id, note_id, payload | beside, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
 
 
@@ -141,32 +167,99 @@ def _near_duplicate(reader: Tables, nugget: str, said: Normalised) -> StoredFact
 def _change(
     writer: Tables, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
 ) -> ExecutionResult:
+    """What is said takes the place of the note that it changes, which is hidden. A fact of a nugget keeps its key and
+    gets the new words.
+    """
     proposal = order.proposal
     text = graph.text(writer, target) if target else None
+    own = writer.facts.of_proposal(proposal.id, target)
+    own = None if own is None or graph.text(writer, own.note_id) is None else own
     if text is None:
-        return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
+        return _nothing_to_replace(writer, order, said, target, own, graph, now)
     if normalise(text).storage_content != normalise(proposal.target_content).storage_content:
-        return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target)
+        return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
+    if proposal.action == "update" and own is None:
+        there = writer.facts.same(proposal.nugget, said.content_hash)
+        if there is not None and there.note_id != target:
+            return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    note = graph.visible(target)
+    if proposal.action == "update" and note is not None and note.is_fact:
+        return _reword(writer, order, said, target, text, own, now)
+    made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
+    if own is not None:
+        _settle(writer, order, own, target, now)
+        made = made._replace(note_id=own.note_id, fact_id=own.id, done="update")
+    elif proposal.action == "update":
+        made = _new_note(writer, order, said, graph, now, {"replaces": target})._replace(former=text)
     fact = writer.facts.of_note(target)
+    if fact is not None:
+        writer.facts.deny(fact.id)
     fact_id = "" if fact is None else fact.id
-    if proposal.action == "delete":
-        if fact is not None:
-            writer.facts.deny(fact.id)
-        _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
-        return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "hide", text)
-    there = writer.facts.same(proposal.nugget, said.content_hash)
-    if there is not None and there.note_id != target:
-        return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
+    return made if made.fact_id else made._replace(fact_id=fact_id)
+
+
+def _nothing_to_replace(
+    writer: Tables,
+    order: ExecutionRequest,
+    said: Normalised,
+    target: str,
+    own: StoredFact | None,
+    graph: Graph,
+    now: int,
+) -> ExecutionResult:
+    """The note that was to be changed is gone: what is said is not."""
+    if own is not None:
+        _settle(writer, order, own, target, now)
+        return ExecutionResult("applied", ProposalReason.WRITTEN, own.note_id, own.id, "update")
+    if order.proposal.action == "update":
+        return _add(writer, order, said, graph, now)
+    return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
+
+
+def _settle(writer: Tables, order: ExecutionRequest, own: StoredFact, target: str, now: int) -> None:
+    _enqueue(writer, "update", order, own.id, own.note_id, {"content": own.content, "replaces": target}, now)
+
+
+def _reword(
+    writer: Tables,
+    order: ExecutionRequest,
+    said: Normalised,
+    target: str,
+    text: str,
+    own: StoredFact | None,
+    now: int,
+) -> ExecutionResult:
+    """A fact of a nugget gets other words under its key; what disputed it meanwhile is hidden."""
+    proposal = order.proposal
+    if own is not None:
+        writer.facts.deny(own.id)
+        _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content}, now)
+    fact = writer.facts.of_note(target)
     if fact is not None:
         writer.facts.reword(_fact(order, said, fact.id, target, fact.created_at))
-    payload = {
+    payload: dict[str, object] = {
         "expected": text,
         "content": proposal.content,
         "type": proposal.type,
         "confidence": proposal.fact_confidence,
     }
+    fact_id = "" if fact is None else fact.id
     _enqueue(writer, "update", order, fact_id, target, payload, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
+
+
+def hide_refused(writer: Tables, proposal: StoredProposal, by: str, now: int) -> bool:
+    """Hides the note of a change that a person refused; whether there is one. It is not learned again."""
+    own = writer.facts.of_proposal(proposal.id, proposal.target_note) if proposal.changes else None
+    if own is None:
+        return False
+    # Accepted and undone before, its note disputes the other again.
+    writer.outbox.forget_done(proposal.id, but_add=True)
+    writer.facts.retract(own.id)
+    order = ExecutionRequest(proposal, "", "", by)
+    _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content, "refused": True}, now)
+    return True
 
 
 def _fact(

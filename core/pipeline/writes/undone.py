@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from core.memory import Memory
+    from core.model.snapshot import Snapshot
     from core.pipeline.database.connection import Database
 
 
@@ -26,38 +27,58 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     found = database.reading.proposals.undone(undone)
     if not found:
         return 0
-    gone = {row["note_id"] for row in found} - memory.snapshot.by_id.keys()
+    snapshot = memory.snapshot
+    shown = {row["note_id"] for row in found if _shown(snapshot, row["note_id"])}
     with database.write() as writer:
-        return sum(
-            _follow(writer, row, _is_undone(row, taken_back, gone), now)
-            for row in writer.proposals.undone(undone)
-        )
+        rows = writer.proposals.undone(undone)
+        # A change is several rows of one entry: what one of them tells is so of all.
+        undone_ids = {row["id"] for row in rows if _is_undone(row, taken_back, shown)}
+        followed = {row["id"] for row in rows if _follow(writer, row, row["id"] in undone_ids)}
+        for row in {row["id"]: row for row in rows if row["id"] in followed}.values():
+            _record(writer, row, row["id"] in undone_ids, now)
+        return len(followed)
 
 
-def _is_undone(row: sqlite3.Row, taken_back: Collection[str], gone: Collection[str]) -> bool:
+def _shown(snapshot: Snapshot, note_id: str) -> bool:
+    note = snapshot.by_id.get(note_id)
+    return note is not None and not note.hidden
+
+
+def _is_undone(row: sqlite3.Row, taken_back: Collection[str], shown: Collection[str]) -> bool:
     if row["entry_id"] in taken_back:
         return True
     in_part = any(id.startswith(f"{row['entry_id']}.") for id in taken_back)
-    return in_part and row["op"] == "add" and row["note_id"] in gone
+    return in_part and (
+        (row["op"] == "add" and row["note_id"] not in shown)
+        or (row["op"] == "hide" and row["note_id"] in shown)
+    )
 
 
-def _follow(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> bool:
-    """Takes one proposal over; False where it stands so already."""
+def _follow(writer: Tables, row: sqlite3.Row, undone: bool) -> bool:
+    """Takes over what became of one row; False where it stands so already."""
     if undone == (row["status"] == "review"):
         return False
-    if undone:
-        status, reason, event = "review", ProposalReason.UNDONE, "reopened"
-    else:
-        status, reason, event = "applied", ProposalReason.WRITTEN, "written"
-    writer.proposals.set_status(row["id"], status, reason)
+    done = "rejected" if row["refused"] else "applied"
+    reason = ProposalReason.REFUSED if row["refused"] else ProposalReason.WRITTEN
+    status, why = ("review", ProposalReason.UNDONE) if undone else (done, reason)
+    writer.proposals.set_status(row["id"], status, why)
     if row["op"] != "update":
         # A fact that was added is not so while its proposal waits, one that was denied is so again.
         writer.facts.let_stand(row["note_id"], undone == (row["op"] == "hide"))
+    return True
+
+
+def _record(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> None:
+    refused = bool(row["refused"])
     writer.history.append(
         at=now,
-        event=event,
+        event="reopened" if undone else "refused" if refused else "written",
         changed_by="person",
-        reason=reason,
+        reason=ProposalReason.UNDONE
+        if undone
+        else ProposalReason.REFUSED
+        if refused
+        else ProposalReason.WRITTEN,
         raw_id=row["raw_id"],
         proposal_id=row["id"],
         fact_id=row["fact_id"],
@@ -68,4 +89,3 @@ def _follow(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> bool:
         prompt_version=row["prompt_version"],
         metadata={"entry": row["entry_id"]},
     )
-    return True

@@ -36,11 +36,11 @@ def copies(home: Path) -> list[Path]:
 
 
 def assert_kept(path: Path, before: dict[str, list[tuple[object, ...]]]) -> None:
-    """All rows are there still, and what belongs together does."""
+    """All rows are there still, and what belongs together does; changes that were blocked wait for a person again."""
     after = rows_of(path)
     for table, rows in before.items():
-        kept = [row for row in after[table] if row in rows]
-        assert kept == rows, table
+        wanted = [(*row[:-2], None, "") if "blocked" in row else row for row in rows]
+        assert [row for row in after[table] if row in wanted] == wanted, table
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -154,7 +154,7 @@ def test_an_ungrounded_fact_waits_and_is_written_when_a_person_says_so(full: Wri
 # Updates and deletions
 
 
-def test_an_accepted_update_rewrites_the_note_and_its_fact(full: Writes) -> None:
+def test_an_accepted_update_hides_the_old_note_and_its_words_take_its_place(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     waiting = full.proposal()
@@ -162,25 +162,32 @@ def test_an_accepted_update_rewrites_the_note_and_its_fact(full: Writes) -> None
     full.accept(waiting.id)
     full.flush()
     assert full.notes() == [COFFEE]
-    there = full.database.reading.facts.of_note(note_id)
+    old, new = full.memory.snapshot.by_id[note_id], full.memory.snapshot.by_id[full.proposal().note_id]
+    assert (old.hidden, old.content, new.title) == (True, TEA, COFFEE)
+    assert [(link.to, link.reason) for link in new.links] == [(note_id, "replaces")]
+    there = full.database.reading.facts.of_note(new.id)
+    former = full.database.reading.facts.of_note(note_id)
     assert there
-    assert (there.content, there.proposal_id, full.rows("facts")) == (COFFEE, waiting.id, 1)
-    # The new words are known from now on, the old ones are not.
+    assert former
+    assert (there.content, there.proposal_id, former.status) == (COFFEE, waiting.id, "denied")
+    # The new words are known from now on.
     full.learn(f"{TEXT} Again", found(COFFEE.upper()))
     assert full.proposal().status == "deduped"
-    told = [row for row in full.history(note_id) if row.event == "accepted"]
+    told = [row for row in full.history(waiting.id) if row.event == "accepted"]
     assert [(row.old_content, row.new_content) for row in told] == [(TEA, COFFEE)]
 
 
-def test_an_accepted_update_of_a_note_of_a_persons_own_changes_that_note_alone(full: Writes) -> None:
+def test_an_accepted_update_of_a_note_of_a_persons_own_hides_it_and_leaves_its_words(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     with full.database.write() as writer:
         writer.connection.execute("DELETE FROM facts")
+    full.memory.change("mine", lambda draft: edit_note(draft, note_id, add_tags=("drinks",)))
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.accept(full.proposal().id)
     full.flush()
-    assert (full.notes(), full.rows("facts")) == ([COFFEE], 0)
-    assert full.memory.snapshot.notes[0].id == note_id
+    assert full.notes() == [COFFEE]
+    assert full.memory.snapshot.by_id[note_id].content == TEA
+    assert "drinks" in full.memory.snapshot.by_id[full.proposal().note_id].tags
 
 
 def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
@@ -200,24 +207,42 @@ def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
 
 
 @pytest.mark.parametrize("action", ["update", "delete"])
-def test_a_persons_edit_of_the_note_goes_before_a_proposal(full: Writes, action: str) -> None:
+def test_a_persons_edit_of_the_note_goes_before_a_proposal_which_waits_on(full: Writes, action: str) -> None:
     (note_id,) = full.known(TEA)
     full.learn(TEXT, found(COFFEE), decision(action, "C1"))
     full.memory.change("mine", lambda draft: edit_note(draft, note_id, content="Anna likes black tea"))
     done = full.accept(full.proposal().id)
-    assert done.skipped == ((full.proposal().id, "the note has changed since this was proposed"),)
-    assert (full.proposal().status, full.proposal().reason) == ("skipped", ProposalReason.TARGET_CHANGED)
+    assert done.skipped == (
+        (full.proposal().id, "the note has changed since this was proposed; look at both again"),
+    )
     full.flush()
-    assert full.notes() == ["Anna likes black tea"]
+    assert full.notes() == ["Anna likes black tea", COFFEE]
+    # It is held against what the note says by now, and can be accepted so.
+    assert (full.proposal().open, full.proposal().target_content) == (True, "Anna likes black tea")
+    assert len(full.accept(full.proposal().id).written) == 1
+    full.flush()
+    assert full.notes() == [COFFEE]
 
 
-def test_a_note_that_is_hidden_by_now_is_left_alone(full: Writes) -> None:
+def test_what_is_said_of_a_note_that_is_hidden_by_now_stands_without_it(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
-    done = full.accept(full.proposal().id)
+    assert len(full.accept(full.proposal().id).written) == 1
+    full.flush()
+    assert (full.notes(), full.memory.snapshot.by_id[note_id].hidden) == ([COFFEE], True)
+    assert full.memory.snapshot.by_id[full.proposal().note_id].title == COFFEE
+
+
+def test_a_deletion_of_a_note_that_is_hidden_by_now_has_nothing_to_do(shadow: Writes) -> None:
+    shadow.configuration = CONTROLLED
+    (note_id,) = shadow.known(TEA)
+    shadow.configuration = SHADOW
+    shadow.learn(TEXT, found(COFFEE), decision("delete", "C1"))
+    shadow.memory.change("hidden", lambda draft: hide_note(draft, note_id))
+    done = shadow.accept(shadow.proposal().id)
     assert done.skipped[0][1] == "the note is hidden or deleted"
-    assert full.proposal().reason == ProposalReason.TARGET_GONE
+    assert shadow.proposal().reason == ProposalReason.TARGET_GONE
 
 
 def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it(full: Writes) -> None:

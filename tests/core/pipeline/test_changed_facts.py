@@ -1,0 +1,259 @@
+"""Facts that changed: the change waits in every mode, is found meanwhile, and replaces the old one when accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kits.old_pipeline import version_1
+from kits.scripted_model import Line, ScriptedModel
+from kits.service_kit import configure, drain, note_texts, open_pipeline
+from kits.writes_kit import decision, fact, found
+
+from core.facts.edits import remember
+from core.model.draft import Draft
+from core.pipeline.records import Accepted, StoredProposal
+from core.pipeline.writes.verify import drift
+
+POSTGRES = "The team uses PostgreSQL as its database"
+COCKROACH = "The team moved its database to CockroachDB"
+LATER = 10**14
+# Lines of the settings, and whether notes are written without a person.
+MODES = {
+    "shadow": ("shadowMode = true", False),
+    "controlled-write": ("shadowMode = false", True),
+    "full": ("shadowMode = false\n[pipeline.autonomous]\nallowUpdateDelete = true", True),
+}
+every_mode = pytest.mark.parametrize("mode", MODES)
+writing_modes = pytest.mark.parametrize("mode", [name for name, (_, writes) in MODES.items() if writes])
+
+
+class Case:
+    """A pipeline whose model says what it is told next."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = configure(home, "shadowMode = false")
+        self.script: list[Line] = []
+        self.pipeline = open_pipeline(home, ScriptedModel(self.script))
+
+    def learn(self, text: str, *script: Line) -> StoredProposal | None:
+        """Hands a text in and reads it; the newest proposal that waits."""
+        self.script[:] = script
+        self.pipeline.ingest(text)
+        drain(self.pipeline)
+        assert not self.script, "the model was not asked so often"
+        return next(iter(self.pipeline.proposals()), None)
+
+    def changed(self, mode: str, action: str = "update", new: str = COCKROACH) -> StoredProposal:
+        """The old fact is a note, then a text says otherwise."""
+        self.learn(f"{POSTGRES}.", found(POSTGRES))
+        configure(self.home, MODES[mode][0])
+        waiting = self.learn(f"{new}.", found(new), decision(action, "C1"))
+        assert waiting is not None
+        return waiting
+
+    def note(self, content: str, *, hidden: bool = False) -> str:
+        """The id of the only note that says so, hidden or not."""
+        self.pipeline.memory.refresh()
+        notes = self.pipeline.memory.snapshot.notes
+        (one,) = [note.id for note in notes if note.content == content and note.hidden == hidden]
+        return one
+
+    def recalled(self, query: str) -> list[str]:
+        """What the search gives, best first."""
+        self.pipeline.memory.refresh()
+        return [hit.note.content for hit in self.pipeline.memory.search(query, 5)]
+
+    def facts(self) -> dict[str, str]:
+        """Each fact with its status."""
+        rows = self.pipeline.database.reading.connection.execute("SELECT content, status FROM facts")
+        return {row["content"]: row["status"] for row in rows}
+
+    def agree(self) -> None:
+        """Holds that notes and database say the same."""
+        self.pipeline.follow_undo()
+        self.pipeline.flush()
+        assert drift(self.pipeline.memory, now=LATER) == ()
+
+    def accept(self, *proposals: StoredProposal) -> Accepted:
+        return self.pipeline.accept([one.id for one in proposals])
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Iterator[Case]:
+    made = Case(tmp_path / "home")
+    yield made
+    made.pipeline.close()
+
+
+@every_mode
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_a_change_waits_in_every_mode_with_the_old_and_the_new_beside_each_other(
+    case: Case, mode: str, action: str
+) -> None:
+    waiting = case.changed(mode, action)
+    assert (waiting.open, waiting.action) == (True, action)
+    assert (waiting.target_content, waiting.content) == (POSTGRES, COCKROACH)
+    assert case.pipeline.status().proposals_open == 1
+    assert case.pipeline.resolve_ids([COCKROACH]) == (waiting.id,)
+    assert (waiting.resolved_at, waiting.resolved_by) == (None, "")
+
+
+@every_mode
+def test_accepted_the_new_is_recalled_first_and_the_old_is_hidden_by_one_change(
+    case: Case, mode: str
+) -> None:
+    waiting = case.changed(mode)
+    before = {entry.change_set.id for entry in case.pipeline.memory.log()}
+    done = case.accept(waiting)
+    assert (done.written, done.skipped, done.waiting) == ((waiting.id,), (), ())
+    assert done.change_set is not None
+    assert {entry.change_set.id for entry in case.pipeline.memory.log()} - before == {done.change_set.id}
+    assert note_texts(case.pipeline) == [COCKROACH]
+    old, new = case.note(POSTGRES, hidden=True), case.note(COCKROACH)
+    note = case.pipeline.memory.snapshot.by_id[new]
+    assert (note.title, [link.reason for link in note.links if link.to == old]) == (COCKROACH, ["replaces"])
+    assert "disputes" not in note.tags
+    assert case.recalled("which database does the team use")[0] == COCKROACH
+    assert case.facts() == {POSTGRES: "denied", COCKROACH: "active"}
+    assert case.pipeline.proposals() == ()
+    origin = case.pipeline.origin(new)
+    assert origin is not None
+    assert origin.content == f"{COCKROACH}."
+    case.agree()
+
+
+@every_mode
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_undo_and_redo_of_an_accepted_change_bring_both_stores_along(
+    case: Case, mode: str, action: str
+) -> None:
+    waiting = case.changed(mode, action)
+    texts, facts = note_texts(case.pipeline), case.facts()
+    for _ in range(2):
+        case.accept(waiting)
+        taken_texts, taken_facts = note_texts(case.pipeline), case.facts()
+        case.agree()
+        case.pipeline.memory.undo()
+        assert case.pipeline.follow_undo() == 1
+        assert case.pipeline.follow_undo() == 0
+        (again,) = case.pipeline.proposals()
+        assert again.id == waiting.id
+        assert note_texts(case.pipeline) == texts
+        assert {text: case.facts()[text] for text in facts} == facts
+        case.agree()
+        case.pipeline.memory.redo()
+        assert case.pipeline.follow_undo() == 1
+        assert (note_texts(case.pipeline), case.facts()) == (taken_texts, taken_facts)
+        case.agree()
+        case.pipeline.memory.undo()
+        assert case.pipeline.follow_undo() == 1
+    done = case.accept(waiting)
+    assert (done.written, note_texts(case.pipeline)) == ((waiting.id,), taken_texts)
+    case.agree()
+
+
+@writing_modes
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_what_waits_is_found_meanwhile_and_says_what_it_disputes(case: Case, mode: str, action: str) -> None:
+    waiting = case.changed(mode, action)
+    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
+    assert {POSTGRES, COCKROACH} <= set(case.recalled("team database"))
+    note = case.pipeline.memory.snapshot.by_id[waiting.note_id]
+    assert note.title == f"{COCKROACH} (disputes: {POSTGRES})"
+    assert "disputes" in note.tags
+    assert [(link.to, link.reason) for link in note.links] == [(waiting.target_note, "disputes")]
+    # The old note has not changed by a byte of its own.
+    assert case.pipeline.memory.snapshot.by_id[waiting.target_note].links == ()
+    case.agree()
+
+
+def test_in_shadow_mode_nothing_is_written_before_it_is_accepted(case: Case) -> None:
+    case.changed("shadow")
+    assert note_texts(case.pipeline) == [POSTGRES]
+
+
+@writing_modes
+def test_refused_the_old_stands_and_the_new_is_hidden_and_not_learned_again(case: Case, mode: str) -> None:
+    waiting = case.changed(mode)
+    assert case.pipeline.refuse([waiting.id]) == 1
+    assert note_texts(case.pipeline) == [POSTGRES]
+    assert case.facts() == {POSTGRES: "active", COCKROACH: "retracted"}
+    case.agree()
+    case.learn(f"Again: {COCKROACH}.", found(COCKROACH))
+    assert note_texts(case.pipeline) == [POSTGRES]
+    assert case.pipeline.proposals() == ()
+    # A refusal is a change like any other.
+    case.pipeline.memory.undo()
+    assert case.pipeline.follow_undo() == 1
+    assert [one.id for one in case.pipeline.proposals()] == [waiting.id]
+    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
+    case.agree()
+    case.accept(waiting)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    case.agree()
+
+
+@every_mode
+def test_an_accepted_change_that_was_undone_can_be_refused(case: Case, mode: str) -> None:
+    waiting = case.changed(mode)
+    case.accept(waiting)
+    case.pipeline.memory.undo()
+    case.pipeline.follow_undo()
+    assert case.pipeline.refuse([waiting.id]) == 1
+    assert note_texts(case.pipeline) == [POSTGRES]
+    assert case.pipeline.proposals() == ()
+    case.agree()
+
+
+@writing_modes
+def test_what_no_sentence_says_or_nobody_is_sure_of_waits_without_a_note(case: Case, mode: str) -> None:
+    case.learn(f"{POSTGRES}.", found(POSTGRES))
+    configure(case.home, MODES[mode][0])
+    for text, said in (
+        ("Lunch was good today.", fact(COCKROACH)),
+        (f"{COCKROACH}.", fact(COCKROACH, 0.3)),
+    ):
+        waiting = case.learn(text, found(said), decision("update", "C1"))
+        assert waiting is not None
+        assert (waiting.open, waiting.note_id) == (True, "")
+    assert note_texts(case.pipeline) == [POSTGRES]
+
+
+@writing_modes
+def test_a_fact_of_a_nugget_keeps_its_key_and_gets_the_new_words(case: Case, mode: str) -> None:
+    def remembered(draft: Draft) -> None:
+        remember(draft, "memory", "database", POSTGRES)
+        for number in range(9):
+            remember(draft, "memory", f"room {number}", f"painted in colour {number}")
+
+    case.pipeline.memory.change("mine", remembered)
+    configure(case.home, MODES[mode][0])
+    waiting = case.learn(f"{COCKROACH}.", found(COCKROACH), decision("update", "C1"))
+    assert waiting is not None
+    for _ in range(2):
+        case.accept(waiting)
+        assert case.pipeline.memory.recall("database").answer == COCKROACH
+        assert note_texts(case.pipeline).count(COCKROACH) == 1
+        assert POSTGRES not in note_texts(case.pipeline)
+        case.agree()
+        case.pipeline.memory.undo()
+        case.pipeline.follow_undo()
+        assert case.pipeline.memory.recall("database").answer == POSTGRES
+        case.agree()
+
+
+def test_a_change_that_a_former_version_blocked_can_be_accepted_after_the_upgrade(tmp_path: Path) -> None:
+    home = configure(tmp_path / "home", "shadowMode = false")
+    version_1(home)
+    with open_pipeline(home) as pipeline:
+        pipeline.flush()
+        blocked = {one.action: one for one in pipeline.proposals() if one.status == "blocked"}
+        assert all(one.open for one in blocked.values())
+        assert pipeline.status().proposals_open == 3
+        done = pipeline.accept([one.id for one in blocked.values()])
+        assert (set(done.written) | {each for each, _ in done.skipped}) == {
+            one.id for one in blocked.values()
+        }
+        assert blocked["delete"].id in done.written
