@@ -48,6 +48,7 @@ REASONS: Final = {
     "undecided": "the model gave no usable decision: you decide",
     "delete_pinned_requires_force": "the note is pinned, so it stays",
     "nothing_new": "it holds nothing new",
+    "replaced_by_later": "a later statement replaces it",
 }
 _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",

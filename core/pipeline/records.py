@@ -38,6 +38,7 @@ class ProposalReason(StrEnum):
     UNDECIDED = "undecided"
     PINNED = "delete_pinned_requires_force"
     NOTHING_NEW = "nothing_new"
+    REPLACED = "replaced_by_later"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,7 @@ class Accepted:
 
     written: they are in the graph. waiting: accepted, and the graph could not be written yet; they follow by
     themselves. change_set: what was done to the graph, for a preview afterwards and for undo; None when nothing was.
+    settled: other proposals that they replace or repeat, and that wait no more.
     """
 
     written: tuple[str, ...] = ()
@@ -215,6 +217,7 @@ class Accepted:
     skipped: tuple[tuple[str, str], ...] = ()
     waiting: tuple[str, ...] = ()
     change_set: ChangeSet | None = None
+    settled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -592,13 +592,13 @@ class Pipeline:
         from core.pipeline.knowledge.graph_update import update_graph
 
         with self.database.database_errors():
-            settled = self._working().notes.flush_accepted(accepted.written)
+            settled = self._working().notes.flush_accepted((*accepted.written, *accepted.settled))
             update_graph(self.database, self.configuration, self._now())
         elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}
         return replace(
             accepted,
             written=tuple(each for each in accepted.written if each not in elsewhere),
             skipped=(*accepted.skipped, *settled.refused),
-            waiting=settled.waiting,
+            waiting=tuple(each for each in settled.waiting if each in accepted.written),
             change_set=settled.change_set,
         )

@@ -46,7 +46,7 @@ class ProposalsReview(DecidingReview):
     ) -> None:
         notes = session.snapshot.by_id
         items = [_item(one, raws.get(one.raw_id), notes.get(one.target_note), now) for one in proposals]
-        doubtful = [one.id for one in proposals if one.status == "review"]
+        doubtful = [one.id for one in proposals if one.status != "proposed" or one.changes]
         said = "Nothing is written until you apply. What you refuse (space) is not proposed again."
         if doubtful:
             said += f" {plural(len(doubtful), 'uncertain proposal')}, unticked."

@@ -24,6 +24,8 @@ CREATE INDEX proposals_hash ON proposals (nugget, content_hash)
     WHERE status IN ('proposed', 'review', 'blocked', 'rejected');
 DROP INDEX proposals_open;
 CREATE INDEX proposals_open ON proposals (created_at) WHERE status IN ('proposed', 'review', 'blocked');
+CREATE INDEX proposals_replaced ON proposals (resolved_at)
+    WHERE reason IN ('replaced_by_later', 'undone_by_person');
 CREATE INDEX facts_proposal ON facts (proposal_id);
 DROP INDEX outbox_once;
 CREATE UNIQUE INDEX outbox_once ON graph_outbox (proposal_id, op);

@@ -28,7 +28,8 @@ FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
 WHERE box.status = 'done' AND entry_id = (
     SELECT entry_id FROM graph_outbox AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
     AND entry_id <> '' ORDER BY id DESC LIMIT 1)
-AND (((proposals.status = 'applied' OR (proposals.status = 'rejected' AND json_extract(payload, '$.refused')))
+AND (((proposals.status = 'applied'
+        OR (proposals.status IN ('rejected', 'skipped') AND json_extract(payload, '$.refused')))
         AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
     OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
 ORDER BY box.id
@@ -100,10 +101,40 @@ class Proposals:
             "UPDATE proposals SET target_content = ? WHERE id = ?", (content, proposal_id)
         )
 
+    def move_targets(self, former: str, note_id: str, content: str) -> None:
+        """Lets what would still change a note, or a proposal, change the note in its place instead."""
+        self._connection.execute(
+            f"UPDATE proposals SET target_note = ?, target_content = ? WHERE target_note = ? AND {_OPEN}",
+            (note_id, content, former),
+        )
+
     def by_id(self, proposal_id: str) -> StoredProposal | None:
         """A proposal, None for none of this id."""
         row = self._connection.execute("SELECT * FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
         return None if row is None else _stored(row)
+
+    def behind(self, target: str) -> StoredProposal | None:
+        """The proposal that another one is aimed at: by its id, or by the note that it has while it waits."""
+        row = self._connection.execute(
+            f"SELECT * FROM proposals WHERE id = ?1 OR (note_id <> '' AND note_id = ?1 AND {_OPEN}"
+            " AND action IN ('update', 'delete')) LIMIT 1",
+            (target,),
+        ).fetchone()
+        return None if row is None or not target else _stored(row)
+
+    def settled_with(self, proposal_id: str, *, noteless: bool = False) -> tuple[str, ...]:
+        """The proposals that were settled as replaced when this one was accepted, undone since or not.
+
+        noteless: those that never had a note, so that nothing in the log tells of them.
+        """
+        rows = self._connection.execute(
+            "SELECT other.id FROM proposals AS one JOIN proposals AS other ON other.resolved_at = one.resolved_at"
+            " AND other.resolved_by = one.resolved_by AND other.id <> one.id"
+            f" WHERE one.id = ? AND other.reason IN ('{ProposalReason.REPLACED}', '{ProposalReason.UNDONE}')"
+            " AND NOT (? AND EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.proposal_id = other.id))",
+            (proposal_id, noteless),
+        )
+        return tuple(row[0] for row in rows)
 
     def resolve_id(self, said: str) -> str:
         """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
@@ -143,13 +174,25 @@ class Proposals:
         )
         return tuple(map(_stored, rows))
 
+    def open_of(self, nugget: str, most: int) -> tuple[StoredProposal, ...]:
+        """The newest proposals of a nugget that wait for a person."""
+        rows = self._connection.execute(
+            f"SELECT * FROM proposals WHERE {_OPEN} AND nugget = ? ORDER BY created_at DESC, raw_id, place LIMIT ?",
+            (nugget, most),
+        )
+        return tuple(map(_stored, rows))
+
     def above(self, confidence: float) -> tuple[str, ...]:
         """Ids of the open additions that are at least so sure, of the fact and of the decision, oldest first.
 
-        What needs a person's look at it (an update, a deletion, a fact that is not grounded) is not among them.
+        What needs a person's look at it (an update, a deletion, a fact that is not grounded) is not among them, nor is
+        what another open proposal would change.
         """
         rows = self._connection.execute(
             f"SELECT id FROM proposals WHERE {_OPEN} AND action = 'add' AND review_needed = 0"
+            " AND NOT EXISTS (SELECT 1 FROM proposals AS other WHERE other.status IN ('proposed', 'review', 'blocked')"
+            " AND other.action IN ('update', 'delete') AND (other.target_note = proposals.id"
+            " OR (other.raw_id = proposals.raw_id AND other.target_content = proposals.content)))"
             " AND min(fact_confidence, confidence) >= ? ORDER BY created_at, raw_id, place",
             (confidence,),
         )

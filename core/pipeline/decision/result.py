@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 from core.pipeline.models.provider import ModelError
@@ -23,7 +23,8 @@ class StoredCandidate:
     id: str
     content: str
     type: str = "fact"
-    score: float = 0.0
+    # How well it fits one fact makes it no other candidate.
+    score: float = field(default=0.0, compare=False)
     content_hash: str = ""
     fact: int | None = None
 

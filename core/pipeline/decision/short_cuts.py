@@ -16,6 +16,17 @@ SAME_SAYING: Final = 0.9
 # An earlier fact of the batch is worth the model's look from here on.
 _RELATED: Final = 0.3
 _MOST_RELATED: Final = 3
+# Words by which a later sentence takes an earlier one back, whatever else they share.
+_TAKING_BACK: Final = frozenset(
+    map(
+        stem,
+        words(
+            "back instead reverted actually correction corrected replaced switched moved now changed longer rather "
+            "undone finally zurück statt stattdessen doch jetzt ersetzt geändert finalement maintenant remplacé ahora "
+            "finalmente cambiado"
+        ),
+    )
+)
 _LONGEST_READ: Final = 20_000
 _REMEMBERED_LENGTH: Final = 1_000
 
@@ -88,8 +99,22 @@ def repeated(
 
 
 def related(place: int, sayings: Sequence[Saying], earlier: Iterable[int]) -> list[int]:
-    """The earlier facts of a batch that speak of what the fact at a place speaks of, closest first, at most three."""
-    near = [(similarity(sayings[place].meaning, sayings[other].meaning), other) for other in earlier]
-    return [
-        other for close, other in sorted(near, key=lambda pair: (-pair[0], pair[1])) if close >= _RELATED
-    ][:_MOST_RELATED]
+    """The earlier facts of a batch that speak of what the fact at a place speaks of, or that it may take back, closest
+    first, at most three.
+    """
+    mine = sayings[place]
+    near = [
+        (close, other)
+        for other in earlier
+        if (close := similarity(mine.meaning, sayings[other].meaning)) >= _RELATED
+        or _may_take_back(mine, sayings[other])
+    ]
+    return [other for _, other in sorted(near, key=lambda pair: (-pair[0], pair[1]))][:_MOST_RELATED]
+
+
+def _may_take_back(later: Saying, earlier: Saying) -> bool:
+    """Whether a later statement about the same thing gives another number, or says that it is a correction."""
+    mine, theirs = (frozenset(filter(str.isdigit, one.all)) for one in (later, earlier))
+    if not (later.meaning - mine) & (earlier.meaning - theirs):
+        return False
+    return bool(mine and theirs and mine != theirs) or not later.all.isdisjoint(_TAKING_BACK)

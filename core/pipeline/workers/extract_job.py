@@ -20,7 +20,7 @@ from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import ModelError, Provider
-from core.pipeline.modes import Mode, mode
+from core.pipeline.modes import Mode, mode, writes_notes
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.workers.model_calls import ModelCaller
 from core.pipeline.writes.candidates import CandidateSearch
@@ -81,7 +81,9 @@ def think(
         memory.refresh(patient=False)
     graph = Graph(memory.snapshot)
     newest = database.reading.facts.newest()
-    sought = CandidateSearch(database, memory, work.raw.nugget, work.configuration.search)
+    sought = CandidateSearch(
+        database, memory, work.raw.nugget, work.configuration.search, not writes_notes(work.mode)
+    )
     candidates = sought.of(extraction.facts)
     if any(candidates):
         between()

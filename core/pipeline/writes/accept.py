@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
+from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
-from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out, hide_refused
+from core.pipeline.writes.execution import (
+    ExecutionRequest,
+    ExecutionResult,
+    Graph,
+    carry_out,
+    hide_refused,
+    settle_replaced,
+)
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -18,7 +26,9 @@ if TYPE_CHECKING:
     from core.pipeline.database.tables import Tables
     from core.pipeline.records import StoredProposal
 
+_MOST_REPEATED: Final = 2_000
 TOLD: Final = {
+    ProposalReason.REPLACED: "a later one replaces it",
     ProposalReason.EMPTY: "the text is empty",
     ProposalReason.TARGET_GONE: "the note is hidden or deleted",
     ProposalReason.TARGET_CHANGED: "the note has changed since this was proposed; look at both again",
@@ -40,13 +50,27 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     skipped: list[tuple[str, str]] = []
     learned: dict[str, None] = {}
     with database.write() as writer:
-        for proposal_id in dict.fromkeys(ids):
+        chosen = {id: writer.proposals.by_id(id) for id in dict.fromkeys(ids)}
+        replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
+        for proposal_id in chosen:
+            # What was accepted before may have settled it, or changed what it is about.
             proposal = writer.proposals.by_id(proposal_id)
             if proposal is None:
                 skipped.append((proposal_id, "no such proposal"))
                 continue
+            if proposal_id in replaced:
+                if proposal.open:
+                    settle_replaced(writer, proposal, by, now)
+                skipped.append((proposal_id, TOLD[ProposalReason.REPLACED]))
+                continue
             if not proposal.open:
-                skipped.append((proposal_id, f"already decided ({proposal.status})"))
+                repeats = (
+                    proposal.status == "deduped" and proposal_id in chosen and proposal.resolved_at == now
+                )
+                if repeats:
+                    deduped.append(proposal_id)
+                else:
+                    skipped.append((proposal_id, f"already decided ({proposal.status})"))
                 continue
             outcome = _accept_one(writer, proposal, graph, by, now)
             if outcome.reason == ProposalReason.TARGET_CHANGED:
@@ -55,12 +79,79 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
             if outcome.status == "applied":
                 written.append(proposal_id)
                 learned[proposal.raw_id] = None
+                _move_others(writer, proposal, outcome)
             elif outcome.status == "deduped":
                 deduped.append(proposal_id)
             else:
                 skipped.append((proposal_id, TOLD[outcome.reason]))
+            if outcome.status in ("applied", "deduped"):
+                _settle_repeated(writer, proposal, outcome, by, now)
         writer.found_relations.want_knowledge(learned)
-    return Accepted(tuple(written), tuple(deduped), tuple(skipped))
+        settled = {other for id in written for other in writer.proposals.settled_with(id)}
+    return Accepted(
+        tuple(written),
+        tuple(deduped),
+        tuple(skipped),
+        settled=tuple(sorted(settled | (replaced & set(chosen)))),
+    )
+
+
+def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
+    """The proposals among those accepted together which another one of them would change: the later one wins.
+
+    So two statements never both come to stand of which one replaces the other.
+    """
+    by_target: dict[str, StoredProposal] = {}
+    found: set[str] = set()
+    for one in sorted(chosen, key=lambda one: one.created_at):
+        if not one.changes:
+            continue
+        if not one.target_note:
+            # An earlier fact of the same text, as former versions kept it.
+            found |= {
+                other.id
+                for other in chosen
+                if other.raw_id == one.raw_id and other.id != one.id and other.content == one.target_content
+            }
+            continue
+        earlier = by_target.get(one.target_note)
+        if earlier is not None:
+            found.add(earlier.id)
+        by_target[one.target_note] = one
+        found |= {
+            other.id
+            for other in chosen
+            if one.target_note in (other.id, other.note_id) and other.id != one.id
+        }
+    return frozenset(found)
+
+
+def _settle_repeated(
+    writer: Tables, accepted: StoredProposal, outcome: ExecutionResult, by: str, now: int
+) -> None:
+    """Settles the open proposals that say what was accepted just now; those that would change another note wait on."""
+    said = saying(accepted.content)
+    for one in writer.proposals.open_of(accepted.nugget, _MOST_REPEATED):
+        if one.id == accepted.id or (one.changes and one.target_note != accepted.target_note):
+            continue
+        if one.action == "delete" or not says_the_same(saying(one.content), said):
+            continue
+        hide_refused(writer, one, by, now)
+        repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
+        writer.proposals.resolve(
+            one.id, repeats.status, reason=repeats.reason, by=by, now=now, repeated=outcome.note_id
+        )
+        version = writer.proposals.prompt_version(one.id)
+        audit.record_resolution(writer, one, repeats, accepted=True, by=by, prompt_version=version, now=now)
+
+
+def _move_others(writer: Tables, accepted: StoredProposal, outcome: ExecutionResult) -> None:
+    """Other open changes of what is replaced, or was a proposal until now, are held against what stands there now."""
+    if not outcome.note_id:
+        return
+    writer.proposals.move_targets(accepted.id, outcome.note_id, accepted.content)
+    if accepted.action == "update" and accepted.target_note:
+        writer.proposals.move_targets(accepted.target_note, outcome.note_id, accepted.content)
 
 
 def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str, now: int) -> ExecutionResult:

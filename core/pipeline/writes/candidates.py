@@ -17,9 +17,10 @@ from core.pipeline.decision.candidates import (
     normalised_bm25,
 )
 from core.pipeline.decision.result import StoredCandidate
-from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.decision.short_cuts import Saying, saying, says_the_same, similarity
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
+from core.pipeline.records import StoredProposal
 from core.settings.pipeline_sections import SearchPart
 from core.text.tokens import STOP_WORDS, words
 
@@ -31,22 +32,35 @@ if TYPE_CHECKING:
 _MOST_PER_SCORER: Final = 10
 _LONGEST_READ: Final = 2_000
 _MOST_WORDS: Final = 12
+# Of the proposals that wait the newest are looked at, and those that share so much (Jaccard index).
+_MOST_PROPOSALS: Final = 500
+_CLOSE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateSearch:
-    """Where candidates are looked for: one nugget of a memory, and its facts that are not among the notes yet."""
+    """Where candidates are looked for: one nugget of a memory, and its facts that are not among the notes yet.
+
+    among_proposals: also among the proposals that wait, which nothing but a person writes.
+    """
 
     database: Database
     memory: Memory
     nugget: str
     search: SearchPart
+    among_proposals: bool = False
 
     def of(self, batch: Sequence[ExtractedFact]) -> list[tuple[StoredCandidate, ...]]:
         """For each fact its candidates, best first: at most five of a score of at least `search.min_score`."""
-        return [self._of(fact.content) for fact in batch]
+        reader = self.database.reading
+        opened = reader.proposals.open_of(self.nugget, _MOST_PROPOSALS) if self.among_proposals else ()
+        # What has a note is found as that.
+        waiting = [(one, saying(one.content)) for one in opened if not one.note_id]
+        return [self._of(fact.content, waiting) for fact in batch]
 
-    def _of(self, content: str) -> tuple[StoredCandidate, ...]:
+    def _of(
+        self, content: str, waiting: Sequence[tuple[StoredProposal, Saying]]
+    ) -> tuple[StoredCandidate, ...]:
         there = self.database.reading.facts.same(self.nugget, normalise(content).content_hash)
         if there is not None:
             # The rules need no other, and a model will not be asked.
@@ -72,6 +86,7 @@ class CandidateSearch:
             elif says_the_same(saying(content), saying(text)):
                 # A person took its note back: it is not made again, nor ever offered as something to change.
                 taken_back.append(candidate)
+        found |= _among_proposals(content, waiting)
         kept = [one for one in found.values() if one.score >= self.search.min_score]
         kept.sort(key=lambda one: (-one.score, one.id))
         return (*kept[:MOST_CANDIDATES], *taken_back[:1])
@@ -117,6 +132,19 @@ class CandidateSearch:
         parts = hit.breakdown
         score = hybrid_score(parts.text_score, parts.vector_score, self.search.alpha)
         return StoredCandidate(hit.note.id, hit.note.content, hit.note.type or "note", score)
+
+
+def _among_proposals(
+    content: str, waiting: Sequence[tuple[StoredProposal, Saying]]
+) -> dict[str, StoredCandidate]:
+    """The proposals that speak of what a fact speaks of, by their ids."""
+    mine = saying(content) if waiting else None
+    found = {}
+    for one, said in waiting:
+        close = similarity(mine.meaning, said.meaning) if mine is not None else 0.0
+        if close >= _CLOSE:
+            found[one.id] = StoredCandidate(one.id, one.content, one.type, close, said.content_hash)
+    return found
 
 
 def plain_query(content: str) -> str:

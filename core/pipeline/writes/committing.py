@@ -12,6 +12,7 @@ from core.pipeline.intake.normalisation import normalise
 from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
 from core.pipeline.writes import audit
+from core.pipeline.writes.corrections import corrected
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out, write_disputing
 from core.pipeline.writes.gates import GateInput, Ruling, ruling
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact
@@ -61,7 +62,7 @@ def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now
     )
     # Whatever the facts of this very memory repeat of one another was decided with them.
     write = _PlanWrite(writer, plan, context, now, fresh=writer.facts.newest() == plan.newest)
-    for planned in plan.facts:
+    for planned in corrected(plan.facts, plan.least_confidence):
         _write_fact(write, planned)
     due = plan.knowledge and writes_notes(plan.mode)
     writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due)
@@ -86,6 +87,7 @@ def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
     if rule.status == "applied":
         order = ExecutionRequest(proposal, version, plan.raw.project, fresh=write.fresh)
         outcome = carry_out(writer, order, plan.graph, write.now)
+        _settle_waiting(write, planned, proposal, outcome)
     elif proposal.changes and _may_dispute(write, planned, proposal, rule):
         order = ExecutionRequest(proposal, version, plan.raw.project)
         made = write_disputing(writer, order, plan.graph, write.now)
@@ -152,6 +154,8 @@ def _proposed(write: _PlanWrite, planned: PlannedFact) -> StoredProposal:
 
 def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
     plan = write.plan
+    if planned.replaced:
+        return Ruling("skipped", ProposalReason.REPLACED)
     case = GateInput(
         action=proposal.action,
         fact_confidence=proposal.fact_confidence,
@@ -178,6 +182,22 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
     if earlier is not None and rule.status in ("proposed", "review"):
         return Ruling("deduped", ProposalReason.DUPLICATE)
     return rule
+
+
+def _settle_waiting(
+    write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal, outcome: ExecutionResult
+) -> None:
+    """What was written need not wait for a person any more, who was asked about it before."""
+    earlier = write.writer.proposals.same(proposal.nugget, planned.said.content_hash)
+    if earlier is not None and earlier.open and outcome.note_id:
+        write.writer.proposals.resolve(
+            earlier.id,
+            "deduped",
+            reason=ProposalReason.DUPLICATE,
+            by=write.context.changed_by,
+            now=write.now,
+            repeated=outcome.note_id,
+        )
 
 
 def _may_dispute(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal, rule: Ruling) -> bool:

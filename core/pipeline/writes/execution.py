@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Final, Literal, NamedTuple
 
@@ -19,6 +19,8 @@ from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 from core.pipeline.writes.note_of import note_id_of
 
 _NEAREST: Final = 5
+# No note has this id.
+_NO_NOTE: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +89,49 @@ def carry_out(writer: Tables, order: ExecutionRequest, graph: Graph, now: int) -
     proposal = order.proposal
     if proposal.action == "add":
         return _add(writer, order, said, graph, now)
+    aimed = writer.proposals.behind(proposal.target_note)
+    if aimed is not None and aimed.id != proposal.id:
+        return _change_proposal(writer, order, aimed, graph, now)
     target = proposal.target_note or writer.proposals.note_of_sibling(proposal.id, proposal.target_content)
     if not target and proposal.action == "update":
         # It refines a fact of the same text that was not accepted: so it is the first to say it.
         return _add(writer, order, said, graph, now)
     return _change(writer, order, said, target, graph, now)
+
+
+def _change_proposal(
+    writer: Tables, order: ExecutionRequest, aimed: StoredProposal, graph: Graph, now: int
+) -> ExecutionResult:
+    """What is said replaces another proposal: its note where it has one by now, else it is settled, and what it would
+    have done is done with the new words.
+    """
+    proposal = order.proposal
+    if not aimed.open:
+        stands = aimed.note_id if aimed.status == "applied" else aimed.target_note
+        seen = stands if aimed.status in ("applied", "deduped") else ""
+        order = _aimed_at(order, seen or _NO_NOTE, proposal.target_content)
+        return carry_out(writer, order, graph, now)
+    if aimed.changes:
+        # A wrong word of one that would hide a note does not bring that note back.
+        order = _aimed_at(order, aimed.target_note, aimed.target_content)
+        done = carry_out(writer, order, graph, now)
+    elif proposal.action == "delete":
+        done = ExecutionResult("deduped", ProposalReason.DUPLICATE)
+    else:
+        done = _add(writer, order, normalise(proposal.content), graph, now)
+    if done.status in ("applied", "deduped"):
+        settle_replaced(writer, aimed, order.accepted_by, now)
+    return done
+
+
+def settle_replaced(writer: Tables, proposal: StoredProposal, by: str, now: int) -> None:
+    """Settles an open proposal that a later one replaces; a note that it had meanwhile is hidden."""
+    hide_refused(writer, proposal, by, now)
+    writer.proposals.resolve(proposal.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
+
+
+def _aimed_at(order: ExecutionRequest, note_id: str, content: str) -> ExecutionRequest:
+    return replace(order, proposal=replace(order.proposal, target_note=note_id, target_content=content))
 
 
 def write_disputing(

@@ -20,7 +20,8 @@ class PlannedFact:
 
     proposal: None where there is none: the model's answer was "dropped", or it was "unasked". told: why, then.
     contradiction: how the fact contradicts the text that it would change, "" when it does not. pinned: whether the
-    note it would change bears a pin. entailment: what the text has to say to it.
+    note it would change bears a pin. entailment: what the text has to say to it. replaced: whether a later fact of the
+    same text corrects it.
     """
 
     place: int
@@ -33,6 +34,7 @@ class PlannedFact:
     pinned: bool = False
     span: tuple[int, int] | None = None
     entailment: Entailment = "said"
+    replaced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
         followed = {row["id"] for row in rows if _follow(writer, row, row["id"] in undone_ids)}
         for row in {row["id"]: row for row in rows if row["id"] in followed}.values():
             _record(writer, row, row["id"] in undone_ids, now)
+            for other in writer.proposals.settled_with(row["id"], noteless=True):
+                _follow_replaced(writer, other, row["id"] in undone_ids)
         return len(followed)
 
 
@@ -66,6 +68,12 @@ def _follow(writer: Tables, row: sqlite3.Row, undone: bool) -> bool:
         # A fact that was added is not so while its proposal waits, one that was denied is so again.
         writer.facts.let_stand(row["note_id"], undone == (row["op"] == "hide"))
     return True
+
+
+def _follow_replaced(writer: Tables, proposal_id: str, undone: bool) -> None:
+    """What an acceptance replaced waits again with it, or no longer."""
+    status, reason = ("review", ProposalReason.UNDONE) if undone else ("skipped", ProposalReason.REPLACED)
+    writer.proposals.set_status(proposal_id, status, reason)
 
 
 def _record(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> None:

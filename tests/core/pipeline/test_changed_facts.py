@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
-from kits.service_kit import configure, drain, note_texts, open_pipeline
+from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import decision, fact, found
 
 from core.facts.edits import remember
 from core.model.draft import Draft
 from core.pipeline.records import Accepted, StoredProposal
+from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
 
 POSTGRES = "The team uses PostgreSQL as its database"
@@ -35,11 +36,13 @@ class Case:
     def __init__(self, home: Path) -> None:
         self.home = configure(home, "shadowMode = false")
         self.script: list[Line] = []
-        self.pipeline = open_pipeline(home, ScriptedModel(self.script))
+        self.clock = Clock()
+        self.pipeline = open_pipeline(home, ScriptedModel(self.script), self.clock)
 
     def learn(self, text: str, *script: Line) -> StoredProposal | None:
         """Hands a text in and reads it; the newest proposal that waits."""
         self.script[:] = script
+        self.clock.forward(minutes=1)
         self.pipeline.ingest(text)
         drain(self.pipeline)
         assert not self.script, "the model was not asked so often"
@@ -257,3 +260,162 @@ def test_a_change_that_a_former_version_blocked_can_be_accepted_after_the_upgrad
             one.id for one in blocked.values()
         }
         assert blocked["delete"].id in done.written
+
+
+def open_changes(pipeline: Pipeline) -> list[str]:
+    return [one.content for one in pipeline.proposals() if one.changes]
+
+
+# Within one text
+
+RAISED = "The retry limit was raised to 50"
+PUT_BACK = "The retry limit was put back to 16"
+SAID = f"{RAISED}. Two days later it hurt. {PUT_BACK}."
+
+
+@every_mode
+def test_a_later_correction_within_one_text_wins_by_itself(case: Case, mode: str) -> None:
+    configure(case.home, MODES[mode][0])
+    case.learn(SAID, found(RAISED, PUT_BACK), decision("update", "C1"))
+    waiting = case.pipeline.proposals()
+    assert [one.content for one in waiting] == ([PUT_BACK] if mode == "shadow" else [])
+    case.accept(*waiting)
+    assert note_texts(case.pipeline) == [PUT_BACK]
+    case.agree()
+
+
+@every_mode
+def test_a_correction_of_what_would_change_a_stored_fact_is_the_one_that_changes_it(
+    case: Case, mode: str
+) -> None:
+    limit = "The retry limit is 16"
+    case.learn(f"{limit}.", found(limit))
+    configure(case.home, MODES[mode][0])
+    back = "The retry limit was put back to 20"
+    for target in ("C1", "C2"):
+        # The second fact names the stored text, or the first fact.
+        waiting = case.learn(
+            f"{RAISED}. Then it hurt ({target}). {back}.",
+            found(RAISED, back),
+            {"decisions": [
+                {"fact": "F1", "action": "update", "targetId": "C1", "confidence": 0.9, "reason": "newer"},
+                {"fact": "F2", "action": "update", "targetId": target, "confidence": 0.9, "reason": "newer"},
+            ]},
+        )  # fmt: skip
+        assert waiting is not None
+        assert (waiting.content, waiting.target_content) == (back, limit)
+        assert open_changes(case.pipeline) == [back]
+        case.pipeline.refuse([waiting.id])
+        back = "The retry limit was put back to 24"
+
+
+@writing_modes
+def test_a_correction_that_the_text_does_not_say_corrects_nothing(case: Case, mode: str) -> None:
+    configure(case.home, MODES[mode][0])
+    case.learn(f"{RAISED}. Nothing else.", found(RAISED, PUT_BACK), decision("update", "C1"))
+    assert note_texts(case.pipeline) == [RAISED]
+    assert [one.content for one in case.pipeline.proposals()] == [PUT_BACK]
+
+
+# Proposals know each other
+
+
+def test_in_shadow_mode_a_fact_that_repeats_a_proposal_is_no_second_one(case: Case) -> None:
+    configure(case.home, MODES["shadow"][0])
+    case.learn(f"{POSTGRES}.", found(POSTGRES))
+    case.learn(f"Once more: {POSTGRES}!", found(f"{POSTGRES}!"))
+    case.learn(
+        "In other words, PostgreSQL is the database of the team.",
+        found("PostgreSQL is the database of the team"),
+        decision("none", "C1"),
+    )
+    assert [one.content for one in case.pipeline.proposals()] == [POSTGRES]
+
+
+def shadowed(case: Case) -> tuple[StoredProposal, StoredProposal]:
+    """A proposal, and one that would change it."""
+    configure(case.home, MODES["shadow"][0])
+    old = case.learn(f"{POSTGRES}.", found(POSTGRES))
+    new = case.learn(f"{COCKROACH}.", found(COCKROACH), decision("update", "C1"))
+    assert old is not None
+    assert new is not None
+    assert (new.target_note, new.target_content) == (old.id, POSTGRES)
+    return old, new
+
+
+def test_a_proposal_that_another_would_change_is_no_sure_addition(case: Case) -> None:
+    old, _ = shadowed(case)
+    assert case.pipeline.above(0.0) == ()
+    assert len(case.pipeline.proposals()) == 2
+    case.pipeline.refuse([one.id for one in case.pipeline.proposals() if one.id != old.id])
+    assert case.pipeline.above(0.0) == (old.id,)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_both_sides_of_a_change_accepted_together_leave_the_new_one_alone(case: Case, order: int) -> None:
+    old, new = shadowed(case)
+    done = case.accept(*(old, new)[::order])
+    assert done.written == (new.id,)
+    assert done.skipped == ((old.id, "a later one replaces it"),)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    assert case.pipeline.proposals() == ()
+    case.agree()
+
+
+def test_the_new_side_alone_settles_the_old_one(case: Case) -> None:
+    _, new = shadowed(case)
+    assert case.accept(new).written == (new.id,)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    assert case.pipeline.proposals() == ()
+    case.agree()
+
+
+def test_after_the_old_side_the_new_one_still_replaces_it(case: Case) -> None:
+    old, new = shadowed(case)
+    assert case.accept(old).written == (old.id,)
+    assert note_texts(case.pipeline) == [POSTGRES]
+    (waiting,) = case.pipeline.proposals()
+    assert (waiting.id, waiting.target_note) == (new.id, case.note(POSTGRES))
+    case.accept(waiting)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    case.note(POSTGRES, hidden=True)
+    case.agree()
+
+
+def test_after_the_old_side_was_refused_the_new_one_stands_by_itself(case: Case) -> None:
+    old, new = shadowed(case)
+    case.pipeline.refuse([old.id])
+    case.accept(new)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    case.agree()
+
+
+@every_mode
+@pytest.mark.parametrize("together", [True, False])
+def test_of_two_changes_of_one_fact_the_later_one_stands_alone(case: Case, mode: str, together: bool) -> None:
+    first = case.changed(mode)
+    oracle = "The team moved its database to OracleDB"
+    case.learn(
+        f"{oracle}.",
+        found(oracle),
+        decision("update", "C1"),
+    )
+    both = {one.content: one for one in case.pipeline.proposals()}
+    assert set(both) == {COCKROACH, oracle}
+    if together:
+        case.accept(both[oracle], both[COCKROACH])
+    else:
+        case.accept(first)
+        case.accept(next(one for one in case.pipeline.proposals() if one.content == oracle))
+    assert note_texts(case.pipeline) == [oracle]
+    assert case.pipeline.proposals() == ()
+    case.agree()
+
+
+def test_what_is_written_later_by_itself_no_longer_waits(case: Case) -> None:
+    """A text that did not say it had made a proposal of it."""
+    case.learn("Lunch was good today.", found(POSTGRES))
+    assert len(case.pipeline.proposals()) == 1
+    case.learn(f"{POSTGRES}.", found(POSTGRES))
+    assert note_texts(case.pipeline) == [POSTGRES]
+    assert case.pipeline.proposals() == ()

@@ -106,13 +106,16 @@ def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
     with Writes(tmp_path, SHADOW) as writes:
         writes.learn(TEXT, found(TEA))
         writes.learn(f"{TEXT} Again", found("Anna, likes green - tea"))
-        ids = [one.id for one in writes.proposals(all=False)]
-        assert len(ids) == 2
-        done = writes.accept(*ids)
+        (first,) = [one.id for one in writes.proposals(all=False)]
+        # As a version did that did not hold facts against proposals.
+        second = writes.proposal().id
+        with writes.database.write() as writer:
+            writer.proposals.set_status(second, "proposed", ProposalReason.SHADOW)
+        done = writes.accept(first, second)
         writes.flush()
         assert (len(done.written), len(done.deduped), len(writes.notes())) == (1, 1, 1)
-        (second,) = [one for one in writes.proposals() if one.id == done.deduped[0]]
-        assert (second.status, second.target_note) == ("deduped", writes.memory.snapshot.notes[0].id)
+        (repeated,) = [one for one in writes.proposals() if one.id == done.deduped[0]]
+        assert (repeated.status, repeated.target_note) == ("deduped", writes.memory.snapshot.notes[0].id)
 
 
 # What is settled, unknown, refused
@@ -253,14 +256,34 @@ def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it
     assert full.notes() == [COFFEE]
 
 
-@pytest.mark.parametrize("together", [True, False])
-def test_an_update_of_an_earlier_fact_of_the_same_text_finds_its_note(shadow: Writes, together: bool) -> None:
+def test_a_later_fact_of_the_same_text_stands_for_the_earlier_one_that_it_corrects(shadow: Writes) -> None:
     better = "Anna likes green tea with honey"
     shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
-    first, update = _proposed(shadow, TEA), _proposed(shadow, better)
-    # Where the earlier one is not accepted, the later is the first to say it.
+    (waiting,) = shadow.proposals(all=False)
+    assert (waiting.content, waiting.action) == (better, "add")
+    (earlier,) = [one for one in shadow.proposals() if one.content == TEA]
+    assert (earlier.status, earlier.reason) == ("skipped", ProposalReason.REPLACED)
+    assert shadow.accept(waiting.id).written == (waiting.id,)
+    shadow.flush()
+    assert shadow.notes() == [better]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_of_an_earlier_fact_and_its_update_that_a_former_version_kept_both_the_update_wins(
+    shadow: Writes, together: bool
+) -> None:
+    better = "Anna likes green tea with honey"
+    shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
+    (update,) = [one.id for one in shadow.proposals(all=False)]
+    (first,) = [one.id for one in shadow.proposals() if one.content == TEA]
+    with shadow.database.write() as writer:
+        writer.proposals.set_status(first, "proposed", ProposalReason.SHADOW)
+        writer.connection.execute(
+            "UPDATE proposals SET action = 'update', target_content = ? WHERE id = ?", (TEA, update)
+        )
+    assert shadow.database.reading.proposals.above(0.0) == ()
     ids = (first, update) if together else (update,)
-    assert shadow.accept(*ids).written == ids
+    assert shadow.accept(*ids).written == (update,)
     shadow.flush()
     assert shadow.notes() == [better]
 

@@ -1,0 +1,63 @@
+"""Corrections within one text: a later fact that changes an earlier one takes its place, and nobody is asked. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from core.pipeline.decision.result import Proposal
+from core.pipeline.decision.short_cuts import related, saying
+from core.pipeline.writes.planned import PlannedFact
+
+
+def corrected(facts: Sequence[PlannedFact], least_confidence: float) -> list[PlannedFact]:
+    """The facts of one text, those marked that a later one corrects; that one does what the earlier would have done.
+
+    A fact that the text does not say, or that is not sure enough, corrects none.
+    """
+    done = {one.place: one for one in facts}
+    for one in facts:
+        proposal = one.proposal
+        if proposal is None or proposal.target is None or proposal.action not in ("update", "delete"):
+            continue
+        if not (one.fact.grounded and one.entailment == "said" and one.fact.confidence >= least_confidence):
+            continue
+        earlier = done.get(proposal.target.fact) if proposal.target.fact is not None else None
+        if earlier is None:
+            for same in _same_target(one, done.values()):
+                done[same.place] = replace(same, replaced=True)
+        elif earlier.proposal is not None and not earlier.replaced:
+            done[earlier.place] = replace(earlier, replaced=True)
+            done[one.place] = replace(
+                one,
+                proposal=_in_place(proposal, earlier.proposal),
+                contradiction=earlier.contradiction,
+                pinned=earlier.pinned,
+            )
+    return [done[one.place] for one in facts]
+
+
+def _in_place(later: Proposal, earlier: Proposal) -> Proposal:
+    """What the earlier fact would have done to what is stored, done by the later one."""
+    if earlier.target is None or earlier.target.fact is not None:
+        return replace(later, action="add", target=None)
+    # What repeats a stored text is a change of that text once it is corrected.
+    action = later.action if earlier.action in ("none", "update") else earlier.action
+    return replace(later, action=action, target=earlier.target)
+
+
+def _same_target(one: PlannedFact, others: Iterable[PlannedFact]) -> list[PlannedFact]:
+    """Earlier facts that would change the same stored text, and speak of what this one speaks of."""
+    assert one.proposal is not None
+    assert one.proposal.target is not None
+    rivals = [
+        other
+        for other in others
+        if other.place < one.place
+        and other.proposal is not None
+        and other.proposal.action in ("update", "delete")
+        and other.proposal.target == one.proposal.target
+        and not other.replaced
+    ]
+    sayings = [saying(other.fact.content) for other in (*rivals, one)]
+    return [rivals[at] for at in related(len(rivals), sayings, range(len(rivals)))]
