@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import AmbiguousError, BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, few_of
+from core.errors import (
+    AmbiguousError,
+    BrokenFileError,
+    ErrorCode,
+    InvalidInputError,
+    NotFoundError,
+    NuggetsError,
+    few_of,
+)
 from core.model.names import iso
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -206,6 +215,16 @@ def redo(call: Invocation, /, id: str | None) -> None:
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:
     call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done))
+    _follow_undo(call)
+
+
+def _follow_undo(call: Invocation) -> None:
+    """Lets proposals wait again whose acceptance was undone; what cannot be done now the pipeline does later."""
+    from core.pipeline.service import Pipeline
+
+    if Pipeline.exists(call.folder):
+        with suppress(NuggetsError), Pipeline.open(call.folder, memory=call.memory) as pipeline:
+            pipeline.follow_undo()
 
 
 def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, Any]]:

@@ -117,8 +117,10 @@ def accept(
         )
     with _needed(call) as pipeline:
         wanted = pipeline.resolve_ids(ids) if above is None else pipeline.above(above)
-        if dry_run or (above is not None and asks(yes=yes)):
-            chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
+        chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
+        # Both sides of a change are seen beside each other before they are accepted at once.
+        several = len(chosen) > 1 and any(one.changes for one in chosen)
+        if dry_run or ((above is not None or several) and asks(yes=yes)):
             if dry_run:
                 call.answer(
                     lambda: [_document(one) for one in chosen], lambda: _proposal_lines(tuple(chosen), {})
@@ -297,6 +299,8 @@ def _accepted_document(done: Accepted) -> dict[str, Any]:
 
 # For people
 
+# What a proposal would do to the note that it is about.
+_TO_TARGET: Final = {"update": "replaces", "delete": "hides"}
 _STYLES: Final[Mapping[str, SpanStyle]] = {"stuck": "bad", "paused": "warn", "review": "warn", "off": "dim"}
 
 
@@ -357,7 +361,7 @@ def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) 
         sign, _, _ = ACTIONS[one.action]
         yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.sure:.2f}  {one.id}", "dim"))
         if one.target_content:
-            yield Span(f"    about: {one.target_content}", "dim")
+            yield Span(f"    {_TO_TARGET.get(one.action, 'about')}: {one.target_content}", "dim")
         if said.get(one.id):
             yield Span(f"    from: {said[one.id]}", "dim")
         told = "; ".join(part for part in (STATES[one.status][2], reason_of(one), one.contradiction) if part)

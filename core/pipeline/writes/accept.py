@@ -52,7 +52,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     with database.write() as writer:
         chosen = {id: writer.proposals.by_id(id) for id in dict.fromkeys(ids)}
         replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
-        for proposal_id in chosen:
+        for proposal_id, before in chosen.items():
             # What was accepted before may have settled it, or changed what it is about.
             proposal = writer.proposals.by_id(proposal_id)
             if proposal is None:
@@ -64,10 +64,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
                 skipped.append((proposal_id, TOLD[ProposalReason.REPLACED]))
                 continue
             if not proposal.open:
-                repeats = (
-                    proposal.status == "deduped" and proposal_id in chosen and proposal.resolved_at == now
-                )
-                if repeats:
+                if before is not None and before.open and proposal.status == "deduped":
                     deduped.append(proposal_id)
                 else:
                     skipped.append((proposal_id, f"already decided ({proposal.status})"))

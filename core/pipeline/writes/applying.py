@@ -11,11 +11,11 @@ from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note, hide_note
 from core.model.compare import alike
 from core.model.draft import Draft
-from core.model.note import Note, replace
+from core.model.note import Note
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason
-from core.pipeline.writes.disputing import disputing, replacing, settled
+from core.pipeline.writes.disputing import mark_disputing, take_place
 from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
 from core.text.normalise import normalise_content
 
@@ -86,17 +86,18 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         if there is None and known.stood(id, row.fact_id):
             return AppliedRow(row, "conflict", id, error=TAKEN_OUT)
         if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
-            made = draft.put(_beside_old(draft, row, note_of(draft, row, id)))
+            made = _made(draft, row, id)
             return AppliedRow(row, "written", id, now=made.content)
     return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
 
 
-def _beside_old(draft: Draft, row: OutboxRow, note: Note) -> Note:
+def _made(draft: Draft, row: OutboxRow, id: str) -> Note:
     """A new note as it stands to an old one: disputing it, in its place, or to none."""
-    old = draft.note(row.text("disputes") or row.text("replaces"))
-    if old is None:
-        return note
-    return disputing(note, old, note.created_at) if row.text("disputes") else replacing(note, old, draft.at)
+    note = draft.put(note_of(draft, row, id))
+    disputed, replaced = draft.note(row.text("disputes")), draft.note(row.text("replaces"))
+    if disputed is not None:
+        return mark_disputing(draft, note, disputed)
+    return note if replaced is None else take_place(draft, note, replaced)
 
 
 def _settle(draft: Draft, row: OutboxRow) -> AppliedRow:
@@ -104,11 +105,9 @@ def _settle(draft: Draft, row: OutboxRow) -> AppliedRow:
     note, old = draft.note(row.note_id), draft.note(row.text("replaces"))
     if note is None or note.hidden:
         return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, _GONE)
-    after = settled(note)
-    after = after if old is None else replacing(after, old, draft.at)
-    if after == note:
+    take_place(draft, note, old)
+    if draft.note(note.id) == note:
         return AppliedRow(row, "unchanged", note.id)
-    draft.put(replace(after, updated_at=draft.at))
     return AppliedRow(row, "written", note.id, former=note.content, now=note.content)
 
 

@@ -1,10 +1,12 @@
-"""Notes of open changes: how a note that disputes another is marked, and how it takes the other's place. Pure."""
+"""Notes of open changes: how a note that disputes another is marked, and how it takes the other's place."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from core.model.note import Link, Note, custom_tags, replace, unique_links
+from core.graph.edits import link_notes
+from core.model.draft import Draft
+from core.model.note import Note, custom_tags, replace
 from core.pipeline.writes.note_of import ORIGIN, origin_of_note, title_of
 
 # The tag of such a note and the reason of its link; its title says it in words.
@@ -19,37 +21,48 @@ def disputing_title(content: str, old: Note) -> str:
     return f"{title_of(content)} ({DISPUTES}: {other})"
 
 
-def disputing(note: Note, old: Note, at: str) -> Note:
-    """A new note, marked as disputing an old one. at: ISO 8601 in UTC."""
+def mark_disputing(draft: Draft, note: Note, old: Note) -> Note:
+    """Marks a new note as disputing an old one, and links the two."""
     title = disputing_title(note.content, old)
-    return replace(
-        note,
-        title=title,
-        tags=(*note.tags, DISPUTES),
-        links=unique_links((*note.links, Link(to=old.id, reason=DISPUTES, created_at=at))),
-        extra=note.extra | {ORIGIN: origin_of_note(note) | {"disputes": old.id, "title": title}},
+    draft.put(
+        replace(
+            note,
+            title=title,
+            tags=(*note.tags, DISPUTES),
+            extra=note.extra | {ORIGIN: origin_of_note(note) | {"disputes": old.id, "title": title}},
+        )
     )
+    return link_notes(draft, note.id, old.id, DISPUTES)[0]
 
 
-def settled(note: Note) -> Note:
-    """The note without the mark; a title that a person gave it since stays."""
+def take_place(draft: Draft, note: Note, old: Note | None) -> Note:
+    """Takes the mark off a note, and gives it the tags of the old one that it replaces; the two are linked.
+
+    A title that a person gave it since stays. old: None where it is gone.
+    """
     origin = origin_of_note(note)
     marked, kept = origin.get("title"), {k: v for k, v in origin.items() if k not in ("disputes", "title")}
-    return replace(
+    former = (tag for tag in (custom_tags(old) if old is not None else ()) if tag != DISPUTES)
+    tags = dict.fromkeys((*(tag for tag in note.tags if tag != DISPUTES), *former))
+    after = replace(
         note,
         title=title_of(note.content) if note.title == marked else note.title,
-        tags=tuple(tag for tag in note.tags if tag != DISPUTES),
-        links=tuple(link for link in note.links if link.reason != DISPUTES),
+        tags=tuple(tags),
         extra=note.extra | {ORIGIN: kept},
     )
+    if after != note:
+        draft.put(replace(after, updated_at=draft.at))
+    if old is None:
+        return after
+    for one, other in ((note.id, old), (old.id, note)):
+        _drop_link(draft, one, other.id)
+    return link_notes(draft, note.id, old.id, REPLACES)[0]
 
 
-def replacing(note: Note, old: Note, at: str) -> Note:
-    """The note in the place of an old one: with its own tags and its links, and a link to it."""
-    links = (
-        *note.links,
-        Link(to=old.id, reason=REPLACES, created_at=at),
-        *(link for link in old.links if link.to not in (note.id, old.id) and link.reason != DISPUTES),
-    )
-    tags = dict.fromkeys((*note.tags, *(tag for tag in custom_tags(old) if tag != DISPUTES)))
-    return replace(note, tags=tuple(tags), links=unique_links(links))
+def _drop_link(draft: Draft, holder: str, target: str) -> None:
+    note = draft.note(holder)
+    if note is None:
+        return
+    links = tuple(link for link in note.links if (link.to, link.reason) != (target, DISPUTES))
+    if links != note.links:
+        draft.put(replace(note, links=links, updated_at=draft.at))

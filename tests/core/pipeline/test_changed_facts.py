@@ -78,6 +78,7 @@ class Case:
         self.pipeline.follow_undo()
         self.pipeline.flush()
         assert drift(self.pipeline.memory, now=LATER) == ()
+        assert self.pipeline.memory.verify() == ()
 
     def accept(self, *proposals: StoredProposal) -> Accepted:
         return self.pipeline.accept([one.id for one in proposals])
@@ -167,8 +168,10 @@ def test_what_waits_is_found_meanwhile_and_says_what_it_disputes(case: Case, mod
     assert note.title == f"{COCKROACH} (disputes: {POSTGRES})"
     assert "disputes" in note.tags
     assert [(link.to, link.reason) for link in note.links] == [(waiting.target_note, "disputes")]
-    # The old note has not changed by a byte of its own.
-    assert case.pipeline.memory.snapshot.by_id[waiting.target_note].links == ()
+    # Who reads the old note is led to it.
+    old = case.pipeline.memory.snapshot.by_id[waiting.target_note]
+    assert [(link.to, link.reason) for link in old.links] == [(note.id, "disputes")]
+    assert (old.title, old.content) == (POSTGRES, POSTGRES)
     case.agree()
 
 

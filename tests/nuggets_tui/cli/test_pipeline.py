@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from kits.hostile import HOSTILE, RAW
+from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
-from kits.writes_kit import fact, found
+from kits.writes_kit import decision, fact, found
 
 from core.pipeline.models.provider import ModelHttpError, Provider
 from core.pipeline.service import Pipeline
@@ -89,6 +90,9 @@ def test_proposals_come_with_their_sentence_and_are_accepted_by_id(nuggets: Any,
     assert contents(nuggets) == [FIRST]
     nuggets.ok("undo", done["changeSet"])
     assert contents(nuggets) == []
+    # Undone, it waits again.
+    assert nuggets.json("pipeline", "accept", chosen["id"])["written"] == [chosen["id"]]
+    assert contents(nuggets) == [FIRST]
     again = nuggets.json("pipeline", "accept", chosen["id"], code=1)
     assert again["skipped"][0]["why"].startswith("already decided")
 
@@ -167,3 +171,75 @@ def test_proposals_are_named_by_the_beginning_of_their_id_or_by_their_text(
     (left,) = nuggets.json("pipeline", "proposals")
     assert nuggets.json("pipeline", "accept", left["content"], left["id"])["written"] == [three]
     assert nuggets.json("pipeline", "proposals") == []
+
+
+OLD, NEW = "The team uses PostgreSQL as its database", "The team moved its database to CockroachDB"
+
+
+@pytest.fixture
+def changed(nuggets: Any) -> str:
+    """A fact that is a note, and a text that says otherwise; the id of the proposal."""
+    configure(nuggets.home)
+    script: list[Line] = [found(OLD), found(NEW), decision("update", "C1")]
+    with open_pipeline(nuggets.home, ScriptedModel(script), Clock()) as pipeline:
+        for text in (OLD, NEW):
+            pipeline.ingest(f"{text}.")
+            drain(pipeline)
+        (waiting,) = pipeline.proposals()
+        return waiting.id
+
+
+def found_titles(nuggets: Any) -> set[str]:
+    return {hit["title"] for hit in nuggets.json("search", "team database")}
+
+
+def test_a_changed_fact_is_counted_shown_beside_the_old_and_found_meanwhile(
+    nuggets: Any, changed: str
+) -> None:
+    assert "1 proposal for you: nuggets pipeline proposals" in nuggets.ok("pipeline")
+    assert nuggets.json("pipeline")["light"] == "review"
+    assert "1 proposal waits" in nuggets.ok("status")
+    listed = nuggets.ok("pipeline", "proposals")
+    assert f"~ {NEW}" in listed
+    assert f"replaces: {OLD}" in listed
+    assert "it changes a note: you decide" in listed
+    assert f"{NEW} (disputes: {OLD})" in nuggets.ok("search", "CockroachDB")
+
+
+def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any, changed: str) -> None:
+    accepted = nuggets.json("pipeline", "accept", changed)
+    assert (accepted["written"], accepted["skipped"]) == ([changed], [])
+    assert found_titles(nuggets) == {NEW}
+    assert nuggets.json("pipeline", "proposals") == []
+    assert nuggets.json("verify")["findings"] == []
+    nuggets.ok("undo", accepted["changeSet"])
+    assert [one["id"] for one in nuggets.json("pipeline", "proposals")] == [changed]
+    assert found_titles(nuggets) == {
+        OLD,
+        f"{NEW} (disputes: {OLD})",
+    }
+    nuggets.ok("redo")
+    assert nuggets.json("pipeline", "proposals") == []
+    assert nuggets.json("verify")["findings"] == []
+
+
+def test_a_changed_fact_that_is_refused_is_hidden_again(nuggets: Any, changed: str) -> None:
+    assert nuggets.json("pipeline", "refuse", changed) == {"refused": 1}
+    assert found_titles(nuggets) == {OLD}
+    assert "No proposals." in nuggets.ok("pipeline", "proposals")
+
+
+def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(
+    nuggets: Any, worked: Worked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script: list[Line] = [found(OLD), found(NEW), decision("update", "C1")]
+    worked(f"{OLD}.", f"{NEW}.", settings="shadowMode = true", model=ScriptedModel(script))
+    ids = [one["id"] for one in nuggets.json("pipeline", "proposals")]
+    assert len(ids) == 2
+    assert nuggets.json("pipeline", "accept", "--above", "0", "--dry-run") == []
+    shown = nuggets.ok("pipeline", "accept", *ids, "--dry-run")
+    assert f"replaces: {OLD}" in shown
+    done = nuggets.json("pipeline", "accept", *ids, "--yes")
+    assert len(done["written"]) == 1
+    assert [one["why"] for one in done["skipped"]] == ["a later one replaces it"]
+    assert contents(nuggets) == [NEW]

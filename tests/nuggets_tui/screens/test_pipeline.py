@@ -95,7 +95,7 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
         assert "nothing is written before you accept it" in details(screen)
         assert "submitted 5 min ago by claude · session session-7f3a" in details(screen)
         await app.press("down", "down")
-        await app.until(lambda: "~ change a note" in details(screen))
+        await app.until(lambda: "~ replace a note" in details(screen))
         assert "Deploy day" in details(screen)
         assert "- Deploys go out on Tuesdays. + Deploys go out on Thursdays." in details(screen)
         assert "contradicts a note: Tuesdays / Thursdays" in details(screen)
