@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -16,6 +17,7 @@ from nuggets_tui.words import describe_waiting_promotion, plural
 
 if TYPE_CHECKING:
     from core.pipeline.models.provider import Provider
+    from core.pipeline.records import TickResult
     from core.pipeline.service import Pipeline
 
 # However far the set time is: a clock that was set, a suspend and changed settings are noticed within this time.
@@ -32,8 +34,8 @@ class Beside(Protocol):
     def stop(self) -> None:
         """Ends it, within seconds."""
 
-    def once(self) -> None:
-        """Does what there is to do now."""
+    def once(self) -> bool:
+        """Does what there is to do now; False when nothing could be done of it."""
 
 
 class Daemon:
@@ -68,8 +70,9 @@ class Daemon:
         self._since = iso(clock())
         self._trouble = ""
 
-    def run(self, *, once: bool = False) -> None:
-        """Works until `wait` or a signal raises something; once: looks a single time.
+    def run(self, *, once: bool = False) -> bool:
+        """Works until `wait` or a signal raises something; once: looks a single time. False when nothing could be done
+        of what waits beside.
 
         Raises ConflictError when another daemon has the folder from the beginning.
         """
@@ -77,9 +80,7 @@ class Daemon:
             self._presence.hold(self._since)
             if once:
                 self.run_if_due()
-                if self._beside is not None:
-                    self._beside.once()
-                return
+                return self._beside is None or self._beside.once()
             try:
                 if self._beside is not None:
                     self._beside.start()
@@ -200,34 +201,39 @@ class PipelineBeside:
         if thread.is_alive() and pipeline is not None:
             pipeline.release_job()
 
-    def once(self) -> None:
-        """Does all that can be done now."""
+    def once(self) -> bool:
+        """Does all that can be done now. False when texts wait and none of them could be read."""
         pipeline = self._opened()
         if pipeline is None:
-            return
-        came_back: set[int] = set()
-        read = written = 0
+            return True
         with pipeline:
+            work = _Once()
             try:
                 pipeline.recheck_model()
-                while True:
-                    ticked = pipeline.tick()
+                pipeline.wake()
+                while work.goes_on(ticked := pipeline.tick()):
                     self._report_trouble("; ".join(ticked.warnings))
-                    job = ticked.job
-                    read += job is not None and (job.type, job.status) == ("extract", "completed")
-                    written += ticked.flushed
-                    if not ticked.did_something:
-                        return
-                    if ticked.job is not None and ticked.job.status == "pending":
-                        # Nobody waits here until the same is tried again.
-                        if ticked.job.id in came_back:
-                            return
-                        came_back.add(ticked.job.id)
+                self._report_trouble("; ".join(ticked.warnings))
+                # Nobody is there to end a rest: whoever works next need not wait for it.
+                pipeline.wake()
             except NuggetsError as error:
                 self._report_trouble(error.message)
-            finally:
-                if read or written:
-                    self._report(_done(read, written, pipeline))
+                work.failed = True
+            return self._report_once(work, pipeline)
+
+    def _report_once(self, work: _Once, pipeline: Pipeline) -> bool:
+        """Says what came of the work, and what could not be done; whether that is well."""
+        if work.read or work.written:
+            self._report(_done(work.read, work.written, pipeline))
+        try:
+            waiting, status = pipeline.texts_waiting(), pipeline.status()
+            on_purpose = status.frozen or pipeline.paused or status.mode == "off"
+            last = next((job.error for job in pipeline.jobs(most=50) if job.error), "")
+        except NuggetsError:
+            return False
+        if waiting and not on_purpose:
+            self._report(f"{plural(waiting, 'text')} could not be read: {last or status.why}")
+        return bool(work.progressed or on_purpose or not (waiting or work.died or work.failed))
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -263,6 +269,33 @@ class PipelineBeside:
         if trouble and trouble != self._trouble:
             self._report(trouble)
         self._trouble = trouble
+
+
+@dataclass
+class _Once:
+    """What came of working off the queue a single time. progressed: whether any text was read, or a part of one."""
+
+    read: int = 0
+    written: int = 0
+    died: int = 0
+    progressed: bool = False
+    failed: bool = False
+    _seen: set[tuple[object, ...]] = field(default_factory=set)
+
+    def goes_on(self, ticked: TickResult) -> bool:
+        """Takes in what a tick did; whether another one has anything to do."""
+        job = ticked.job
+        self.written += ticked.flushed
+        if job is not None and job.type == "extract":
+            self.read += job.status == "completed"
+            self.died += job.status == "dead"
+            self.progressed |= ticked.read
+        if job is None or job.status != "pending":
+            return ticked.did_something
+        # Nobody waits here until the same is tried again.
+        came_back = not ticked.read and (job.id, job.attempts) in self._seen
+        self._seen.add((job.id, job.attempts))
+        return not came_back
 
 
 def _done(read: int, written: int, pipeline: Pipeline) -> str:

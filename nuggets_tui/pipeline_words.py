@@ -145,15 +145,20 @@ def reason_of(proposal: StoredProposal, *, short: bool = False) -> str:
 
 def job_state(job: Job, now: datetime) -> str:
     """How it stands with a job, in a few words."""
+    part = f"part {job.windows_read + 1} of {job.windows}, " if job.windows_read and job.unread else ""
     if job.status == "leased":
-        return f"running {ago(stamp(job.leased_at), now)}".rstrip()
+        return f"{part}running {ago(stamp(job.leased_at), now)}".rstrip()
     if job.status == "pending":
         when = until(job.run_after, now)
         tried = f"try {job.attempts + 1} of {job.max_attempts} " if job.attempts else ""
-        return f"{tried}{when}" if when != "now" else f"{tried}waiting".strip()
+        return f"{part}{tried}{when}" if when != "now" else f"{part}{tried}waiting".strip()
     if job.status == "dead":
         return f"dead after {plural(job.attempts, 'try', 'tries')}"
-    return "held" if job.status == "held" else age(job.completed_at, now) or "done"
+    if job.status == "held":
+        return "held"
+    if job.unread:
+        return f"{job.windows_read} of {job.windows} parts read"
+    return age(job.completed_at, now) or "done"
 
 
 def model_state(provider: ProviderHealth, now: datetime | None = None) -> str:

@@ -134,7 +134,10 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work. target: what it is about, the id of a raw memory or of an entity. run_after: epoch ms."""
+    """A piece of work. target: what it is about, the id of a raw memory or of an entity. run_after: epoch ms.
+
+    windows: of its text, windows_read: those read by now, unread: characters not read by now; 0 before the first.
+    """
 
     id: int
     type: JobType
@@ -153,6 +156,9 @@ class Job:
     completed_at: int | None
     failed_at: int | None
     preview: str = ""
+    windows: int = 0
+    windows_read: int = 0
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +371,10 @@ class PipelineState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PipelineStatus:
-    """Everything in counts. jobs: by status. why: what the status means, in words, with what to do."""
+    """Everything in counts. jobs: by status. why: what the status means, in words, with what to do.
+
+    unread: texts of which a part was not read.
+    """
 
     mode: Mode
     frozen: bool
@@ -382,6 +391,7 @@ class PipelineStatus:
     running: Job | None = None
     provider: ProviderHealth | None = None
     warnings: tuple[ConfigurationWarning, ...] = ()
+    unread: int = 0
 
     @property
     def no_model(self) -> bool:
@@ -399,7 +409,7 @@ class TickResult:
     """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
 
     known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
-    may rest before the next one, 0 for not at all.
+    may rest before the next one, 0 for not at all. read: whether the job got on: it was done, or a part of its text.
     """
 
     released: int = 0
@@ -409,6 +419,7 @@ class TickResult:
     known: int = 0
     delay_ms: int = 0
     warnings: tuple[str, ...] = ()
+    read: bool = False
 
     @property
     def did_something(self) -> bool:

@@ -360,12 +360,24 @@ class Pipeline:
         return revived
 
     def recheck_model(self) -> None:
-        """Looks again at once for a model that was not there, since a person who starts something has often just set
-        it up.
+        """Looks again at once for a model that failed, since a person who starts something has often just put it
+        right. One that asked to wait is left alone until then.
         """
         caller = self._model_caller()
-        if caller.health().last_error_kind in ("unavailable", "model_missing"):
+        if caller.health().last_error_kind not in ("", "asked_to_wait"):
             caller.reset_breakers()
+
+    def wake(self) -> int:
+        """Ends the rest of jobs that failed, for them to be tried when somebody works next; how many rested."""
+        with self.database.write(lasting=False) as writer:
+            woken = writer.jobs.wake(self._now(), outages_only=False)
+        self.nudge()
+        return woken
+
+    def texts_waiting(self) -> int:
+        """How many texts wait to be read."""
+        with self.database.checked_reading() as reader:
+            return reader.jobs.texts_waiting()
 
     def health(self) -> ProviderHealth:
         """How the model has been, and what of today's calls is spent."""

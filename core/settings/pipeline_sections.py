@@ -30,6 +30,9 @@ class ExtractionPart(msgspec.Struct, frozen=True):
 
     endpoint: of Ollama. min_confidence: facts below are not written. min_fact_chars: shorter facts are dropped.
     min_input_chars: shorter texts are not sent. daily_call_budget: calls to models in one day at most.
+
+    A text longer than window_chars is read in windows, each with its own call, that share window_overlap_chars; of a
+    text that has more than max_windows the rest waits for a person. A window that gives max_facts is read in halves.
     """
 
     provider: Annotated[
@@ -61,6 +64,20 @@ class ExtractionPart(msgspec.Struct, frozen=True):
     daily_call_budget: Annotated[
         int, Meta(ge=1, le=1_000_000), Words("Pipeline: most calls to models in a day")
     ] = 2_000
+    window_chars: Annotated[
+        int,
+        Meta(ge=1_500, le=100_000),
+        Words("Pipeline: characters of a long text that are read in one call"),
+    ] = 12_000
+    window_overlap_chars: Annotated[
+        int, Meta(ge=0, le=10_000), Words("Pipeline: characters that two windows of a long text share")
+    ] = 600
+    max_windows: Annotated[
+        int, Meta(ge=1, le=100_000), Words("Pipeline: most windows of one text that are read")
+    ] = 1_000
+    max_facts: Annotated[
+        int, Meta(ge=1, le=100), Words("Pipeline: most facts taken from one window of a text")
+    ] = 20
 
 
 class WorkerPart(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ import sys
 import time
 from datetime import UTC, datetime
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 
@@ -18,6 +18,7 @@ from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import write_lines
 
 _SHORTEST, _LONGEST = 1.0, 3600.0
+NOTHING_READ: Final = 1
 
 
 class _Ended(BaseException):
@@ -32,13 +33,14 @@ class _Ended(BaseException):
 )  # fmt: skip
 @click.option("--verbose", is_flag=True, help="Print when the next pass is due.")
 @pass_call
-def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> None:
+def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> int | None:
     """Run the daily pass at its time, and the pipeline, until you press ctrl+c. One daemon runs for each folder.
 
     A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
     it is one entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
 
-    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline].
+    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. With --once, exit code 1
+    says that texts wait and none could be read.
     """
     from nuggets_tui.daemon import Daemon, PipelineBeside
 
@@ -61,9 +63,9 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
         beside=PipelineBeside(folder, clock=clock, report=output.to_error),
     )
     try:
-        worker.run(once=once)
+        return None if worker.run(once=once) else NOTHING_READ
     except _Ended:
-        return
+        return None
 
 
 class _Output:

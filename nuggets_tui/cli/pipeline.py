@@ -154,7 +154,9 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
 @click.option("--all", "every", is_flag=True, help="Try all dead jobs again.")
 @pass_call
 def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
-    """Try dead jobs again. A job that waits after a failure is tried at once."""
+    """Try dead jobs again. A job that waits after a failure is tried at once, and one that left a part of its text
+    unread reads on.
+    """
     if bool(ids) == every:
         raise InvalidInputError(
             "needs either ids or --all",
@@ -340,12 +342,12 @@ def _job_lines(found: Iterable[Job]) -> Iterator[Line]:
         (
             str(job.id),
             Span(
-                f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)}",
-                "bad" if job.status == "dead" else "",
+                f"{'done ' if job.status == 'completed' and not job.unread else ''}{job_state(job, now)}",
+                "bad" if job.status == "dead" else "warn" if job.status == "completed" and job.unread else "",
             ),
             JOB_TYPES.get(job.type, job.type),
             Span(job.preview, "dim"),
-            Span(job.error if job.status in ("dead", "pending") else "", "warn"),
+            Span(job.error, "warn"),
         )
         for job in found
     ]

@@ -588,16 +588,22 @@ class PipelineScreen(Dialog[None]):
 
     @work(group="decide", exit_on_error=False)
     async def action_retry(self) -> None:
-        """Gives the dead job under the cursor another try."""
+        """Gives the dead job under the cursor another try; one that left a part of its text reads on."""
         from core.pipeline.records import Job
 
         row = self.work_list.cursor_row
         if row is None or not isinstance(row.data, Job):
             return
-        if row.data.status not in ("dead", "pending"):
-            notify(self, "Only dead or failed jobs can be retried.")
-        elif await self.attempt(self.pipeline.retry(row.data.id)) is not None:
-            notify(self, "The job will be retried.")
+        job = row.data
+        if job.status not in ("dead", "pending") and not (job.status == "completed" and job.unread):
+            notify(self, "Only dead or failed jobs, and texts that were not read whole, can be retried.")
+        elif await self.attempt(self.pipeline.retry(job.id)) is not None:
+            notify(
+                self,
+                "The rest of the text will be read."
+                if job.status == "completed"
+                else "The job will be retried.",
+            )
             self.read()
 
     @work(group="decide", exit_on_error=False)

@@ -154,12 +154,11 @@ def job_lines(
     job: Job, raw: RawMemory | None, history: Sequence[HistoryRow], now: datetime, width: int
 ) -> Lines:
     """How it stands with a job, why it failed, what came of it, and the text that it is about."""
+    done = "done " if job.status == "completed" and not job.unread else ""
+    tries = f"{job.attempts} of {job.max_attempts} tries"
     lines = [
         content(JOB_TYPES.get(job.type, job.type), "bold"),
-        _muted(
-            f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)} · {job.attempts} of "
-            f"{job.max_attempts} tries · submitted {age(job.created_at, now)}"
-        ),
+        _muted(f"{done}{job_state(job, now)} · {tries} · submitted {age(job.created_at, now)}"),
     ]
     if job.status == "leased" and job.leased_by:
         lines.append(_muted(f"run by {job.leased_by}"))
@@ -169,6 +168,8 @@ def job_lines(
         lines += [_muted(job.error_class)] if job.error_class else []
     if job.status == "dead":
         lines += [Content(""), Content.assemble(("r", "bold $text-accent"), (" retries it", MUTED))]
+    elif job.status == "completed" and job.unread:
+        lines += [Content(""), Content.assemble(("r", "bold $text-accent"), (" reads the rest", MUTED))]
     came = outcomes(history)
     if came:
         lines += _heading("Result")
@@ -411,7 +412,7 @@ def job_row(job: Job, now: datetime) -> Row:
         content(safe_line(said, _ROW_LINE), MUTED if job.status == "completed" else ""),
     )
     lines = [sides(head, content(job_state(job, now), _ERROR if job.status == "dead" else MUTED))]
-    if job.status == "dead":
+    if job.status == "dead" or (job.status == "completed" and job.unread):
         lines.append(
             sides(content(f"  {safe_line(job.error or job.error_class, _ROW_LINE)}", MUTED), Content(""))
         )

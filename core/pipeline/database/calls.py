@@ -18,6 +18,10 @@ class Breaker(NamedTuple):
     last_error: str = ""
     error_class: str = ""
 
+    def is_open(self, now: int) -> bool:
+        """Whether the provider is left alone at a moment, epoch ms."""
+        return is_open(self.open_until, now, self.last_failed_at)
+
 
 class Day(NamedTuple):
     """The calls of one day. calls: of all providers; the rest is of one."""
@@ -138,7 +142,7 @@ class Calls:
 
     def claim_check(self, provider: str, now: int, until: int) -> bool:
         """Takes the turn to look for a provider, until a moment; False when its breaker is open or another looks."""
-        if is_open(self.breaker_of(provider).open_until, now):
+        if self.breaker_of(provider).is_open(now):
             return False
         self._connection.execute(
             "INSERT INTO providers (name, open_until) VALUES (?1, ?2)"

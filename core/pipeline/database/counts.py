@@ -15,7 +15,8 @@ _PIPELINE: Final = "pipeline"
 class DatabaseCounts(NamedTuple):
     """Everything in counts. jobs: by status. Moments are epoch ms, None for never.
 
-    since: from when on the oldest open work has waited. progress: when a job was last completed or a note written.
+    since: from when on the oldest open work has waited. progress: when a job was last completed, a part of a long text
+    read or a note written. unread: texts of which a part was not read.
     """
 
     jobs: dict[JobStatus, int]
@@ -32,6 +33,7 @@ class DatabaseCounts(NamedTuple):
     progress: int | None
     died: int | None
     died_of: str
+    unread: int = 0
 
 
 def _since(one: _One) -> int | None:
@@ -73,7 +75,10 @@ class Counts:
         dead = self._connection.execute(
             "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
         ).fetchone()
-        moments = [moment for moment in (completed, written) if moment is not None]
+        part = one(
+            "SELECT max(json_extract(result, '$.readAt')) FROM jobs WHERE status IN ('pending', 'leased')"
+        )
+        moments = [moment for moment in (completed, written, part) if moment is not None]
         return DatabaseCounts(
             jobs=Jobs(self._connection).counts(),
             proposals_open=one.count("proposals WHERE status IN ('proposed', 'review', 'blocked')"),
@@ -90,6 +95,7 @@ class Counts:
             progress=max(moments) if moments else None,
             died=dead["failed_at"] if dead else None,
             died_of=dead["error"] if dead else "",
+            unread=Jobs(self._connection).unread(),
         )
 
     def any_fact(self) -> bool:

@@ -26,12 +26,22 @@ class FoundRelations:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def keep_found(self, raw_id: str, relations: Sequence[ExtractedRelation], *, due: bool) -> None:
+    def keep_found(
+        self, raw_id: str, relations: Sequence[ExtractedRelation], *, due: bool, more: bool = False
+    ) -> None:
         """Keeps the relations of one extraction, instead of those of an earlier one of the same memory.
 
-        due: whether they may be brought into the graph now; false where only a person's word makes them wanted.
+        due: whether they may be brought into the graph now; false where only a person's word makes them wanted. more:
+        they come from another part of the text, so that earlier ones which still wait stay.
         """
-        self._connection.execute("DELETE FROM found_relations WHERE raw_id = ?", (raw_id,))
+        if more:
+            brought = "AND (SELECT knowledge_due = 0 AND ?2 FROM raw_memories WHERE id = ?1)"
+        else:
+            brought = "AND ?2 IS NOT NULL"
+        self._connection.execute(f"DELETE FROM found_relations WHERE raw_id = ?1 {brought}", (raw_id, due))
+        first = self._connection.execute(
+            "SELECT coalesce(max(place) + 1, 0) FROM found_relations WHERE raw_id = ?", (raw_id,)
+        ).fetchone()[0]
         self._connection.executemany(
             "INSERT INTO found_relations (raw_id, place, source, relationship, target, confidence, source_type, "
             "target_type) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -40,7 +50,7 @@ class FoundRelations:
                     raw_id, place, encodable(one.source), encodable(one.relationship), encodable(one.target),
                     one.confidence, one.source_type, one.target_type,
                 )
-                for place, one in enumerate(relations)
+                for place, one in enumerate(relations, first)
             ],
         )  # fmt: skip
         self._connection.execute("UPDATE raw_memories SET knowledge_due = ? WHERE id = ?", (int(due), raw_id))

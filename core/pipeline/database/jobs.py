@@ -9,18 +9,31 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.pipeline.queue.backoff import LONGEST_WINDOW_SECONDS, run_after_ms
+from core.pipeline.queue.backoff import (
+    LONGEST_OUTAGE_REST_MS,
+    LONGEST_WINDOW_SECONDS,
+    outage_rest_ms,
+    run_after_ms,
+)
+from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.records import Job, JobStatus, JobType
 
 LEASE_EXPIRED: Final = "lease_expired"
+# The class of a job that is done but for a part of its text.
+UNREAD: Final = "unread"
 PREVIEW_LENGTH: Final = 160
 # No lease is longer and no rest neither: what lies farther ahead was written before the clock was set back.
 _LONGEST_LEASE_MS: Final = 600_000
-_LONGEST_REST_MS: Final = 1_000 * LONGEST_WINDOW_SECONDS + 1_000
+_LONGEST_REST_MS: Final = LONGEST_OUTAGE_REST_MS + 1_000
+_LONGEST_GATHERING_MS: Final = 1_000 * LONGEST_WINDOW_SECONDS + 1_000
 _ERROR_LENGTH: Final = 2_000
 _EXPIRED: Final = "status = 'leased' AND (lease_expires_at < :now OR lease_expires_at > :now + :longest)"
 _JOBS: Final = f"""
-SELECT jobs.*, substr(coalesce(raw.content, entities.name, ''), 1, {PREVIEW_LENGTH}) AS preview FROM jobs
+SELECT jobs.*, substr(coalesce(raw.content, entities.name, ''), 1, {PREVIEW_LENGTH}) AS preview,
+    coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
+    coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
+    coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
+FROM jobs
 LEFT JOIN raw_memories AS raw ON raw.id = jobs.target AND jobs.type = 'extract'
 LEFT JOIN entities ON jobs.type <> 'extract' AND entities.id = CAST(jobs.target AS INTEGER)
 """
@@ -63,6 +76,11 @@ def _job(row: sqlite3.Row) -> Job:
     return Job(**{name: row[name] for name in Job.__slots__})
 
 
+def _quoted(names: Iterable[str]) -> str:
+    """Names of ours as SQL lists them."""
+    return ", ".join(f"'{name}'" for name in names)
+
+
 def _text(value: Mapping[str, Any] | None) -> str:
     return json.dumps(value or {}, ensure_ascii=False)
 
@@ -90,7 +108,7 @@ class Jobs:
 
         rest_ms: how long it must not run yet, so that more may gather for it; 120,000 at most.
         """
-        after = now + min(rest_ms, _LONGEST_REST_MS)
+        after = now + min(rest_ms, _LONGEST_GATHERING_MS)
         row = self._connection.execute(
             "INSERT INTO jobs (type, target, status, payload, max_attempts, run_after, created_at, updated_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -169,16 +187,61 @@ class Jobs:
             is not None
         )
 
+    def result_of(self, job_id: int) -> Mapping[str, Any]:
+        """What came of a job so far."""
+        row = self._connection.execute("SELECT result FROM jobs WHERE id = ?", (job_id,)).fetchone()
+        found = json.loads(row[0]) if row else {}
+        return found if isinstance(found, dict) else {}
+
     # Ending
 
-    def complete(self, job_id: int, token: str, *, now: int, result: Mapping[str, Any] | None = None) -> bool:
-        """Ends a job well; False when the lease is lost. Part of the transaction that writes what the job found."""
+    def complete(
+        self,
+        job_id: int,
+        token: str,
+        *,
+        now: int,
+        result: Mapping[str, Any] | None = None,
+        unread: str = "",
+    ) -> bool:
+        """Ends a job well; False when the lease is lost. Part of the transaction that writes what the job found.
+
+        unread: what of its text was not read, and why, in words; a retry reads on.
+        """
         return (
             self._connection.execute(
                 "UPDATE jobs SET status = 'completed', result = :result, completed_at = :now, updated_at = :now,"
-                f" error = '', error_class = '', {_UNLEASED}"
+                f" error = :unread, error_class = :class, {_UNLEASED}"
+                " WHERE id = :id AND lease_token = :token AND status = 'leased'",
+                {
+                    "result": _text(result), "now": now, "id": job_id, "token": token, "unread": unread,
+                    "class": UNREAD if unread else "",
+                },
+            ).rowcount
+            == 1
+        )  # fmt: skip
+
+    def put_back(self, job_id: int, token: str, *, now: int, result: Mapping[str, Any]) -> bool:
+        """Lets a job of which a part is done wait for its next turn, behind others; False when the lease is lost.
+
+        Whoever takes it goes on with what the result says, with all attempts left.
+        """
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET status = 'pending', result = :result, attempts = 0, run_after = :now,"
+                f" updated_at = :now, failed_at = NULL, error = '', error_class = '', {_UNLEASED}"
                 " WHERE id = :id AND lease_token = :token AND status = 'leased'",
                 {"result": _text(result), "now": now, "id": job_id, "token": token},
+            ).rowcount
+            == 1
+        )
+
+    def keep_result(self, job_id: int, token: str, result: Mapping[str, Any]) -> bool:
+        """Keeps what came of a job so far, however it ends; False when the lease is lost."""
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET result = ? WHERE id = ? AND lease_token = ? AND status = 'leased'",
+                (_text(result), job_id, token),
             ).rowcount
             == 1
         )
@@ -193,15 +256,18 @@ class Jobs:
         error_class: str,
         permanent: bool = False,
         counts: bool = True,
+        outage: bool = False,
         jitter_ms: int = 0,
     ) -> JobStatus | None:
         """Ends an attempt badly; what the job is then: "pending" again after a rest, or "dead"; None for a lost lease.
 
         permanent: no further attempt. counts: whether the attempt is the job's own; one that only met a model nobody
-        could reach is not. The raw memory of a dead job is failed.
+        could reach is not. outage: it is the provider that failed; the job rests the longer the oftener that happens,
+        until it is woken. The raw memory of a dead job is failed.
         """
         row = self._connection.execute(
-            "SELECT attempts, max_attempts FROM jobs WHERE id = ? AND lease_token = ? AND status = 'leased'",
+            "SELECT attempts, max_attempts, run_after, failed_at, error_class FROM jobs"
+            " WHERE id = ? AND lease_token = ? AND status = 'leased'",
             (job_id, token),
         ).fetchone()
         if row is None:
@@ -209,6 +275,9 @@ class Jobs:
         attempts = row["attempts"]
         # It rests all the same, or a job that fails at once would come again at once.
         rests_until = run_after_ms(now, attempts) + 1 + jitter_ms
+        if outage:
+            rested = row["run_after"] - (row["failed_at"] or now) if row["error_class"] in OUTAGES else 0
+            rests_until = now + outage_rest_ms(max(0, rested)) + jitter_ms
         if not (counts or permanent):
             attempts -= 1
         dead = permanent or attempts >= row["max_attempts"]
@@ -270,10 +339,13 @@ class Jobs:
     def retry(self, job_id: int, now: int) -> None:
         """Lets a dead job wait again, or one that rests run at once.
 
-        Half of the attempts are forgiven, so that a job which always fails is dead again sooner. Raises NotFoundError,
+        Half of the attempts are forgiven, so that a job which always fails is dead again sooner. A job that left a part
+        of its text reads on. Raises NotFoundError,
         and InvalidInputError for a job that is neither, or whose target has another job in the queue.
         """
-        row = self._connection.execute("SELECT status FROM jobs WHERE id = ?", (job_id,)).fetchone()
+        row = self._connection.execute(
+            "SELECT status, error_class FROM jobs WHERE id = ?", (job_id,)
+        ).fetchone()
         where, kept = f"job {job_id}", "nothing was changed"
         if row is None:
             raise NotFoundError("no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
@@ -281,12 +353,22 @@ class Jobs:
             self._connection.execute(
                 "UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id)
             )
+        elif (row["status"], row["error_class"]) == ("completed", UNREAD):
+            self._read_on(job_id, now)
         elif row["status"] != "dead":
             raise InvalidInputError(
                 f'a job with the status "{row["status"]}" cannot be retried', where=where, kept=kept
             )
         elif not self._revive((job_id,), now):
             raise InvalidInputError("another job already does this work", where=where, kept=kept)
+
+    def _read_on(self, job_id: int, now: int) -> None:
+        self._connection.execute(
+            "UPDATE OR IGNORE jobs SET status = 'pending', attempts = 0, run_after = ?1, updated_at = ?1, error = '',"
+            " error_class = '', result = json_set(result, '$.progress.more',"
+            " coalesce(json_extract(result, '$.progress.more'), 0) + 1) WHERE id = ?2",
+            (now, job_id),
+        )
 
     def retry_dead(self, now: int) -> int:
         """Lets all dead jobs wait again, the newest of each target; how many."""
@@ -296,6 +378,57 @@ class Jobs:
             " AND later.id > dead.id) GROUP BY type, target"
         ).fetchall()
         return self._revive([row[0] for row in newest], now)
+
+    def gave_up_for_outages(self) -> bool:
+        """Whether there are dead jobs that an outage may have killed."""
+        return bool(
+            self._connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'dead'"
+                f" AND error_class IN ({_quoted(OUTAGES + MAYBE_OUTAGES)}))"
+            ).fetchone()[0]
+        )
+
+    def revive_after_outage(self, now: int, answered_at: int) -> int:
+        """Lets dead jobs wait again that an outage killed, now that the provider is there; how many.
+
+        answered_at: when it last answered, epoch ms. What may have been the job's own fault is let go once, or where
+        the model was missing whenever it answered since. Older versions gave jobs up for outages; this one does not.
+        """
+        rows = self._connection.execute(
+            "SELECT id FROM jobs AS dead WHERE status = 'dead' AND ("
+            f" error_class IN ({_quoted(OUTAGES)})"
+            " OR (error_class = 'model_missing'"
+            "   AND (json_extract(payload, '$.revived') IS NULL OR failed_at < :answered))"
+            " OR (error_class = 'timeout'"
+            "   AND json_extract(payload, '$.revived') IS NULL AND failed_at < :answered))"
+            " AND NOT EXISTS (SELECT 1 FROM jobs AS later WHERE later.type = dead.type"
+            "   AND later.target = dead.target AND later.id > dead.id) ORDER BY id",
+            {"answered": answered_at},
+        ).fetchall()
+        ids = [row[0] for row in rows]
+        self._connection.executemany(
+            "UPDATE jobs SET payload = json_set(payload, '$.revived', ?) WHERE id = ?",
+            [(now, each) for each in ids],
+        )
+        return self._revive(ids, now)
+
+    def rests_for_outage(self, now: int) -> bool:
+        """Whether a job rests since an outage."""
+        return bool(
+            self._connection.execute(
+                "SELECT EXISTS (SELECT 1 FROM jobs WHERE status = 'pending' AND run_after > ?"
+                f" AND error_class IN ({_quoted(OUTAGES)}))",
+                (now,),
+            ).fetchone()[0]
+        )
+
+    def wake(self, now: int, *, outages_only: bool = True) -> int:
+        """Ends the rest of jobs, since the provider is back or a person asks; how many. outages_only: no other ones."""
+        classes = OUTAGES if outages_only else ()
+        only = f"error_class IN ({_quoted(classes)})" if classes else "error_class <> ''"
+        return self._connection.execute(
+            f"UPDATE jobs SET run_after = ?1 WHERE status = 'pending' AND run_after > ?1 AND {only}", (now,)
+        ).rowcount
 
     def _revive(self, ids: Iterable[int], now: int) -> int:
         revived = 0
@@ -322,6 +455,23 @@ class Jobs:
         )
 
     # Reading
+
+    def texts_waiting(self) -> int:
+        """How many texts wait to be read."""
+        return int(
+            self._connection.execute(
+                "SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'extract'"
+            ).fetchone()[0]
+        )
+
+    def unread(self) -> int:
+        """How many texts were left with a part that was not read."""
+        return int(
+            self._connection.execute(
+                "SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = ?",
+                (UNREAD,),
+            ).fetchone()[0]
+        )
 
     def job(self, job_id: int) -> Job | None:
         """A job, None for none of this id."""

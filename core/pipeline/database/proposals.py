@@ -136,6 +136,15 @@ class Proposals:
         )
         return tuple(row[0] for row in rows)
 
+    def said_of(self, raw_id: str) -> tuple[str, ...]:
+        """What was taken from a raw memory and stands, or waits with nothing said against it: each text once."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT content FROM proposals WHERE raw_id = ?"
+            " AND (status IN ('applied', 'deduped', 'none') OR (status = 'proposed' AND review_needed = 0))",
+            (raw_id,),
+        )
+        return tuple(row[0] for row in rows)
+
     def resolve_id(self, said: str) -> str:
         """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
         proposal that waits; what means none comes back as it is. Raises AmbiguousError, and InvalidInputError for "".

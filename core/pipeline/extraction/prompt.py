@@ -111,10 +111,11 @@ def cut_input(tidied: str, limits: Limits) -> str:
     return tidied[: limits.longest_input].rstrip()
 
 
-def extraction_prompt(sent: str, *, cut: bool) -> str:
-    """The whole prompt for a text.
+def extraction_prompt(sent: str, *, cut: bool, most_facts: int = 20) -> str:
+    """The whole prompt for a text. most_facts: that an answer may hold.
 
     The text goes in as a JSON string, so that nothing in it can pass for the end of it. cut: whether more followed.
     """
     shown = sent + TRUNCATION_MARK if cut else sent
-    return _INSTRUCTIONS + json.dumps(shown, ensure_ascii=False) + "\nAnswer:"
+    asked = _INSTRUCTIONS.replace("at most 20", f"at most {most_facts}")
+    return asked + json.dumps(shown, ensure_ascii=False) + "\nAnswer:"

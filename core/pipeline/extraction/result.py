@@ -62,8 +62,9 @@ class ExtractedRelation:
 class Extraction:
     """All that came of one raw memory.
 
-    model: the model that answered, "" when none was asked. calls: how many times one was. Facts and relations stand
-    in the order of the answer.
+    model: the model that answered, "" when none was asked. calls: how many times one was. full: whether the answer
+    holds as much as one may, so that the text may say more; over: whether it held more than that. Facts and relations
+    stand in the order of the answer.
     """
 
     facts: tuple[ExtractedFact, ...] = ()
@@ -72,3 +73,5 @@ class Extraction:
     model: str = ""
     prompt_version: str = ""
     calls: int = 0
+    full: bool = False
+    over: bool = False

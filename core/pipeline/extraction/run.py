@@ -39,7 +39,7 @@ def extract(
         return Extraction(warnings=(short,), prompt_version=PROMPT_VERSION)
     sent = cut_input(tidied, limits)
     try:
-        prompt = extraction_prompt(sent, cut=len(tidied) > limits.longest_input)
+        prompt = extraction_prompt(sent, cut=len(tidied) > limits.longest_input, most_facts=limits.most_facts)
         return _read(provider.generate(prompt, EXTRACTION_SCHEMA, deadline), tidied, limits)
     except ModelError as error:
         raise error.during(_STAGE) from error
@@ -56,7 +56,16 @@ def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
         warnings.add(f"Input truncated from {len(tidied)} to {limits.longest_input} characters")
     facts = valid_facts(found, cut_input(tidied, limits), limits, warnings)
     relations = valid_relations(found, limits, warnings)
-    return Extraction(facts, relations, warnings.all(), answer.model, PROMPT_VERSION, calls=1)
+    most = {"facts": limits.most_facts, "entities": limits.most_relations}
+    full = len(facts) >= limits.most_facts or len(relations) >= limits.most_relations
+    over = full and any(_count(found.get(key)) > number for key, number in most.items())
+    return Extraction(
+        facts, relations, warnings.all(), answer.model, PROMPT_VERSION, calls=1, full=full, over=over
+    )
+
+
+def _count(listed: object) -> int:
+    return len(listed) if isinstance(listed, list) else 0
 
 
 def _has_a_list(found: JsonObject) -> bool:

@@ -11,12 +11,14 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from core.pipeline.models.answer_parsing import excerpt
 from core.pipeline.models.provider import (
+    AskedToWaitError,
     Availability,
+    CommandFailedError,
     EmptyAnswerError,
     ModelError,
     ModelHttpError,
@@ -35,6 +37,32 @@ _LOOK_SECONDS: Final = 0.1
 # Each is a whole runtime: more of them at once than this would take the machine from the person.
 _turns: Final = threading.BoundedSemaphore(MOST_AT_ONCE)
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+# What the commands say where a limit of use is reached, with the moment that it ends (seconds since the epoch), where
+# they name one; where their server cannot be reached; where nobody is logged in.
+_LIMIT: Final = re.compile(
+    r"(?:usage|session|weekly|hourly|daily|\d+-hour|opus|sonnet|spending|your|plan|quota) (?:limit|cap|quota)"
+    r"(?: has been| was| is)? (?:reached|exceeded|hit)(?:\|(?P<until>\d{9,11})\b)?"
+    r"|(?:hit|reached|exceeded) (?:your|the)(?: \w+){0,2} (?:limit|cap|quota)"
+    r"|credit balance is too low|out of (?:extra )?(?:usage|credits)|insufficient (?:credits|quota)",
+    re.IGNORECASE,
+)
+_API_ERROR: Final = re.compile(r"API Error\b", re.IGNORECASE)
+_STATUS: Final = re.compile(
+    r"\b(?:API Error|HTTP|status(?: code)?|statusCode\"?)\W{0,4}([45]\d\d)\b", re.IGNORECASE
+)
+_UNREACHED: Final = re.compile(
+    r"overloaded_error|api_error|\bE(?:CONNREFUSED|CONNRESET|TIMEDOUT|NOTFOUND|AI_AGAIN|HOSTUNREACH|NETUNREACH|PIPE)\b"
+    r"|API Error\W+(?:Connection|Request timed out|Unable to connect)|connection error|fetch failed|socket hang up"
+    r"|network error|getaddrinfo",
+    re.IGNORECASE,
+)
+_LOGIN: Final = re.compile(
+    r"authentication_error|invalid api key|please run /login|not logged in|oauth token (?:has )?(?:expired|revoked)"
+    r"|unauthorized",
+    re.IGNORECASE,
+)
 
 
 class _TooMuchError(Exception):
@@ -90,15 +118,37 @@ def run(
         _turns.release()
 
 
-def answer_text(name: str, said: CommandOutput) -> str:
-    """The text of a command that ended well. Raises ModelHttpError when it did not, EmptyAnswerError for no text."""
-    if said.code != 0:
-        told = excerpt((said.error.strip() or said.output.strip())[:SHOWN_ERROR], SHOWN_ERROR)
-        raise ModelHttpError(f"{name} exit {said.code}: {told}")
+def answer_text(name: str, said: CommandOutput, now: Callable[[], float] = time.time) -> str:
+    """The text of a command that ended well. Raises ModelHttpError when it did not, EmptyAnswerError for no text.
+
+    What keeps the provider from answering at all is told apart from what else may go wrong by the exit code and what
+    the command says; some versions end well and say it in place of an answer. now: seconds since the epoch.
+    """
     text = said.output.strip()
+    if said.code != 0:
+        told = excerpt((said.error.strip() or text)[:SHOWN_ERROR], SHOWN_ERROR)
+        raise _error_of(f"{said.error}\n{text}", f"{name} exit {said.code}: {told}", now)
     if not text:
         raise EmptyAnswerError(f"{name} returned empty output")
+    if len(text) <= SHOWN_ERROR and ("{" not in text or _API_ERROR.match(text)):
+        error = _error_of(text, f"{name}: {excerpt(text, SHOWN_ERROR)}", now)
+        if error.outage:
+            raise error
     return text
+
+
+def _error_of(told: str, what: str, now: Callable[[], float]) -> ModelHttpError:
+    """The error for what a command says of its end. The texts are those of the commands, not ours."""
+    limit = _LIMIT.search(told)
+    status = next((int(found) for found in _STATUS.findall(told)), None)
+    if limit is not None or status == 429 or "rate_limit_error" in told:
+        seconds = max(0.0, int(limit["until"]) - now()) if limit and limit["until"] else None
+        return AskedToWaitError(what, status=status, seconds=seconds)
+    if status is not None or _UNREACHED.search(told):
+        return ModelHttpError(what, status=status)
+    if _LOGIN.search(told):
+        return ModelHttpError(what, status=401, todo="log in with the command itself")
+    return CommandFailedError(what)
 
 
 def version_of(name: str, command: str, environ: Mapping[str, str]) -> str | Availability:

@@ -9,6 +9,8 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 LARGEST_REPLY: Final = 16_000_000
 CONNECT_SECONDS: Final = 5.0
+_MOST_DIGITS: Final = 12
 MORE_TIME: Final = "raise extraction.timeout in settings.toml, or choose a smaller model"
 
 # Calls that are under way at most, those that nobody waits for any more among them.
@@ -37,10 +40,11 @@ _own: Final = threading.local()
 
 
 class Reply(NamedTuple):
-    """A reply as it came. body: not more than LARGEST_REPLY bytes."""
+    """A reply as it came. body: not more than LARGEST_REPLY bytes. wait: seconds that it asks for, None for none."""
 
     status: int
     body: bytes
+    wait: float | None = None
 
 
 class _Connections:
@@ -100,7 +104,8 @@ def request(
                 gathered += chunk
                 if len(gathered) > LARGEST_REPLY:
                     raise UnreadableAnswerError(f"{who} sent more than {LARGEST_REPLY:,} bytes", where=where)
-            return Reply(reply.status_code, bytes(gathered))
+            wait = seconds_to_wait(reply.headers.get("retry-after", ""), reply.headers.get("date", ""))
+            return Reply(reply.status_code, bytes(gathered), wait)
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
         raise ModelUnavailableError(f"{who} cannot be reached ({_said(error)})", where=where) from error
     except httpx2.TimeoutException:
@@ -109,6 +114,28 @@ def request(
         raise ModelHttpError(f"{who} closed the connection ({_said(error)})", where=where) from error
     except (httpx2.InvalidURL, httpx2.HTTPError, UnicodeError, ValueError, OSError) as error:
         raise ModelHttpError(f"{who} cannot be used ({_said(error)})", where=where) from error
+
+
+def seconds_to_wait(retry_after: str, date: str) -> float | None:
+    """The seconds that a header Retry-After asks to wait, given as such or as a moment; None for what says neither.
+
+    date: the header of that name, when the server thinks it is.
+    """
+    text = retry_after.strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text[:_MOST_DIGITS])
+    try:
+        until = parsedate_to_datetime(text)
+    except (ValueError, IndexError, TypeError):
+        return None
+    try:
+        now = parsedate_to_datetime(date)
+    except (ValueError, IndexError, TypeError):
+        now = datetime.now(UTC)
+    try:
+        return max(0.0, (until.astimezone(UTC) - now.astimezone(UTC)).total_seconds())
+    except (OverflowError, ValueError):
+        return None
 
 
 def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -> _T:

@@ -14,6 +14,7 @@ from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
     AVAILABLE,
     Answer,
+    AskedToWaitError,
     Availability,
     EmptyAnswerError,
     ModelError,
@@ -116,6 +117,10 @@ class Ollama:
             reply = self._request("POST", "/api/generate", less, seconds)
         if reply.status == 404 and "model" in _said(reply):
             raise self._missing()
+        if reply.wait is not None and reply.status in (429, 503):
+            raise AskedToWaitError(
+                _http_error(reply), where=self._where, status=reply.status, seconds=reply.wait
+            )
         if reply.status != 200:
             raise ModelHttpError(_http_error(reply), where=self._where, status=reply.status)
         return self._answer(_parsed(reply.body))

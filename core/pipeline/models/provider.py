@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, Self
+from typing import ClassVar, Final, Literal, Protocol, Self
 
 from core.errors import ErrorCode, NuggetsError
 
 ErrorKind = Literal[
     "timeout", "http", "empty", "parse", "truncated",
-    "model_missing", "unavailable", "breaker_open", "budget_spent",
+    "model_missing", "unavailable", "asked_to_wait", "breaker_open", "budget_spent",
 ]  # fmt: skip
+# HTTP statuses for a question that is wrong, too long, or of a kind that is not understood: another one may do.
+OF_THE_QUESTION: Final = (400, 413, 422)
+_PASSING: Final = (401, 402, 403, 407, 408, 425, 429)
 # A JSON schema as providers take it.
 Schema = Mapping[str, object]
 
@@ -91,6 +94,11 @@ class ModelError(NuggetsError):
         """Whether the same question may be answered at another time."""
         return True
 
+    @property
+    def outage(self) -> bool:
+        """Whether it is the provider that cannot answer now, whatever it is asked: the work waits for it."""
+        return False
+
     def during(self, stage: str) -> Self:
         """The same error, saying during what it came: "LLM extraction failed: connection refused"."""
         error = copy(self)
@@ -123,8 +131,42 @@ class ModelHttpError(ModelError):
 
     @property
     def retryable(self) -> bool:
-        # A request that is wrong stays wrong; too many and too slow pass.
-        return self.status is None or self.status in (408, 425, 429) or self.status >= 500
+        # A request that is wrong stays wrong; a login can be renewed, and too many and too slow pass.
+        return self.status is None or self.status in _PASSING or self.status >= 500
+
+    @property
+    def outage(self) -> bool:
+        return self.retryable
+
+
+class CommandFailedError(ModelHttpError):
+    """A model's command ended badly and did not say why: it may be the question."""
+
+    @property
+    def outage(self) -> bool:
+        return False
+
+
+class AskedToWaitError(ModelHttpError):
+    """The provider says that it answers later: a limit of use is reached, or it has too much to do.
+
+    seconds: until then, None where it does not say.
+    """
+
+    kind = "asked_to_wait"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        kept: str = "",
+        todo: str = "",
+        status: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        super().__init__(what, where=where, kept=kept, todo=todo, status=status)
+        self.seconds = seconds
 
 
 class ModelMissingError(ModelHttpError):

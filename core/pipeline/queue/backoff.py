@@ -9,6 +9,8 @@ LONGEST_MS: Final = 30_000
 JITTER_MS: Final = 500
 WINDOW_SECONDS: Final = 5
 LONGEST_WINDOW_SECONDS: Final = 120
+FIRST_OUTAGE_REST_MS: Final = 10_000
+LONGEST_OUTAGE_REST_MS: Final = 3_600_000
 
 # Doubled so often both delays are at their longest; a larger power would only be a larger number.
 _MOST_DOUBLINGS: Final = 32
@@ -40,6 +42,15 @@ def retry_window_seconds(attempts: int) -> int:
         return 0
     doubled: int = WINDOW_SECONDS * 2 ** min(attempts, _MOST_DOUBLINGS)
     return min(doubled, LONGEST_WINDOW_SECONDS)
+
+
+def outage_rest_ms(rested_ms: int) -> int:
+    """Milliseconds that a job rests after an outage: twice as long as after the one before, ten seconds to an hour.
+
+    rested_ms: how long it rested after the one before, 0 for the first. Other jobs may fare better with the same
+    provider; when it is back, whoever rests is woken.
+    """
+    return min(max(2 * rested_ms, FIRST_OUTAGE_REST_MS), LONGEST_OUTAGE_REST_MS)
 
 
 def run_after_ms(failed_at_ms: int, attempts: int) -> int:

@@ -17,11 +17,11 @@ from core.errors import (
 )
 from core.pipeline.models.provider import (
     CallRefusedError,
+    CommandFailedError,
     ModelError,
     ModelHttpError,
     ModelMissingError,
     ModelTimeoutError,
-    ModelUnavailableError,
 )
 
 # Classes of errors that are no model's; those of models are their kinds. First match counts.
@@ -40,6 +40,10 @@ _PERMANENT: Final = frozenset(("invalid", "not_found"))
 _CIRCUMSTANCES: Final = frozenset(("busy", "read_only", "broken_file", "storage"))
 BAD_REQUEST: Final = "bad_request"
 BUG: Final = "bug"
+# The classes of an outage. No job dies of one; older versions gave up jobs for them.
+OUTAGES: Final = ("http", "unavailable", "asked_to_wait")
+# What a job dies of that may have been the provider's: a model that is there by now, a server that hung.
+MAYBE_OUTAGES: Final = ("model_missing", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +51,9 @@ class Failure:
     """What became of an attempt.
 
     error_class: a name for counting. permanent: no other attempt can help, the job is dead. counts: the attempt is the
-    job's own. refused: no model was asked at all, so that the job goes back as if it had not been taken. unreached:
-    nobody answered, so that it depends on the provider whether the attempt counts. spreads: the next job is likely to
+    job's own. refused: no model was asked at all, so that the job goes back as if it had not been taken. doubtful: it
+    may be the job or the provider, so that the attempt counts only if that is there. outage: it is the provider, which
+    the job waits for. spreads: the next job is likely to
     meet the same, so that the worker had better rest; other jobs need not wait for what is wrong with one.
     """
 
@@ -57,7 +62,8 @@ class Failure:
     permanent: bool = False
     counts: bool = True
     refused: bool = False
-    unreached: bool = False
+    doubtful: bool = False
+    outage: bool = False
     spreads: bool = False
 
 
@@ -80,9 +86,14 @@ def _of_model(error: ModelError) -> Failure:
     if isinstance(error, CallRefusedError):
         return Failure(error.kind, error.message, counts=False, refused=True, spreads=True)
     name = getattr(error, "error_class", error.kind)
-    if isinstance(error, ModelHttpError) and not isinstance(error, ModelMissingError):
-        if not error.retryable:
-            name = BAD_REQUEST
-        unreached = isinstance(error, ModelUnavailableError) or (error.retryable and error.status is None)
-        return Failure(name, error.message, not error.retryable, unreached=unreached, spreads=error.retryable)
-    return Failure(name, error.message, not error.retryable, spreads=isinstance(error, ModelTimeoutError))
+    if isinstance(error, ModelHttpError) and not (error.retryable or isinstance(error, ModelMissingError)):
+        name = BAD_REQUEST
+    return Failure(
+        name,
+        error.message,
+        permanent=not error.retryable,
+        counts=not error.outage,
+        doubtful=isinstance(error, ModelTimeoutError | CommandFailedError),
+        outage=error.outage,
+        spreads=error.outage or isinstance(error, ModelTimeoutError | CommandFailedError),
+    )

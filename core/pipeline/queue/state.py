@@ -24,7 +24,8 @@ class StateInputs:
 
     since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
     job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
-    settled proposals and repetitions included. model_named: whether a person said which model is asked, and where.
+    settled proposals and repetitions included. unread: texts of which a part was not read. model_named: whether a
+    person said which model is asked, and where.
     unreadable: what is wrong with a file of the configuration that cannot be read, "" for none.
     """
 
@@ -45,6 +46,7 @@ class StateInputs:
     progress: int | None = None
     died: int | None = None
     died_of: str = ""
+    unread: int = 0
     model_named: bool = True
     unreadable: str = ""
 
@@ -54,6 +56,8 @@ def pipeline_state(inputs: StateInputs) -> tuple[PipelineState, str]:
     state, why = _state(inputs)
     if inputs.dead and not (state is PipelineState.STUCK and _died_in_vain(inputs)):
         why += f"; {_counted(inputs.dead, 'job', 'jobs')} failed for good: see why and retry"
+    if inputs.unread:
+        why += f"; {_counted(inputs.unread, 'text was', 'texts were')} not read whole: see why and retry"
     return state, why
 
 

@@ -107,7 +107,7 @@ def think(
     except CallRefusedError:
         raise
     except ModelError as error:
-        if error.retryable and not work.last_attempt:
+        if error.outage or (error.retryable and not work.last_attempt):
             raise error.during(_STAGE) from error
         return _by_rules(work, Classified(()), "", f"{error.during(_STAGE).what}; sorted by rules")
     answered = {one.id for one in found.placed}

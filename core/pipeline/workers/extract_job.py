@@ -4,29 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
 from core.pipeline.decision.result import Decisions, Proposal
 from core.pipeline.decision.run import decide
+from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.extraction.progress import Progress, Windows, progress_of, size_after, smaller, window_text
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.run import extract
 from core.pipeline.intake.entailment import entailment, source_of
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
+from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.models.factory import deadline_of
-from core.pipeline.models.provider import ModelError, Provider
+from core.pipeline.models.provider import CallRefusedError, ModelError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode, writes_notes
+from core.pipeline.queue.errors import Failure
 from core.pipeline.records import Job, RawMemory
 from core.pipeline.workers.model_calls import ModelCaller
 from core.pipeline.writes.candidates import CandidateSearch
-from core.pipeline.writes.committing import Committed, write_plan
+from core.pipeline.writes.committing import Committed, reading_result, write_plan
 from core.pipeline.writes.execution import Graph
-from core.pipeline.writes.planned import ExtractPlan, PlannedFact
+from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
 from core.pipeline.writes.source_sentence import source_spans
 from core.settings.pipeline_sections import PipelineConfiguration
 
@@ -34,24 +38,54 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.database.connection import Database
 
-# Nothing was asked then, so that another time costs no attempt.
-_REFUSED_CALLS: Final = ("breaker_open", "budget_spent")
-
 
 @dataclass(frozen=True, slots=True)
 class ExtractWork:
-    """What an extraction starts from. mode: what it may do, as it was when the job began."""
+    """What an extraction starts from. mode: what it may do, as it was when the job began.
+
+    progress: how far its text was read before. so_far: the result of the job by then.
+    """
 
     job: Job
     raw: RawMemory
     configuration: PipelineConfiguration
     mode: Mode
+    progress: Progress
+    so_far: Mapping[str, Any]
+
+    @property
+    def windows(self) -> Windows:
+        """How its text is cut."""
+        settings = self.configuration.extraction
+        return Windows(settings.window_chars, settings.window_overlap_chars, settings.max_windows)
+
+    def window(self, size: int = 0) -> TextSpan:
+        """What of the text is to be read now: all of it where it fits. size: instead of the usual one."""
+        text = self.raw.content
+        return self.progress.next_window(text, self.windows, size) or TextSpan(0, len(text))
+
+    def reading(self, after: Progress, last: TextSpan, repeated: int = 0) -> Reading:
+        """How far the text is read with the window that was the last."""
+        text, windows = self.raw.content, self.windows
+        return Reading(
+            self.progress,
+            after,
+            after.outcome(text, windows, last, self.progress),
+            after.windows_in_all(text, windows),
+            after.unread(text),
+            self.so_far,
+            repeated,
+        )
 
 
 def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ExtractWork | None:
-    """Reads what a job is about; None when its raw memory is gone."""
+    """Reads what a job is about, and how far it came before; None when its raw memory is gone."""
     found = database.reading.raw.raw_of(job.target)
-    return None if found is None else ExtractWork(job, found, configuration, mode(configuration))
+    if found is None:
+        return None
+    so_far = database.reading.jobs.result_of(job.id)
+    progress = progress_of(so_far, len(found.content))
+    return ExtractWork(job, found, configuration, mode(configuration), progress, so_far)
 
 
 def think(
@@ -62,20 +96,17 @@ def think(
     *,
     between: Callable[[], None] = lambda: None,
 ) -> ExtractPlan:
-    """Asks for facts, looks for what is stored beside them, asks what should become of them. Writes nothing.
+    """Asks for the facts of the next window, looks for what is stored beside them, asks what should become of them.
+    Writes nothing.
 
     between: called between two calls to the model, for the lease to be renewed; what it raises ends the job. Raises a
     ModelError when the job should be tried again: the model was of no use at all, or could not be asked about some
     facts while attempts are left.
     """
-    settings = work.configuration.extraction
     deadline = deadline_of(work.configuration)
-    extraction = extract(
-        work.raw.content,
-        _about(provider, "extract", work),
-        deadline=deadline,
-        limits=Limits(shortest_input=settings.min_input_chars, shortest_fact=settings.min_fact_chars),
-    )
+    window, size, extraction = _extraction(work, _about(provider, "extract", work), deadline, between)
+    after = work.progress.after(window, size=size, facts=len(extraction.facts))
+    extraction, repeated = _new_ones(extraction, database, work)
     # The last good snapshot serves, when the files cannot be read just now.
     with suppress(NuggetsError):
         memory.refresh(patient=False)
@@ -95,17 +126,37 @@ def think(
         job_id=work.job.id,
         raw=work.raw,
         mode=work.mode,
-        least_confidence=settings.min_confidence,
+        least_confidence=work.configuration.extraction.min_confidence,
         knowledge=work.configuration.graph.enabled,
         graph=graph,
         newest=newest,
-        facts=tuple(_planned(extraction, decisions, contradictions, graph, work.raw.content)),
+        facts=tuple(_planned(extraction, decisions, contradictions, graph, work.raw.content, window)),
         relations=extraction.relations,
         warnings=(*extraction.warnings, *decisions.warnings),
         model=extraction.model,
         prompt_version=extraction.prompt_version,
         calls=extraction.calls + decisions.calls,
+        reading=work.reading(after, window, repeated),
     )
+
+
+def step_over(database: Database, work: ExtractWork, failure: Failure, lease_token: str, now: int) -> bool:
+    """Goes on with the next window of a text where one was tried for the last time; False where there is none.
+
+    So what cannot be read keeps nothing else from being read. When all else is read the job dies of it, and a retry
+    reads what was left out.
+    """
+    window = work.window(work.progress.size)
+    whole = not work.progress.begun and not work.raw.content[window.end :].strip()
+    if whole or window in work.progress.failed:
+        return False
+    left = work.reading(work.progress.without(window, failure.message, failure.error_class), window)
+    result = {**work.so_far, **reading_result(left, now)}
+    with database.write(lasting=False) as writer:
+        if left.outcome == "goes_on":
+            return writer.jobs.put_back(work.job.id, lease_token, now=now, result=result)
+        writer.jobs.keep_result(work.job.id, lease_token, result)
+        return False
 
 
 def commit(
@@ -116,7 +167,8 @@ def commit(
     *,
     also: Callable[[Tables], None] = lambda _: None,
 ) -> Committed | None:
-    """Writes a plan and completes its job, in one transaction; None when the lease was lost, and nothing is written.
+    """Writes a plan and completes its job, or lets it wait for its turn where more of the text is to be read, in one
+    transaction; None when the lease was lost, and nothing is written.
 
     now: epoch ms. also: what else goes into the transaction, before the rest.
     """
@@ -128,11 +180,80 @@ def commit(
             latencies = [writer.calls.latency_of(plan.raw.id, purpose) for purpose in ("extract", "decide")]
             known = [latency for latency in latencies if latency is not None]
             done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
-            if not writer.jobs.complete(plan.job_id, lease_token, now=now, result=done.result):
+            if not _ended(writer, plan, done, lease_token, now):
                 raise LostLeaseError(plan.job_id)
     except LostLeaseError:
         return None
     return done
+
+
+def _ended(writer: Tables, plan: ExtractPlan, done: Committed, lease_token: str, now: int) -> bool:
+    """Ends the job, or its turn; False when the lease is lost."""
+    reading, jobs = plan.reading, writer.jobs
+    if reading.outcome == "goes_on":
+        return jobs.put_back(plan.job_id, lease_token, now=now, result=done.result)
+    if reading.outcome == "failed":
+        left = len(reading.after.failed)
+        told = f"{left} of {reading.windows} windows could not be read: {reading.after.error}"
+        return jobs.keep_result(plan.job_id, lease_token, done.result) and bool(
+            jobs.fail(
+                plan.job_id,
+                lease_token,
+                now=now,
+                error=told,
+                error_class=reading.after.error_class,
+                permanent=True,
+            )
+        )
+    unread = ""
+    if reading.outcome == "limited":
+        share = f"{reading.unread:,} of {len(plan.raw.content):,} characters"
+        unread = f"{share} were not read: the limit of extraction.max_windows is reached; a retry reads on"
+    return jobs.complete(plan.job_id, lease_token, now=now, result=done.result, unread=unread)
+
+
+def _extraction(
+    work: ExtractWork, provider: Provider, deadline: float, between: Callable[[], None]
+) -> tuple[TextSpan, int, Extraction]:
+    """What the next window says, and the size of windows from now on: smaller ones where it says more than one answer
+    holds, 0 for the usual one.
+    """
+    settings, size, text = work.configuration.extraction, work.progress.size, work.raw.content
+    while True:
+        window = work.window(size)
+        limits = Limits(
+            shortest_input=settings.min_input_chars,
+            # What stands for a credential may be longer than it.
+            longest_input=2 * settings.window_chars,
+            shortest_fact=settings.min_fact_chars,
+            most_facts=settings.max_facts,
+        )
+        again = window in work.progress.failed
+        try:
+            found = extract(window_text(text, window), provider, deadline=deadline, limits=limits)
+            less = smaller(window, text, over=found.over) if found.full and not again else 0
+            if not less:
+                grown = size_after(size, work.windows, facts=len(found.facts), most_facts=settings.max_facts)
+                return window, grown, found
+        except TruncatedAnswerError:
+            less = 0 if again else smaller(window, text, over=True)
+            if not less:
+                raise
+        size = less
+        between()
+
+
+def _new_ones(extraction: Extraction, database: Database, work: ExtractWork) -> tuple[Extraction, int]:
+    """What an earlier window of the text did not give already, and how many facts one did: windows overlap."""
+    if not work.progress.begun or not extraction.facts:
+        return extraction, 0
+    earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
+    new = tuple(
+        fact
+        for fact in extraction.facts
+        if not any(says_the_same(said, before) for said in (saying(fact.content),) for before in earlier)
+    )
+    return replace(extraction, facts=new), len(extraction.facts) - len(new)
 
 
 def _about(provider: Provider, purpose: str, work: ExtractWork) -> Provider:
@@ -142,7 +263,8 @@ def _about(provider: Provider, purpose: str, work: ExtractWork) -> Provider:
 def _raise_for_another_try(decisions: Decisions, job: Job) -> None:
     """Raises what kept the model from being asked about some facts, when all of it can be done again."""
     for _, error in decisions.errors:
-        if error.kind in _REFUSED_CALLS or (error.retryable and job.attempts < job.max_attempts):
+        another = error.outage or (error.retryable and job.attempts < job.max_attempts)
+        if isinstance(error, CallRefusedError) or another:
             raise error
 
 
@@ -172,16 +294,17 @@ def _planned(
     decisions: Decisions,
     contradictions: Mapping[int, str],
     graph: Graph,
-    text: str,
+    whole: str,
+    window: TextSpan,
 ) -> Sequence[PlannedFact]:
     proposals = {proposal.fact: proposal for proposal in decisions.proposals}
     errors: dict[int, ModelError] = dict(decisions.errors)
     told = {
         place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
     }
-    spans = source_spans(text, [fact.content for fact in extraction.facts])
+    spans = source_spans(window.of(whole), [fact.content for fact in extraction.facts])
     # As the model saw it; a fact may hold the sign that stands for a credential.
-    source = source_of(redact(text).text)
+    source = source_of(redact(window_text(whole, window)).text)
     return [
         PlannedFact(
             place=place,
@@ -192,11 +315,15 @@ def _planned(
             told=told.get(place, ""),
             contradiction=contradictions.get(place, ""),
             pinned=_pinned(graph, proposals.get(place)),
-            span=spans[place],
+            span=_moved(spans[place], window.start),
             entailment=entailment(source, fact.content, preference=fact.type == "preference"),
         )
         for place, fact in enumerate(extraction.facts)
     ]
+
+
+def _moved(span: tuple[int, int] | None, by: int) -> tuple[int, int] | None:
+    return None if span is None else (span[0] + by, span[1] + by)
 
 
 def _told(decisions: Decisions, place: int) -> str:

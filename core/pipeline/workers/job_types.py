@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
+from core.pipeline.models.provider import ModelError
+from core.pipeline.queue.errors import failure_of
 from core.pipeline.records import JobType
 from core.settings.pipeline_sections import PipelineConfiguration
 
@@ -46,14 +48,21 @@ def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
 
 
 def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
-    from core.pipeline.workers.extract_job import commit, prepare, think
+    from core.pipeline.workers.extract_job import commit, prepare, step_over, think
 
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:
         return _skip(context, lease, MEMORY_NOT_FOUND)
-    if work.raw.status == "extracted":
+    if work.raw.status == "extracted" and not work.progress.begun:
         return _skip(context, lease, ALREADY_EXTRACTED)
-    plan = think(work, context.database, context.memory(), context.caller, between=context.heartbeat)
+    try:
+        plan = think(work, context.database, context.memory(), context.caller, between=context.heartbeat)
+    except ModelError as error:
+        failure = failure_of(error)
+        final = failure.permanent or (failure.counts and lease.job.attempts >= lease.job.max_attempts)
+        if not (final and step_over(context.database, work, failure, lease.token, context.now())):
+            raise
+        return (f"a part of a text could not be read: {failure.message}",)
     if commit(context.database, plan, lease.token, context.now(), also=context.caller.record_calls) is None:
         raise LostLeaseError(lease.job.id)
     context.caller.calls_recorded()

@@ -13,10 +13,11 @@ from core.local_zone import local_zone
 from core.pipeline.database.calls import Breaker
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.models.breaker import THRESHOLD, is_fault, is_open, opens_at_once, pause_ms
+from core.pipeline.models.breaker import THRESHOLD, is_fault, opens_at_once, pause_ms
 from core.pipeline.models.factory import fallback_of, named, provider_of
 from core.pipeline.models.provider import (
     Answer,
+    AskedToWaitError,
     Availability,
     BreakerOpenError,
     BudgetSpentError,
@@ -40,6 +41,8 @@ _LOOK_MS: Final = 5_000
 # Who answered so lately is taken for there.
 _RECENT_MS: Final = 600_000
 _LONGEST_ERROR: Final = 500
+# Errors of which one is enough to leave a provider alone.
+_AT_ONCE: Final = ("unavailable", "model_missing", "asked_to_wait")
 
 
 class Readiness(NamedTuple):
@@ -181,7 +184,7 @@ class ModelCaller:
         with self.database.checked_reading() as reader:
             breaker = reader.calls.breaker_of(self.provider.identity)
             today = reader.calls.day_of(day, self.provider.name)
-        opened = is_open(breaker.open_until, now)
+        opened = breaker.is_open(now)
         troubled = breaker.failures > 0 or opened
         return ProviderHealth(
             name=self.provider.name,
@@ -199,6 +202,19 @@ class ModelCaller:
             last_error_kind=breaker.error_class if troubled else "",
         )
 
+    def troubled(self) -> bool:
+        """Whether the provider failed so often that it was left alone, and has not answered since."""
+        if self.provider is None:
+            return False
+        breaker = self.database.reading.calls.breaker_of(self.provider.identity)
+        return breaker.failures >= self._threshold or breaker.error_class in _AT_ONCE
+
+    def last_ok_at(self) -> int:
+        """When a provider last answered, epoch ms; 0 for never."""
+        known = [one for one in (self.provider, self.fallback) if one is not None]
+        reader = self.database.reading.calls
+        return max((reader.breaker_of(one.identity).last_ok_at or 0 for one in known), default=0)
+
     def reset_breakers(self) -> None:
         """Closes the breakers, for the providers to be looked at again: somebody put right what was wrong."""
         self._seen.clear()
@@ -214,7 +230,7 @@ class ModelCaller:
         with self.database.write(lasting=False) as writer:
             self.record_calls(writer)
             breaker = writer.calls.breaker_of(provider.identity)
-            if is_open(breaker.open_until, began):
+            if breaker.is_open(began):
                 raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
             if writer.calls.spent(day, self.budget):
                 raise BudgetSpentError(self._spent(), until=self._midnight())
@@ -259,7 +275,8 @@ class ModelCaller:
             if is_fault(error):
                 failures = writer.calls.breaker_of(provider.identity).failures + 1
                 if failures >= self._threshold or opens_at_once(error):
-                    until = now + pause_ms(failures, self._threshold)
+                    asked = error.seconds if isinstance(error, AskedToWaitError) else None
+                    until = now + pause_ms(failures, self._threshold, asked)
                 writer.calls.failed(
                     provider.identity, now, error=told, error_class=error.kind, open_until=until
                 )
@@ -273,7 +290,7 @@ class ModelCaller:
     def _ready(self, provider: NamedProvider, now: int) -> Readiness:
         with self.database.checked_reading() as reader:
             breaker = reader.calls.breaker_of(provider.identity)
-        if is_open(breaker.open_until, now):
+        if breaker.is_open(now):
             return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
         if breaker.open_until == 0:
             if provider.identity in self._seen or now - (breaker.last_ok_at or 0) < _RECENT_MS:
@@ -332,7 +349,7 @@ def _of_both(first: ModelError, second: ModelError) -> ModelError:
 
 
 def _state(breaker: Breaker, now: int) -> Literal["unknown", "healthy", "failing", "open"]:
-    if is_open(breaker.open_until, now):
+    if breaker.is_open(now):
         return "open"
     if breaker.failures:
         return "failing"

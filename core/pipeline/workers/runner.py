@@ -61,6 +61,7 @@ class Worker:
         self._failures = 0
         self._rests = False
         self._kept_by = ""
+        self._got_on = False
         self._gathers_since: int | None = None
 
     def tick(self, configuration: PipelineConfiguration, caller: ModelCaller) -> TickResult:
@@ -77,7 +78,7 @@ class Worker:
             brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
             done = TickResult(
                 released, reaped, job, brought.flushed, len(known.raws),
-                warnings=(*warnings, *known.warnings, *brought.warnings),
+                warnings=(*warnings, *known.warnings, *brought.warnings), read=self._got_on,
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
 
@@ -126,7 +127,8 @@ class Worker:
         self, configuration: PipelineConfiguration, caller: ModelCaller
     ) -> tuple[Job | None, tuple[str, ...]]:
         """Leases a job and does it; the job as it is afterwards, None when there was none to be had."""
-        self._rests = False
+        self._rests = self._got_on = False
+        self._revive(caller)
         lease = self._lease(configuration, caller)
         if lease is None:
             return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
@@ -142,12 +144,15 @@ class Worker:
                 if not writer.jobs.heartbeat(lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
-        caller = caller.for_a_job()
+        caller, troubled = caller.for_a_job(), caller.troubled()
         context = JobContext(self._database, configuration, caller, self._memory, self._now, heartbeat)
         try:
             with self._database.database_errors():
                 warnings = run_job(context, lease)
             self._failures = 0
+            if troubled:
+                caller.finish()
+                self._end_outage(caller)
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
@@ -158,7 +163,27 @@ class Worker:
         finally:
             self._current = None
             caller.finish()
-        return self._database.reading.jobs.job(lease.job.id), warnings
+        job = self._database.reading.jobs.job(lease.job.id)
+        self._got_on = job is not None and (
+            job.status == "completed" or job.windows_read > lease.job.windows_read
+        )
+        return job, warnings
+
+    def _end_outage(self, caller: ModelCaller) -> None:
+        """Wakes the jobs that rest for an outage, once the provider has answered."""
+        now, reader = self._now(), self._database.reading
+        if not caller.troubled() and reader.jobs.rests_for_outage(now):
+            with self._database.write(lasting=False) as writer:
+                writer.jobs.wake(now)
+
+    def _revive(self, caller: ModelCaller) -> int:
+        """Lets jobs wait again that died of an outage, once the provider is there; how many."""
+        if not self._database.reading.jobs.gave_up_for_outages() or caller.provider is None:
+            return 0
+        if not caller.ready().ok:
+            return 0
+        with self._database.write(lasting=False) as writer:
+            return writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
         turns = self._rounds.turns(self._database.reading.jobs.ready(self._now()))
@@ -196,7 +221,7 @@ class Worker:
     def _failed(self, lease: Lease, failure: Failure, caller: ModelCaller) -> tuple[str, ...]:
         """Ends an attempt badly, and what there is to say of it."""
         # Asked before the transaction: it may take seconds.
-        counts = failure.counts and not (failure.unreached and self._provider_is_away(caller))
+        counts = failure.counts and not (failure.doubtful and self._provider_is_away(caller))
         self._failures += failure.spreads
         self._rests = failure.spreads
         job_id, now = lease.job.id, self._now()
@@ -212,6 +237,7 @@ class Worker:
                 error_class=failure.error_class,
                 permanent=failure.permanent,
                 counts=counts,
+                outage=failure.outage,
                 jitter_ms=longest_jitter_ms(1, self._chance()),
             )
         return (f"job {job_id} failed for good: {failure.message}",) if status == "dead" else ()

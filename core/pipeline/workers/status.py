@@ -56,6 +56,7 @@ def status_of(
             progress=totals.progress,
             died=totals.died,
             died_of=totals.died_of,
+            unread=totals.unread,
             unreadable=_unreadable(warnings),
             model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
         )
@@ -72,6 +73,7 @@ def status_of(
         entities=totals.entities,
         outbox_pending=totals.outbox_pending,
         outbox_conflicts=totals.outbox_conflicts,
+        unread=totals.unread,
         last_written_at=totals.last_written_at,
         running=running[0] if running else None,
         provider=provider,

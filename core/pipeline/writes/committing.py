@@ -15,9 +15,10 @@ from core.pipeline.writes import audit
 from core.pipeline.writes.corrections import corrected
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out, write_disputing
 from core.pipeline.writes.gates import GateInput, Ruling, ruling
-from core.pipeline.writes.planned import ExtractPlan, PlannedFact
+from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
 
 _DIGITS: Final = 16
+_MOST_WARNINGS: Final = 100
 # The statistics of a job's result, by the names of the reference.
 _STATISTICS: Final = (
     "added", "updated", "deleted", "deduped", "skippedLowConfidence", "blockedDestructive", "reviewNeeded",
@@ -65,17 +66,24 @@ def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now
     for planned in corrected(plan.facts, plan.least_confidence):
         _write_fact(write, planned)
     due = plan.knowledge and writes_notes(plan.mode)
-    writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due)
-    status = raw_status(plan)
-    writer.raw.set_status(plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
-    return Committed(
-        _result(write), write.counts["applied"] + write.counts["disputing"], write.counts["open"]
-    )
+    writer.found_relations.keep_found(plan.raw.id, plan.relations, due=due, more=plan.reading.before.begun)
+    result = _result(write)
+    status = raw_status(plan.reading, result["calls"])
+    if status is not None:
+        writer.raw.set_status(
+            plan.raw.id, status, now=now, model=result["model"], prompt_version=plan.prompt_version
+        )
+    return Committed(result, write.counts["applied"] + write.counts["disputing"], write.counts["open"])
 
 
-def raw_status(plan: ExtractPlan) -> RawStatus:
-    """What the raw memory is from now on: one that says too little for a model to be asked is skipped."""
-    return "extracted" if plan.calls else "skipped"
+def raw_status(reading: Reading, calls: int) -> RawStatus | None:
+    """What the raw memory is from now on, None for what it was: while it is read, and when a part could not be.
+
+    One that says too little for a model to be asked is skipped.
+    """
+    if reading.outcome in ("goes_on", "failed"):
+        return None
+    return "extracted" if calls else "skipped"
 
 
 def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
@@ -108,7 +116,7 @@ def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
     writer.proposals.insert(
         proposal,
         job_id=plan.job_id,
-        place=planned.place,
+        place=plan.place_of(planned),
         prompt_version=version,
         content_hash=planned.said.content_hash,
     )
@@ -126,7 +134,7 @@ def _proposed(write: _PlanWrite, planned: PlannedFact) -> StoredProposal:
     if target is not None:
         target_note = target.id if target.fact is None else write.made.get(target.fact, "")
     return StoredProposal(
-        id=proposal_id(plan.raw.id, plan.job_id, planned.place),
+        id=proposal_id(plan.raw.id, plan.job_id, plan.place_of(planned)),
         raw_id=plan.raw.id,
         action="add" if proposal is None else proposal.action,
         content=fact.content,
@@ -238,18 +246,33 @@ def _count(write: _PlanWrite, proposal: StoredProposal) -> None:
 
 
 def _result(write: _PlanWrite) -> dict[str, Any]:
-    plan = write.plan
-    return {
-        "mode": result_mode(plan.mode),
+    """The result of the job, this part of its text with those before."""
+    plan, reading = write.plan, write.plan.reading
+    before = reading.so_far
+    counts = {
         "facts": len(plan.facts),
         "entities": len(plan.relations),
         **{name: write.counts[name] for name in _STATISTICS},
         "open": write.counts["open"],
-        "model": plan.model,
-        "promptVersion": plan.prompt_version,
         "calls": plan.calls,
-        "warnings": list(plan.warnings),
+        "repeated": reading.repeated,
     }
+    return {
+        "mode": result_mode(plan.mode),
+        **{name: before.get(name, 0) + number for name, number in counts.items()},
+        "model": plan.model or before.get("model", ""),
+        "promptVersion": plan.prompt_version,
+        "warnings": [*before.get("warnings", ()), *plan.warnings][:_MOST_WARNINGS],
+        **reading_result(reading, write.now),
+    }
+
+
+def reading_result(reading: Reading, now: int) -> dict[str, Any]:
+    """What a job's result tells of how far its text is read. now: epoch ms."""
+    kept = {"progress": reading.after.as_json()} if reading.unread else {}
+    return {
+        "windows": reading.windows, "windowsRead": reading.after.read, "unread": reading.unread, "readAt": now, **kept
+    }  # fmt: skip
 
 
 def _version(plan: ExtractPlan, planned: PlannedFact) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from core.pipeline.decision.result import Proposal
+from core.pipeline.extraction.progress import NOTHING_READ, Outcome, Progress
 from core.pipeline.extraction.result import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.entailment import Entailment
 from core.pipeline.intake.normalisation import Normalised
@@ -38,8 +40,25 @@ class PlannedFact:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """Which part of its text a plan is of. before, after: how far the text is read without and with it.
+
+    outcome: what becomes of the job. windows: of the text in all. unread: characters that are not read then. so_far:
+    the result of the job without this part. repeated: facts that an earlier part gave already, left out of the plan.
+    """
+
+    before: Progress = NOTHING_READ
+    after: Progress = NOTHING_READ
+    outcome: Outcome = "whole"
+    windows: int = 1
+    unread: int = 0
+    so_far: Mapping[str, Any] = field(default_factory=dict)
+    repeated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractPlan:
-    """Everything that is to be written about one raw memory. Making it has written nothing.
+    """Everything that is to be written about one raw memory, or one window of it. Making it has written nothing.
 
     graph: the notes as they were when it was made. newest: of the facts that were known then. warnings: of extraction
     and decision, in words. calls: to models.
@@ -58,3 +77,8 @@ class ExtractPlan:
     model: str = ""
     prompt_version: str = ""
     calls: int = 0
+    reading: Reading = field(default_factory=Reading)
+
+    def place_of(self, planned: PlannedFact) -> int:
+        """The place of a fact among all of the text."""
+        return self.reading.before.facts + planned.place

@@ -81,6 +81,8 @@ def test_each_key_of_the_reference_has_its_default_and_its_range(row: dict[str, 
 def test_no_key_is_without_a_source() -> None:
     ours = {"extraction.fallbackProvider", "extraction.endpoint", "extraction.minFactChars"}
     ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
+    ours |= {"extraction.windowChars", "extraction.windowOverlapChars"}
+    ours |= {"extraction.maxWindows", "extraction.maxFacts"}
     assert {key.reference for key in all_settings(PipelineConfiguration)} == {
         row["name"] for row in TABLE
     } | ours

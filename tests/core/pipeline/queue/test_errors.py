@@ -6,8 +6,10 @@ import pytest
 
 from core.errors import BrokenFileError, InvalidInputError, LockTimeoutError, NuggetsError, StorageError
 from core.pipeline.models.provider import (
+    AskedToWaitError,
     BreakerOpenError,
     BudgetSpentError,
+    CommandFailedError,
     EmptyAnswerError,
     ModelError,
     ModelHttpError,
@@ -49,17 +51,28 @@ def test_a_call_that_was_never_made_is_no_attempt(error: ModelError) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "unreached"),
+    ("error", "outage", "doubtful"),
     [
-        (ModelHttpError("connection refused"), True),
-        (ModelUnavailableError("no command `claude`"), True),
-        (ModelHttpError("HTTP 500", status=500), False),
-        (ModelMissingError("none"), False),
-        (ModelTimeoutError("late"), False),
+        (ModelHttpError("closed the connection"), True, False),
+        (ModelUnavailableError("no command `claude`"), True, False),
+        (ModelHttpError("HTTP 500", status=500), True, False),
+        (ModelHttpError("HTTP 529", status=529), True, False),
+        (ModelHttpError("HTTP 429", status=429), True, False),
+        (ModelHttpError("HTTP 401", status=401), True, False),
+        (AskedToWaitError("usage limit reached"), True, False),
+        (CommandFailedError("exit 1"), False, True),
+        (ModelTimeoutError("late"), False, True),
+        (ModelMissingError("none"), False, False),
+        (ModelHttpError("HTTP 400", status=400), False, False),
+        (UnreadableAnswerError("no JSON"), False, False),
     ],
 )
-def test_it_is_known_when_nobody_was_there(error: ModelError, unreached: bool) -> None:
-    assert failure_of(error).unreached is unreached
+def test_an_outage_is_the_providers_and_burns_no_attempt(
+    error: ModelError, outage: bool, doubtful: bool
+) -> None:
+    failure = failure_of(error.during("LLM extraction failed"))
+    assert (failure.outage, failure.counts, failure.doubtful) == (outage, not outage, doubtful)
+    assert not (failure.outage and failure.permanent)
 
 
 @pytest.mark.parametrize(
