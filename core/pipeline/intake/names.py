@@ -10,18 +10,31 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.intake.aspects import VERBS
+from core.pipeline.intake.entailment_words import ORDERS
 from core.pipeline.intake.name_words import (
     ADVERBS,
     COMMON_NOUNS,
+    FOREIGN_VERBS,
+    GENERIC_ACRONYMS,
+    GERMAN_BEFORE_NAMES,
+    GERMAN_DETERMINERS,
     NO_NAMES,
+    OPENERS,
+    SPEAKERS,
     SUBJECT_VERBS,
+    TITLES,
     is_derived,
     is_past,
+    may_be_german_noun,
     may_be_several,
 )
 from core.pipeline.intake.normalisation import collapse_white_space, compose
-from core.pipeline.intake.sentences import TextSpan, sentences
+from core.pipeline.intake.program_output import without_output
+from core.pipeline.intake.sentences import TextSegment, TextSpan, sentences
 from core.text.file_references import file_references
+from core.text.languages import FOREIGN_WORDS, is_common, is_everyday, language_of, serves_grammar
+from core.text.tokens import fold, stem
+from core.text.tokens import words as words_of
 
 NameKind = Literal["name", "identifier", "package", "path"]
 
@@ -41,8 +54,22 @@ _ACRONYM: Final = re.compile(r"[A-Z]{2,6}s?(?:-?\d[\w.]{0,8})?", re.ASCII)
 _IDENTIFIER: Final = re.compile(r"[@\w][\w.:/@+-]*(?:\(\))?")
 _JOINT: Final = re.compile(r"\w_\w|[a-z\d][A-Z]|[A-Z]{2}[a-z]|\w[-./]\w|::")
 _PACKAGE: Final = re.compile(r"@[a-z\d][\w.-]{0,60}/[a-z\d][\w.-]{0,80}", re.ASCII)
-_BEHIND_A_SUBJECT: Final = VERBS | SUBJECT_VERBS
+_BEHIND_A_SUBJECT: Final = VERBS | SUBJECT_VERBS | FOREIGN_VERBS
 _HUMP: Final = re.compile(r"[a-z\d][A-Z]")
+# SQLAlchemy, VSCode, LLaMA: several capitals, then small letters.
+_CAPITALS_FIRST: Final = re.compile(r"[A-Z]{2,}[a-z]\w*", re.ASCII)
+_ACRONYM_ENDS: Final = re.compile(r"(?:(?<=[A-Z])s)?(?:-?\d[\w.]*)?$", re.ASCII)
+_LABEL: Final = re.compile(
+    r"[\s>*_#-]{0,20}+([^\W\d_]{1,20}+(?: [^\W\d_]{1,20}+){0,2}+)[*_]{0,2}\s?[:：][*_]{0,2}(?=\s|$)"
+)
+_HEADING: Final = re.compile(r"\s{0,3}#{1,6}\s")
+# Latin letters on one side, letters of another script on the other: "予約アプリKazenoの", "Redis를".
+_LATIN: Final = re.compile(r"[\x00-\u036f\u1e00-\u1eff\u2000-\u206f]+")
+_LATIN_WORD: Final = re.compile(r"(?:(?!\s)[\x00-\u036f\u0370-\u1fff])+")
+_LATIN_LETTER: Final = re.compile(r"[A-Za-z\u00c0-\u024f]")
+_HONOURED: Final = re.compile(
+    r"(?:[\u4e00-\u9fff々]{1,4}|[\u30a1-\u30faー]{2,8})(?=さん|さま|様|氏|くん|君|ちゃん|先生)|[\uac00-\ud7a3]{2,4}(?=\s?(?:님|씨))"
+)
 
 
 class Mention(NamedTuple):
@@ -68,6 +95,7 @@ class _Word(NamedTuple):
     """A word without what stands around it.
 
     ends_run, begins_run: signs behind or before it that part it. comma: one of them is a comma or semicolon.
+    cut: it was cut out of a word of several scripts.
     """
 
     span: TextSpan
@@ -76,6 +104,7 @@ class _Word(NamedTuple):
     begins_run: bool
     comma: bool
     possessive: bool
+    cut: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -91,15 +120,18 @@ def find_names(text: str, known: Container[str] = frozenset()) -> tuple[Name, ..
     something besides its capital says so: it is known, or stands elsewhere inside a sentence, or changes case within,
     or begins a list of names, or owns something or is the subject of a verb while being no common noun.
     """
-    scanned = text[:SCANNED]
+    scanned = without_output(text[:SCANNED])
     coded = list(_outermost(_coded(scanned)))
     blanked = _blanked(scanned, coded)
-    mentions, doubtful = [*coded], list[tuple[Mention, bool]]()
+    mentions, doubtful = [*coded, *_honoured(blanked)], list[tuple[Mention, bool]]()
+    all_german = language_of(words_of(fold(blanked)), blanked) == "german"
     for sentence in sentences(blanked):
-        words = tuple(_words(blanked, sentence.start, sentence.end))
-        for mention, is_supported in _runs(blanked, words):
-            if mention.sentence_start:
-                doubtful.append((mention, is_supported))
+        words = tuple(_words(blanked, _behind_label(blanked, sentence), sentence.end))
+        german = _in_german(blanked[sentence.start : sentence.end], all_german)
+        heading = _HEADING.match(blanked, sentence.start, sentence.end) is not None
+        for mention, is_supported in _runs(blanked, words, german):
+            if mention.sentence_start or heading:
+                doubtful.append((mention, is_supported and not heading))
             else:
                 mentions.append(mention)
     sure = {canonical_name(mention.name) for mention in mentions}
@@ -112,6 +144,31 @@ def find_names(text: str, known: Container[str] = frozenset()) -> tuple[Name, ..
         if name in sure or name in known or (name in supported and name not in lower_case):
             mentions.append(mention)
     return _gathered(mentions)
+
+
+def _in_german(text: str, all_german: bool) -> bool:
+    """Whether a sentence is in German, where each noun has a capital. all_german: whether the text around it is."""
+    found = words_of(fold(text))
+    if language_of(found, text) == "german":
+        return True
+    german, english = (
+        sum(serves_grammar(word, (language,)) for word in found) for language in ("german", "english")
+    )
+    return all_german and german >= english
+
+
+def _behind_label(text: str, sentence: TextSegment) -> int:
+    """Where a sentence begins that is labelled with who says it."""
+    label = _LABEL.match(text, sentence.start, sentence.end)
+    if label is None or SPEAKERS.isdisjoint(label[1].lower().split()):
+        return sentence.start
+    return label.end()
+
+
+def _honoured(text: str) -> Iterator[Mention]:
+    """Names of Japanese and Korean that a word of respect follows."""
+    for found in _HONOURED.finditer(text) if not text.isascii() else ():
+        yield Mention(TextSpan(*found.span()), found[0], "name")
 
 
 def _outermost(mentions: Iterator[Mention]) -> Iterator[Mention]:
@@ -153,7 +210,7 @@ def _coded(text: str) -> Iterator[Mention]:
     for word in _words(text, 0, len(text)) if "@" in text else ():
         if _PACKAGE.fullmatch(word.text):
             yield Mention(word.span, word.text, "package")
-    for found in _WORD.finditer(text) if _has_slash(text) else ():
+    for found in (_LATIN_WORD if not text.isascii() else _WORD).finditer(text) if _has_slash(text) else ():
         for reference in file_references(found[0]) if _has_slash(found[0]) else ():
             if _has_slash(reference.path):
                 start = found.start() + reference.start
@@ -183,8 +240,11 @@ def _blanked(text: str, coded: list[Mention]) -> str:
 def _words(text: str, start: int, end: int) -> Iterator[_Word]:
     for found in _WORD.finditer(text, start, end):
         raw = found[0]
-        if raw.isalnum():
+        if raw.isalnum() and raw.isascii():
             yield _Word(TextSpan(*found.span()), raw, False, False, False, False)
+            continue
+        if not raw.isascii() and _LATIN_LETTER.search(raw) and _LATIN.fullmatch(raw) is None:
+            yield from _of_scripts(text, found)
             continue
         inner = raw.lstrip(_OPENING)
         begin = found.start() + len(raw) - len(inner)
@@ -203,7 +263,17 @@ def _words(text: str, start: int, end: int) -> Iterator[_Word]:
         )
 
 
-def _runs(text: str, words: tuple[_Word, ...]) -> Iterator[tuple[Mention, bool]]:
+def _of_scripts(text: str, found: re.Match[str]) -> Iterator[_Word]:
+    """The Latin parts of a word of several scripts, each as a word between others that end every run."""
+    for part in _LATIN.finditer(found[0]):
+        start, end = found.start() + part.start(), found.start() + part.end()
+        for word in _words(text, start, end):
+            cut = word.span.end < found.end() and end < found.end()
+            begins = word.begins_run or part.start() > 0
+            yield word._replace(ends_run=word.ends_run or cut, begins_run=begins, cut=True)
+
+
+def _runs(text: str, words: tuple[_Word, ...], german: bool) -> Iterator[tuple[Mention, bool]]:
     """The runs of words with capitals in one sentence, and for a doubtful one whether its sentence supports it."""
     run: list[_Word] = []
     first = next((word for word in words if any(map(str.isalpha, word.text))), None)
@@ -212,25 +282,80 @@ def _runs(text: str, words: tuple[_Word, ...]) -> Iterator[tuple[Mention, bool]]
             break
         counts = _has_capital(word.text)
         if run and (not counts or word.begins_run or len(run) >= _MOST_WORDS):
-            yield from _named(text, run, first, word, words)
+            yield from _named(text, run, first, word, words, german)
             run = []
         if counts:
             run.append(word)
             if word.ends_run or after is None:
-                yield from _named(text, run, first, after, words)
+                yield from _named(text, run, first, after, words, german)
                 run = []
 
 
 def _named(
-    text: str, run: list[_Word], first: _Word | None, after: _Word | None, words: tuple[_Word, ...]
+    text: str,
+    run: list[_Word],
+    first: _Word | None,
+    after: _Word | None,
+    words: tuple[_Word, ...],
+    german: bool,
 ) -> Iterator[tuple[Mention, bool]]:
-    span = TextSpan(run[0].span.start, run[-1].span.end)
+    opens = run[0] is first
+    bare = _without_titles(_without_opener(run) if opens else run)
+    if german and bare and not any(_is_distinct(word.text) for word in bare):
+        titled = len(bare) < len(run) and run[-len(bare) - 1].text.lower() in TITLES
+        bare = bare if titled else _named_in_german(bare, after, words)
+    if not bare or (len(bare) == 1 and not bare[0].cut and _says_little(bare[0].text)):
+        return
+    span = TextSpan(bare[0].span.start, bare[-1].span.end)
     name = collapse_white_space(compose(span.of(text)))
     if len(name) < SHORTEST_NAME:
         return
-    doubtful = len(run) == 1 and run[0] is first and not _is_distinct(run[0].text)
+    doubtful = opens and len(run) == 1 and not (run[0].cut or _is_distinct(run[0].text))
     supported = doubtful and _is_supported(run[0], after, words)
     yield Mention(span, name, "name", doubtful), supported
+
+
+def _says_little(word: str) -> bool:
+    """Whether a word alone is no name wherever it stands: a function word of any language, an everyday noun."""
+    lower = word.lower()
+    return not _is_distinct(word) and (lower in OPENERS or lower in FOREIGN_WORDS or lower in COMMON_NOUNS)
+
+
+def _without_opener(run: list[_Word]) -> list[_Word]:
+    """A run that opens a sentence without what only has a capital for that: an order, a pronoun, an article."""
+    lower = run[0].text.lower()
+    opener = lower in OPENERS or lower in ORDERS
+    return run[1:] if len(run) > 1 and opener and not _is_distinct(run[0].text) else run
+
+
+def _without_titles(run: list[_Word]) -> list[_Word]:
+    """A run without what somebody is: "Dr", "Herr", "Principal Engineer"; empty where it says nothing else."""
+    place = next((place for place, word in enumerate(run) if word.text.lower() not in TITLES), len(run))
+    return run[place:]
+
+
+def _named_in_german(run: list[_Word], after: _Word | None, words: tuple[_Word, ...]) -> list[_Word]:
+    """What of a run is a name in a language that writes every noun with a capital: rather too little than too much."""
+    place = next(number for number, word in enumerate(words) if word is run[0])
+    before = words[place - 1].text.lower() if place else ""
+    common = [_is_common_word(word.text.lower()) for word in run]
+    if len(run) > 1 and common[0] and not any(common[1:]):
+        # "auf dem Cluster Nordlicht".
+        return [] if may_be_german_noun(run[-1].text.lower()) else run[1:]
+    if before in GERMAN_DETERMINERS or any(common):
+        return []
+    if len(run) > 1:
+        return [] if may_be_german_noun(run[0].text.lower()) else run
+    if after is not None and after.text[:1].isdigit() and not run[0].ends_run:
+        return run
+    named = before in GERMAN_BEFORE_NAMES and not may_be_german_noun(run[0].text.lower())
+    return run if named else []
+
+
+@lru_cache(maxsize=4096)
+def _is_common_word(lower: str) -> bool:
+    """Whether it is a word of everyday or of general and technical English."""
+    return lower in COMMON_NOUNS or is_everyday(stem(lower)) or is_common(stem(lower))
 
 
 def _has_capital(word: str) -> bool:
@@ -240,11 +365,13 @@ def _has_capital(word: str) -> bool:
     said = compose(word)
     looks = (len(said) > 1 and (said[0].isupper() or said[0].istitle()) and said[1].islower()) or (
         _ACRONYM.fullmatch(said) is not None
+        or _CAPITALS_FIRST.fullmatch(said) is not None
         or (len(said) > 3 and said[0].isupper() and said[1] in "'’" and said[2].isupper())
     )
     return (
         looks
         and "://" not in said
+        and not (said[:2].isupper() and _ACRONYM_ENDS.sub("", said).lower() in GENERIC_ACRONYMS)
         and said.lower().replace("’", "'") not in NO_NAMES
         and not _contracted(said)
     )
@@ -259,27 +386,37 @@ def _contracted(word: str) -> bool:
 def _is_distinct(word: str) -> bool:
     """Whether a word shows by itself that it is a name: an acronym, or capitals or digits within."""
     return (
-        _ACRONYM.fullmatch(word) is not None or _HUMP.search(word) is not None or any(map(str.isdigit, word))
+        _ACRONYM.fullmatch(word) is not None
+        or _HUMP.search(word) is not None
+        or _CAPITALS_FIRST.fullmatch(word) is not None
+        or any(map(str.isdigit, word))
     )
 
 
 def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) -> bool:
     """Whether the sentence says that its first word is a name: a list of names, or the subject of a verb."""
     lower = word.text.lower()
-    if after is None or lower in COMMON_NOUNS or is_derived(lower):
+    if after is None or is_derived(lower) or lower in COMMON_NOUNS or lower in FOREIGN_WORDS:
         return False
     place = next(number for number, other in enumerate(words) if other is word) + 1
     following = words[place : place + 3]
     said = [other.text.lower() for other in following]
     if word.comma and (said[0] in {"who", "whose", "which"} or _has_capital(following[0].text)):
         return True
+    if _is_common_word(lower):
+        return False
     if word.ends_run:
         return word.possessive
     if said[0] in {"and", "or", "&"} and len(following) > 1:
         return _has_capital(following[1].text)
     one = not may_be_several(lower)
+    if after.text[:1].isdigit():
+        return True
     if said[0] in {"who", "whose"}:
         return one
     verb = said[1] if len(said) > 1 and (said[0] in ADVERBS or said[0].endswith("ly")) else said[0]
+    if not one and f"{verb}s" in _BEHIND_A_SUBJECT:
+        # "Traces go": several of them.
+        return False
     denied = said[0].replace("’", "'").endswith("n't")
     return denied or not _BEHIND_A_SUBJECT.isdisjoint((said[0], verb)) or (one and is_past(verb))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.coding_sessions import coding_sessions
 from kits.hostile import HOSTILE
 
 from core.pipeline.intake.names import SCANNED, canonical_name, find_names
@@ -39,7 +40,17 @@ def test_names_are_those_that_the_format_says(vector: dict[str, Any]) -> None:
         ("read src/auth/keys.py:12 first", ["src/auth/keys.py"]),
         ("see https://Example.com/Foo/Bar.py", []),
         ("GPT-4 beats Qwen3", ["GPT-4", "Qwen3"]),
-        ("we met Dr. Smith", ["Dr. Smith"]),
+        ("we met Dr. Smith", ["Smith"]),
+        ("use SQLAlchemy in VSCode with LLaMA", ["SQLAlchemy", "VSCode", "LLaMA"]),
+        (
+            "ask Senior Engineer Maya Lindqvist, Herr Brandt or Frau Dr. Keller",
+            ["Maya Lindqvist", "Brandt", "Keller"],
+        ),
+        ("予約アプリKazenoの検索はRedisです", ["Kazeno", "Redis"]),
+        ("我们用PostgreSQL而不是MongoDB", ["PostgreSQL", "MongoDB"]),
+        ("Redis를 Valkey로 바꿨습니다", ["Redis", "Valkey"]),
+        ("田中さんがGoogle Cloudを担当しています", ["田中", "Google Cloud"]),
+        ("the API, the JSON of its URLs and an ID", []),
         ("Don't ask. I'm here. They've gone", []),
     ],
 )
@@ -60,6 +71,53 @@ def test_scripts_code_and_everyday_capitals(text: str, expected: list[str]) -> N
 )
 def test_a_word_that_only_opens_a_sentence_is_no_name(text: str) -> None:
     assert names(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Noted. Running it now.",
+        "Assistant: Noted. Looking into that.",
+        "**User:** Perfect, thanks",
+        "Nutzer: Wunderbar. Wir testen morgen.",
+        "Utilisateur : Très bien. Merci !",
+        "Usuario: Perfecto. Ya no.",
+        "## Next Steps And Open Questions",
+        "Traces go there. Alerts go here.",
+        "Wir haben die Datei beim Import der Lieferanten gelesen und den Vertrag mit der Bank gekündigt",
+    ],
+)
+def test_what_people_say_in_between_and_nouns_of_german_are_no_names(text: str) -> None:
+    assert names(text) == []
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "    Building Target Emberfall",
+        "2026-11-17T09:12:44Z INFO Listening On Port",
+        "[ 97%] Linking Executable Emberfall",
+        "\tat com.acme.Ledger.settle(Ledger.java:211)",
+        "```\nSuccessfully Built Wheel\n```",
+        "$ docker run Postgres",
+        "Traceback (most recent call last):",
+    ],
+)
+def test_what_a_program_printed_names_nothing(printed: str) -> None:
+    assert names(f"Here is what it said:\n{printed}\nand Maya saw it") == ["Maya"]
+
+
+def test_names_of_twenty_labelled_sessions_are_found_and_little_else() -> None:
+    right, wrong, missed = set[str](), set[str](), set[str]()
+    for session in coding_sessions():
+        labelled = {f"{session.name} {canonical_name(name)}" for name in session.names}
+        found = {f"{session.name} {name.canonical_name}" for name in find_names(session.text)}
+        right |= labelled & found
+        wrong |= found - labelled
+        missed |= labelled - found
+    assert len(coding_sessions()) >= 20
+    assert len(right) >= 0.92 * len(right | wrong), sorted(wrong)
+    assert len(right) >= 0.75 * len(right | missed), sorted(missed)
 
 
 @pytest.mark.parametrize(
