@@ -13,6 +13,7 @@ from core.pipeline.extraction.result import (
     FactType,
     Limits,
 )
+from core.pipeline.intake.numbers import Numbers, numbers_of
 from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.models.answer_parsing import clamped, excerpt
 from core.pipeline.models.lenient_json import Json, JsonObject
@@ -51,10 +52,11 @@ def valid_facts(
 ) -> tuple[ExtractedFact, ...]:
     """The facts of an answer that can be kept, in its order; of more than the cap the most confident ones.
 
-    source: the text as it was sent, against which each fact is held.
+    source: the text as it was sent, against which each fact is held: it shares a word with it, and has all its numbers.
     """
-    known = content_words(source.replace(MARK, " "))
-    facts = _valid(found, "facts", warnings, lambda item: _fact(item, known, limits, warnings))
+    seen = source.replace(MARK, " ")
+    known, numbers = content_words(seen), numbers_of(seen)
+    facts = _valid(found, "facts", warnings, lambda item: _fact(item, known, numbers, limits, warnings))
     return _most_confident(facts, limits.most_facts, "facts", warnings)
 
 
@@ -83,7 +85,9 @@ def _most_confident(items: Sequence[_Item], most: int, name: str, warnings: Warn
     return tuple(items[place] for place in sorted(best))
 
 
-def _fact(item: Json, known: frozenset[str], limits: Limits, warnings: Warnings) -> ExtractedFact | None:
+def _fact(
+    item: Json, known: frozenset[str], numbers: Numbers, limits: Limits, warnings: Warnings
+) -> ExtractedFact | None:
     if not isinstance(item, dict):
         warnings.add("Fact is not an object")
         return None
@@ -100,7 +104,7 @@ def _fact(item: Json, known: frozenset[str], limits: Limits, warnings: Warnings)
     if said < limits.shortest_fact:
         warnings.add(f'Fact too short ({said} characters): "{excerpt(content)}"')
         return None
-    grounded = not known.isdisjoint(content_words(content))
+    grounded = not known.isdisjoint(content_words(content)) and numbers.hold(content.replace(MARK, " "))
     if not grounded:
         warnings.add(f'Fact ungrounded, review needed: "{excerpt(content)}"')
     return ExtractedFact(

@@ -14,6 +14,7 @@ from itertools import islice, pairwise
 from typing import Final, Literal
 
 from core.pipeline.intake import entailment_words as lexicon
+from core.pipeline.intake.numbers import without_grouping
 from core.pipeline.intake.sentences import sentences
 from core.text.tokens import STOP_WORDS, fold, stem, unspaced_runs, words
 
@@ -406,8 +407,8 @@ def _kinds(said: Iterable[str]) -> frozenset[str]:
 
 def _nearly_the_same_pairs(part: _Sentence, sentence: _Sentence) -> bool:
     mine, theirs = set(words(part.text)), set(words(sentence.text))
-    numbers = set(_NUMBER.findall(part.text))
-    return len(mine & theirs) >= _MOST_PAIRS * len(mine) and numbers <= set(_NUMBER.findall(sentence.text))
+    numbers, there = (set(map(without_grouping, _NUMBER.findall(one.text))) for one in (part, sentence))
+    return len(mine & theirs) >= _MOST_PAIRS * len(mine) and numbers <= there
 
 
 @cache
@@ -428,7 +429,8 @@ def _sentence(text: str, question: bool) -> _Sentence:
             clause += 1
             continue
         if written[0].isdigit():
-            found.append(_Word(written, written.lower(), written.lower(), False, clause, True))
+            plain = without_grouping(written.lower())
+            found.append(_Word(written, plain, plain, False, clause, True))
             continue
         for written_part in _parts(written):
             plain = fold(written_part)

@@ -82,3 +82,11 @@ def test_any_text_and_any_statement_get_an_answer(text: str, statement: str) -> 
 def test_hostile_text_gets_an_answer(text: str) -> None:
     for statement in (text, "Anna likes tea"):
         assert entailment(source_of(text), statement) in ("said", "unsaid", "order")
+
+
+def test_a_number_is_said_however_its_digits_are_grouped() -> None:
+    source = source_of("The table holds 1,000 rows. The old one held 12500 rows. 上限は1,000件です。")
+    assert entailment(source, "The table holds 1000 rows") == "said"
+    assert entailment(source, "The old one held 12,500 rows") == "said"
+    assert entailment(source, "The table holds 100 rows") == "unsaid"
+    assert entailment(source, "上限は1000件です") == "said"
