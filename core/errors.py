@@ -61,6 +61,7 @@ class ErrorCode(StrEnum):
     SAME_NOTE = "same-note"
     HIDDEN_NOTE = "hidden-note"
     NOTHING_TO_CHANGE = "nothing-to-change"
+    NO_PLACE = "no-place"
     CANNOT_ASK = "cannot-ask"
     UNREADABLE_SOURCE = "unreadable-source"
     BAD_OPTIONS = "bad-options"

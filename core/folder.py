@@ -14,6 +14,13 @@ from core.home import home_as_named as home_as_named
 # Where the newest build of the original keeps a memory when it is told no folder.
 DONNA_HOME: Final = "~/.donna"
 GRAPH_FILE: Final = Path("graph") / "graph.json"
+# Of a memory whose notes are pages in another folder: which folder that is, and what is to be written there still.
+PLACE_FILE: Final = "pages.json"
+# Claude Code keeps what it remembers of a project in <its folder>/projects/<project>/memory, with this index.
+PROJECTS_FOLDER: Final = "projects"
+MEMORY_FOLDER: Final = "memory"
+MEMORY_PAGE: Final = "MEMORY.md"
+OWED_FILE: Final = "pages-owed.json"
 
 
 def suffix_in_use(folder: Path, names: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ from core.services.saved_searches import SavedSearches
 from core.services.search import SearchService
 from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
+from core.storage.personal.page_homes import home_and_pages
 
 if TYPE_CHECKING:
     import asyncio
@@ -87,7 +88,8 @@ def _of_the_log(
 class Memory:
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
-    `home` is its folder. `settings` holds what settings.toml and the environment say. `author` is the author of
+    `home` is its folder. `pages` is the folder of the Markdown pages that are its notes, None where notes lie in the
+    home as well. `settings` holds what settings.toml and the environment say. `author` is the author of
     changes made through this object. Each call goes to the part that owns its subject.
     """
 
@@ -100,8 +102,10 @@ class Memory:
         ids: Callable[[], str] | None = None,
         tolerant: bool = False,
         window: Window | None = None,
+        pages: Path | None = None,
     ) -> None:
         self.home = home
+        self.pages = pages
         self.author = author
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
@@ -116,6 +120,7 @@ class Memory:
             tolerant=tolerant,
             settings=lambda: self.settings,
             listeners=(self._settings_file, self._saved_searches),
+            pages=pages,
         )
         self._guard = self._repository.guard
         self._search = SearchService(
@@ -193,16 +198,20 @@ class Memory:
         and only facts are there. window: of another memory on the same folder, for one person who works in both.
         Raises BrokenFileError when the note graph cannot be read.
         """
-        home = default_home() if path is None else Path(path).expanduser()
-        memory = cls(
-            absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant, window=window
-        )
+        given = default_home() if path is None else Path(path).expanduser()
+        home, pages = home_and_pages(absolute_path(given))
+        memory = cls(home, author=author, clock=clock, ids=ids, tolerant=tolerant, window=window, pages=pages)
         if reconcile:
             memory.refresh()
         elif reconcile is not None:
             memory._repository.refresh_read_only()
             memory.count_waiting()
         return memory
+
+    @property
+    def folder(self) -> Path:
+        """The folder that a person knows this memory by: that of its pages, else its home."""
+        return self.pages or self.home
 
     def close(self) -> None:
         """Closes the files of the log. You can go on using the memory; it opens them again."""

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from core.places import home_of
+
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.settings import Settings
@@ -29,7 +31,7 @@ class Opening:
     """
 
     def __init__(self, home: Path | None, clock: Callable[[], datetime] | None = None) -> None:
-        self.home = home
+        self.home = None if home is None else home_of(home)
         self.clock = clock or (lambda: datetime.now(UTC))
         self.quick_scan: Future[QuickScan | None] = Future()
         self.future: Future[Memory] = Future()

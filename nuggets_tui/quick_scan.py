@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.folder import FACT_SUFFIXES, GRAPH_FILE, PLACE_FILE
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 
@@ -91,7 +91,7 @@ def quick_scan(
     """
     path = home / GRAPH_FILE
     try:
-        if not _worth_it(path, at_least):
+        if (home / PLACE_FILE).exists() or not _worth_it(path, at_least):
             return None
         lines = _lines(path, mapped)
         nuggets = _nuggets(home)

@@ -19,6 +19,9 @@ STABILITIES: Final = ("temporary", "durable")
 # A name that no file uses, so that a field called "extra" in a file is an unknown field like any other.
 EXTRA: Final = "<unknown fields>"
 
+# A name that no other program gives a field of its own.
+PAGE: Final = "nuggets-tui.page"
+
 # Of most items, which hold it together: nothing is ever put into the unknown fields of an item.
 _NO_EXTRA: Final[dict[str, Any]] = {}
 
@@ -58,6 +61,20 @@ class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
 
+class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """The page of Markdown that a note is, in a memory that is a folder of pages.
+
+    file: its name there, with "/". text: all that it says, byte order mark and line ends included. line, behind: of a
+    page that is taken out of the folder, its line in the index ("" where it had none, None where that is not known)
+    and the line before that.
+    """
+
+    file: str
+    text: str
+    line: str | None = None
+    behind: str = ""
+
+
 class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, gc=False):
     """One note of the graph.
 
@@ -90,6 +107,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     confidence: float = 0.0
     stability: str = ""
     hidden_fact: HiddenFact | None = None
+    page: Page | None = msgspec.field(default=None, name=PAGE)
     extra: dict[str, Any] = msgspec.field(default_factory=_no_extra, name=EXTRA)
 
     @property
@@ -112,7 +130,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
 FILE_NAMES: Final[dict[str, str]] = {
     field.name: field.encode_name for field in msgspec.structs.fields(Note) if field.name != "extra"
 }
-OPTIONAL_FIELDS: Final = ("source_key", "last_rewritten_at", "archived_at", "hidden_fact")
+OPTIONAL_FIELDS: Final = ("source_key", "last_rewritten_at", "archived_at", "hidden_fact", "page")
 
 
 def replace(note: Note, **changes: Any) -> Note:

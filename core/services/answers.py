@@ -64,6 +64,9 @@ class AnswersMadeAhead:
 
     @cached_property
     def _folder(self) -> str | None:
+        if self._repository.pages is not None:
+            # Who answers quickly looks at the files of a home, and pages lie elsewhere.
+            return None
         return cache_folder(self._home) if hasattr(os, "geteuid") else None
 
     # Following counted recalls

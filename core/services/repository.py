@@ -59,8 +59,11 @@ class Repository:
         tolerant: bool,
         settings: Callable[[], Settings],
         listeners: Sequence[FileListener],
+        pages: Path | None = None,
     ) -> None:
         self.home = home
+        # The folder of the pages that are the notes, where they are.
+        self.pages = pages
         self.author = author
         self.window = window
         self.clock = clock
@@ -74,7 +77,7 @@ class Repository:
         self._versions: dict[str, Fingerprint | tuple[object, ...] | None] = {}
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
-        first = read_folder(home, settings().inference, tolerant=tolerant)
+        first = read_folder(home, settings().inference, tolerant=tolerant, pages=pages)
         self._first: Loaded | None = first
         self._tolerant = tolerant
         self._store: Store | None = None
@@ -107,6 +110,7 @@ class Repository:
             ids=self._given_ids,
             tolerant=self._tolerant,
             loaded=first,
+            pages=self.pages,
         )
 
     def close(self) -> None:

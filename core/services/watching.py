@@ -23,7 +23,7 @@ async def events(
 ) -> AsyncIterator[Snapshot | NuggetsError]:
     """See `Memory.watch_events`. seen: the snapshot that whoever asks has already."""
     failed, beside = _NOTHING, repository.listener_states()
-    async for _ in watch_folder(repository.home, stop or asyncio.Event()):
+    async for _ in watch_folder(repository.home, stop or asyncio.Event(), repository.pages):
         woken()
         try:
             await asyncio.to_thread(repository.refresh, patient=False, restoring=False)

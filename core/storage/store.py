@@ -67,7 +67,19 @@ from core.storage.safety.backup_before_write import (
     keep_whole,
 )
 from core.storage.safety.quarantine import set_aside
-from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
+from core.storage.writing import (
+    Write,
+    Written,
+    check_writable,
+    completed,
+    is_due,
+    page_folders,
+    pages_to_store,
+    pay_owed,
+    prepare,
+    rebased_file,
+    store_pages,
+)
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
@@ -90,6 +102,7 @@ class Store:
         ids: Callable[[], str] | None = None,
         tolerant: bool = False,
         loaded: Loaded | None = None,
+        pages: Path | None = None,
     ) -> None:
         self.home = home
         self._settings = settings or Settings()
@@ -107,8 +120,9 @@ class Store:
         # What must be there for anything to be written; None: whatever is.
         self._standing: Standing | None = None
         self._committer = Committer(
-            home, self._settings, self._session, clock=self._clock, tolerant=tolerant, loaded=loaded
-        )
+            home, self._settings, self._session,
+            clock=self._clock, tolerant=tolerant, loaded=loaded, pages=pages,
+        )  # fmt: skip
 
     @property
     def journal(self) -> Journal | None:
@@ -592,8 +606,11 @@ class Committer:
         clock: Callable[[], datetime],
         tolerant: bool,
         loaded: Loaded | None,
+        pages: Path | None,
     ) -> None:
         self.home = home
+        # The folder of the pages that are the memory's notes, if they are.
+        self._pages = pages
         self._tolerant = tolerant
         self._settings = settings
         self._rules = settings.inference
@@ -611,9 +628,15 @@ class Committer:
         never_good = self._loaded is None or bool(self._loaded.graph.broken)
         names: list[str] = []
         self._loaded = read_folder(
-            self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good, names=names
+            self.home,
+            self._rules,
+            self._loaded,
+            tolerant=self._tolerant and never_good,
+            names=names,
+            pages=self._pages,
         )
-        self._left_behind = any(map(is_leftover, names)) or has_leftovers(self.home / GRAPH_FILE.parent)
+        folders = (self.home / GRAPH_FILE.parent, *page_folders(self._loaded))
+        self._left_behind = any(map(is_leftover, names)) or any(map(has_leftovers, folders))
         return self._loaded.snapshot
 
     @property
@@ -663,7 +686,7 @@ class Committer:
                 effective = without_hollow(effective)
             whole = (rebased_file(self.home, change) for change in effective.files)
             due = tuple(change for change in whole if is_due(self.home, change))
-            effective = msgspec.structs.replace(effective, files=due)
+            effective = completed(self.current, msgspec.structs.replace(effective, files=due))
             if effective.empty:
                 if seq is not None:
                     self._session.finish(seq, change_set, made_by, self.current)
@@ -763,12 +786,13 @@ class Committer:
         """
         if not loaded:
             self.load()
+        self._pay_owed()
         if self._nothing_left and self.reconciled:
             return
         self._session.file.open(self.current)
         if self._left_behind:
             recover_concurrent_writes(self._session, self.current)
-            remove_leftovers(self.home)
+            remove_leftovers(self.home, *page_folders(self.current))
         self._session.mark_contained(self.current)
         problems = self.current.snapshot.problems
         if problems and problems != self._problems_kept:
@@ -782,6 +806,7 @@ class Committer:
                 due = self._only_for(urgent, due)
             self._finish_pending()
             if not restoring or (not due.restorations and due.white_space is None):
+                self._store_pages()
                 return
             for restoration in due.restorations:
                 if not self._restore(restoration, due):
@@ -789,6 +814,28 @@ class Committer:
                     return
             if due.white_space is not None and not self._put_back(due.white_space):
                 return
+
+    def _pay_owed(self) -> None:
+        """Writes the pages that a write which was cut off left to be written."""
+        if self.current.graph.pages is not None and self.current.graph.pages.owed_file is not None:
+            pay_owed(self.home, self.current.graph.pages)
+            self.load()
+
+    def _store_pages(self) -> None:
+        """Has the note graph hold the pages as they are now: what is deleted among them later is not lost."""
+        loaded = self.current
+        if not pages_to_store(loaded):
+            return
+        try:
+            write = store_pages(self.home, loaded)
+            with self._staged(write):
+                written = write.carry_out()
+        except NuggetsError as error:
+            self._session.notices.add_error(error)
+            return
+        if written is not None:
+            self._loaded = written.loaded
+            self._session.finish(None, write.change_set, RESTORED, loaded, written.loaded)
 
     @property
     def _nothing_left(self) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -24,8 +25,8 @@ from core.errors import (
     Update,
     Verify,
 )
-from core.folder import GRAPH_FILE, suffix_in_use
-from core.model.change import ChangeSet, FileChange
+from core.folder import GRAPH_FILE, OWED_FILE, suffix_in_use
+from core.model.change import OURSELVES, ChangeSet, FileChange
 from core.model.names import check_nugget_name
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import (
@@ -36,6 +37,7 @@ from core.storage.files.atomic import (
     in_place,
     make_folder,
     may_be_read,
+    move_aside,
     read_file,
     remove_file,
     replace_file,
@@ -48,6 +50,7 @@ from core.storage.format.documents import (
     GraphDocument,
     Loaded,
     NuggetDocument,
+    PageDocument,
     assembled,
     changed_graph,
     changed_nugget,
@@ -56,8 +59,12 @@ from core.storage.format.documents import (
 )
 from core.storage.journal.codec import Stage
 
+if TYPE_CHECKING:
+    from core.storage.format.pages import PageSet
+
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
+_PAGE_MODE: Final = 0o644
 _NO_VERSION: Final = Fingerprint(0, 0, 0)
 
 
@@ -65,7 +72,7 @@ _NO_VERSION: Final = Fingerprint(0, 0, 0)
 class ConcurrentWrite:
     """A version of a file that another program put there in the instant of our rename; it lies at `path`."""
 
-    document: Document
+    document: Document | PageDocument
     path: Path
 
 
@@ -84,8 +91,10 @@ class Write:
     home: Path
     loaded: Loaded
     change_set: ChangeSet
-    steps: list[Document] = field(default_factory=list)
+    steps: Sequence[Document | PageDocument] = field(default_factory=list)
     going: frozenset[Path] = frozenset()
+    # Pages that are to follow the graph, put down before it is written; see `pages.py`.
+    owed: bytes = b""
     targets: dict[Path, Path] = field(default_factory=dict)
     staged: dict[Path, Staged] = field(default_factory=dict)
     # What was put in place: from the first file on the rest has to follow.
@@ -100,22 +109,31 @@ class Write:
         """Makes the new versions safe on disk; nothing is left behind when that fails. Raises StorageError,
         ReadOnlyError.
         """
-        self.targets = {step.path: write_target(self.home, step.path) for step in self.steps}
+        self.targets = {step.path: write_target(self._root(step), step.path) for step in self.steps}
         try:
+            if self.owed:
+                # First of all: whoever finds it clears what a killed write leaves in the folder of another program.
+                make_folder(self.home)
+                replace_file(self.home / OWED_FILE, self.owed)
             for step in self.steps:
                 if step.path not in self.going:
-                    if step.fingerprint is None:
+                    if step.on_disk is None:
                         make_folder(step.path.parent)
-                    self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts())
+                    mode = {"mode": step.mode} if isinstance(step, PageDocument) else {}
+                    self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts(), **mode)
         except BaseException:
             self.give_up()
             raise
 
+    def _root(self, step: Document | PageDocument) -> Path:
+        pages = self.loaded.graph.pages
+        return pages.folder if isinstance(step, PageDocument) and pages is not None else self.home
+
     def stages(self) -> dict[str, Stage]:
         """For each file the version that was read and the one that is to follow."""
         return {
-            str(step.path.relative_to(self.home)): Stage(
-                step.fingerprint, self.staged[step.path].fingerprint if step.path in self.staged else None
+            name_of(self.home, step.path): Stage(
+                step.on_disk, self.staged[step.path].fingerprint if step.path in self.staged else None
             )
             for step in self.steps
         }
@@ -132,20 +150,20 @@ class Write:
             # Another program may not know our lock: the last look at the files comes right before the renames.
             for step in self.steps:
                 wait_for_writers(step.path)
-            moved = any(fingerprint(step.path) != step.fingerprint for step in self.steps)
+            moved = any(fingerprint(step.path) != step.on_disk for step in self.steps)
             if moved and (self.going or not insisting):
                 return None
             for step in self.steps:
                 if step.path in self.going:
                     with self._placing(step.path):
-                        remove_file(self.targets[step.path])
+                        other = self._taken_away(step)
+                    if other is not None:
+                        concurrent_writes.append(ConcurrentWrite(step, other))
                     continue
                 staged = self.staged[step.path]
                 try:
                     with self._placing(step.path):
-                        concurrent_changes = put_instead(
-                            staged, step.fingerprint, moved=moved and not written
-                        )
+                        concurrent_changes = put_instead(staged, step.on_disk, moved=moved and not written)
                 except FileExistsError:
                     if not self.begun:
                         return None
@@ -157,10 +175,21 @@ class Write:
         finally:
             # Where a file was exchanged, what it replaced lies there now.
             discard(one for path, one in self.staged.items() if path not in self.placed)
+            if not self.begun:
+                self._settle()
+        self._settle()
         for change in self.change_set.files:
             with self._placing(self.home / change.path):
                 _write_whole(self.home, change)
         return Written(self._after(written), tuple(concurrent_writes))
+
+    def _taken_away(self, step: Document | PageDocument) -> Path | None:
+        """Removes a file. Where another program wrote it in the last instant, gives the path of that version."""
+        target = self.targets[step.path]
+        if not isinstance(step, PageDocument):
+            remove_file(target)
+            return None
+        return move_aside(target, step.fingerprint)
 
     @contextmanager
     def _placing(self, path: Path) -> Iterator[None]:
@@ -174,11 +203,20 @@ class Write:
     def give_up(self) -> None:
         """Throws away what was staged."""
         discard(self.staged.values())
+        self._settle()
+
+    def _settle(self) -> None:
+        """Nothing is owed, or what is staged will not be written."""
+        if self.owed:
+            with contextlib.suppress(OSError):
+                (self.home / OWED_FILE).unlink()
 
     def _after(self, written: Mapping[Path, Fingerprint]) -> Loaded:
         nuggets, graph = dict(self.loaded.nuggets), self.loaded.graph
         for step in self.steps:
             if step.path in written:
+                if isinstance(step, PageDocument):
+                    continue
                 made = replace(step, fingerprint=written[step.path])
                 if isinstance(made, GraphDocument):
                     graph = made
@@ -186,7 +224,82 @@ class Write:
                     nuggets[step.path] = made
         if self.going or nuggets.keys() != self.loaded.nuggets.keys():
             nuggets = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
+        pages = self.loaded.graph.pages
+        if pages is not None and graph is not self.loaded.graph:
+            from core.storage.format.pages import with_written_pages
+
+            graph = with_written_pages(graph, pages, self._pages_written(written))
         return assembled(self.home, graph, nuggets, self.loaded)
+
+    def _pages_written(self, written: Mapping[Path, Fingerprint]) -> dict[Path, PageDocument | None]:
+        pages = (step for step in self.steps if isinstance(step, PageDocument))
+        return {
+            step.path: replace(step, fingerprint=written[step.path]) if step.path in written else None
+            for step in pages
+        }
+
+
+def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
+    """A rebased change set as it is to be written: where notes are pages, with the pages that it makes.
+
+    Raises InvalidInputError for what no page can hold.
+    """
+    if loaded.graph.pages is None:
+        return effective
+    from core.storage.format import pages
+
+    return pages.completed(loaded.graph, effective)
+
+
+def page_folders(loaded: Loaded) -> tuple[Path, ...]:
+    """Where pages lie that are notes; nothing for other memories."""
+    pages = loaded.graph.pages
+    if pages is None:
+        return ()
+    return tuple(dict.fromkeys([pages.folder, *(pages.path(name).parent for name in pages.files)]))
+
+
+def pages_to_store(loaded: Loaded) -> bool:
+    """Whether pages say something that the note graph does not hold yet."""
+    pages = loaded.graph.pages
+    return pages is not None and not pages.owed and pages.stored.raws != loaded.graph.raws
+
+
+def store_pages(home: Path, loaded: Loaded) -> Write:
+    """Stages the note graph as the pages say it. Raises StorageError, ReadOnlyError; nothing is left behind then."""
+    make_folder(home)
+    nothing = ChangeSet(id="", at="", author=OURSELVES, reason="")
+    write = Write(home, loaded, nothing, [loaded.graph])
+    write.stage()
+    return write
+
+
+def pay_owed(home: Path, pages: PageSet) -> None:
+    """Writes the pages that a write which was cut off left to be written. Under the memory's lock. Raises StorageError,
+    ReadOnlyError; what is left then is still owed.
+    """
+    for name, owed in pages.owed.items():
+        path, known = pages.path(name), pages.files.get(name)
+        target = write_target(pages.folder, path)
+        made = known.fingerprint if known is not None else None
+        if owed.text is None:
+            other = move_aside(target, made)
+        else:
+            make_folder(target.parent)
+            mode = known.mode if known is not None else _PAGE_MODE
+            try:
+                other = put_instead(stage_file(target, owed.text.encode(), mode=mode), made)
+            except FileExistsError:
+                continue
+        if other is not None:
+            # Another program wrote it in this very instant: its version counts, and ours is in the history.
+            os.replace(other, target)
+    remove_file(home / OWED_FILE)
+
+
+def name_of(home: Path, path: Path) -> str:
+    """How the journal names a file that is written: by its place in the folder, else by its whole path."""
+    return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
 
 
 def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> None:
@@ -229,25 +342,51 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collecti
     graph = changed_graph(loaded.graph, effective.notes)
     nuggets = _changed_nuggets(home, loaded, effective)
     # A fact that leaves its file is first safe inside its note; one that comes is first in its file.
-    steps: list[Document] = list(nuggets)
+    steps: list[Document | PageDocument] = list(nuggets)
     if graph is not None:
         leaving = any(change.after is None for change in effective.facts)
         steps.insert(0 if leaving else len(steps), graph)
     if spelling:
-        steps = [_spelled(home, step, spelling) for step in steps]
+        steps = [one if isinstance(one, PageDocument) else _spelled(home, one, spelling) for one in steps]
         steps += _graph_without_notes(loaded.graph, steps, spelling)
     # Taking back what made a nugget leaves nothing in its file.
     unmade = {change.name for change in effective.nuggets if change.after is None}
     going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
+    owed = b""
+    if graph is not None and loaded.graph.pages is not None:
+        steps, going, owed = _with_pages(loaded.graph.pages, graph, effective)
     for change in effective.files:
         _check_file(home, change)
-    write = Write(home, loaded, effective, steps, going)
+    write = Write(home, loaded, effective, steps, going, owed)
     write.stage()
     return write
 
 
+def _with_pages(
+    pages: PageSet, graph: GraphDocument, effective: ChangeSet
+) -> tuple[list[Document | PageDocument], frozenset[Path], bytes]:
+    """The graph, and behind it the pages that it makes; which of them go; and what is owed once the graph is written,
+    should the write be cut off then.
+    """
+    from core.storage.format.pages import Owed, owed_bytes, page_writes, was_of
+
+    steps: list[Document | PageDocument] = [graph]
+    going: set[Path] = set()
+    owed: dict[str, Owed] = {}
+    for name, text in page_writes(pages, effective):
+        path, known = pages.path(name), pages.files.get(name)
+        made = known.fingerprint if known is not None else None
+        if text is None and made is None:
+            continue
+        mode = known.mode if known is not None else _PAGE_MODE
+        steps.append(PageDocument(path, made, (text or "").encode(), mode))
+        going |= {path} if text is None else set()
+        owed[name] = Owed(was_of(known), text)
+    return steps, frozenset(going), owed_bytes(graph.to_parts(), owed) if owed else b""
+
+
 def _graph_without_notes(
-    graph: GraphDocument, steps: Collection[Document], spelling: Collection[Document]
+    graph: GraphDocument, steps: Collection[Document | PageDocument], spelling: Collection[Document]
 ) -> list[Document]:
     """A note graph that holds no note, but fields that only others know."""
     if graph.fingerprint is not None or any(isinstance(step, GraphDocument) for step in steps):

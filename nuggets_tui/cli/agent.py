@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from core.places import folder_of
 from nuggets_tui.agent_files import (
     NAMES,
     PART_WORDS,
@@ -122,7 +123,7 @@ def place_of(project: bool) -> Place:
 
 def command_of(call: Invocation) -> Command:
     """How agents are to start this program for the memory of this call. Raises InvalidInputError."""
-    return command_for(call.folder)
+    return command_for(folder_of(call.folder))
 
 
 def standings_of(name: str, place: Place, how: Command) -> tuple[Standing, ...]:

@@ -13,6 +13,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError
 from core.folder import home_as_named
+from core.places import home_of
 from nuggets_tui.cli.agents import author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
@@ -48,7 +49,9 @@ class Invocation:
 
     @property
     def folder(self) -> Path:
-        """The memory's folder: --home, else NUGGETS_HOME, else ~/.nuggets."""
+        """The memory's home: of --home, else NUGGETS_HOME, else ~/.nuggets. Of pages it lies outside of them; see
+        `core.places`.
+        """
         given = self.home if self.home is not None else home_as_named()
         if not given.strip():
             raise InvalidInputError(
@@ -58,7 +61,7 @@ class Invocation:
                 todo="give a folder",
             )
         try:
-            return Path(given).expanduser()
+            return home_of(Path(given).expanduser())
         except RuntimeError as error:
             raise InvalidInputError(str(error), where=given, todo="give the whole path") from error
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.places import folder_of
 from nuggets_tui.cli.daily import daily_document, daily_lines
 from nuggets_tui.cli.groups import command
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 def list_(call: Invocation) -> None:
     """List the nuggets with their facts, notes and capacity."""
     rows = nugget_rows(call.memory.snapshot)
-    call.answer(lambda: rows, lambda: _nugget_lines(rows, str(call.folder)))
+    call.answer(lambda: rows, lambda: _nugget_lines(rows, str(folder_of(call.folder))))
 
 
 def nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
@@ -98,7 +99,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
     rows = nugget_rows(snapshot)
     aside = call.memory_as_it_is.set_aside()
     return {
-        "home": str(folder),
+        "home": str(folder_of(folder)),
         "exists": folder.is_dir(),
         "graphFile": str(folder / "graph" / "graph.json"),
         "nuggetFiles": [str(folder / nugget.file) for nugget in snapshot.nuggets if nugget.file],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import NuggetsError
 from core.model.snapshot import Snapshot
+from core.places import folder_of
 from nuggets_tui import garbage
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
@@ -100,7 +101,7 @@ class OpeningController(Controller):
     def mounted(self) -> None:
         """Shows the memory if it is there already, else as soon as it is."""
         home = self._opening.home
-        named = {"home": str(home) if home is not None else "", "keys": self.context.app.key_map}
+        named = {"home": str(folder_of(home)) if home is not None else "", "keys": self.context.app.key_map}
         scan = self._opening.at_hand(_FRAME_PATIENCE)
         if scan is not None or self._opening.future.done():
             # What follows at once is given to the panes together with this.
@@ -156,7 +157,7 @@ class OpeningController(Controller):
         memory = self._opening.future.result()
         self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
-            home=str(memory.home), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
+            home=str(memory.folder), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
             trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now

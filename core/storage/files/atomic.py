@@ -107,7 +107,7 @@ class Lock:
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
-_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml))\.\d+-[0-9a-f]{8}\.tmp")
+_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml|md|markdown))\.\d+-[0-9a-f]{8}\.tmp")
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
@@ -291,10 +291,10 @@ def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerpri
     return put_in_place(stage_file(path, *parts, mode=mode))
 
 
-def leftovers(home: Path) -> list[tuple[Path, Path]]:
-    """Temporary files of killed writers, each with the file that it was made for."""
+def leftovers(home: Path, *others: Path) -> list[tuple[Path, Path]]:
+    """Temporary files of killed writers, each with the file that it was made for. others: folders to look into."""
     found: list[tuple[Path, Path]] = []
-    for folder in (home, home / GRAPH_FILE.parent):
+    for folder in (home, home / GRAPH_FILE.parent, *others):
         with contextlib.suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 named = _LEFTOVER.fullmatch(entry.name)
@@ -315,11 +315,11 @@ def has_leftovers(folder: Path) -> bool:
     return False
 
 
-def remove_leftovers(home: Path) -> None:
+def remove_leftovers(home: Path, *others: Path) -> None:
     """Removes temporary files of killed writers. Call it only while holding the lock: then no writer of this program
     runs, and every such file is a leftover.
     """
-    for temporary, _ in leftovers(home):
+    for temporary, _ in leftovers(home, *others):
         _discard(temporary)
 
 
@@ -384,6 +384,26 @@ def remove_file(path: Path) -> None:
         raise refused(path, "cannot be removed", error) from error
     with syncing(path):
         sync_folder(path.parent)
+
+
+def move_aside(path: Path, expected: Fingerprint | None) -> Path | None:
+    """Removes the file version `expected`. Where another program put its own there in the last instant, that lies at
+    the path which is returned. Raises StorageError, NotSyncedError.
+    """
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        _rename(path, aside)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise refused(path, "cannot be removed", error) from error
+    with syncing(path):
+        sync_folder(path.parent)
+        moved = fingerprint(aside)
+    if moved is not None and expected is not None and expected.same_data(moved):
+        _discard(aside)
+        return None
+    return aside
 
 
 def write_target(home: Path, path: Path) -> Path:

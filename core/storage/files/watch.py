@@ -13,6 +13,7 @@ from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 
+_PAGES: Final = (".md", ".markdown")
 _CHECK_MS: Final = 2000
 # A write is told of after a step in which nothing else was written, so one or two steps later.
 _STEP_MS: Final = 10
@@ -28,8 +29,13 @@ def is_memory_file(path: str) -> bool:
     )
 
 
-async def watch_folder(home: Path, stop: asyncio.Event) -> AsyncIterator[None]:
-    """Yields after every burst of changes, and every two seconds besides.
+def _is_page(path: str) -> bool:
+    name = os.path.basename(path)
+    return name.lower().endswith(_PAGES) and not name.startswith(".")
+
+
+async def watch_folder(home: Path, stop: asyncio.Event, pages: Path | None = None) -> AsyncIterator[None]:
+    """Yields after every burst of changes, and every two seconds besides. pages: a folder whose pages are watched too.
 
     The regular wake-up covers what no watcher sees: a folder that was deleted and made again, a network
     file system, a system without free watches. Whoever listens compares fingerprints, so a wake-up for
@@ -41,11 +47,11 @@ async def watch_folder(home: Path, stop: asyncio.Event) -> AsyncIterator[None]:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(stop.wait(), _MISSING_SECONDS)
             continue
-        async for _ in _watch_existing(home, stop):
+        async for _ in _watch_existing(home, stop, pages):
             yield
 
 
-async def _watch_existing(home: Path, stop: asyncio.Event) -> AsyncIterator[None]:
+async def _watch_existing(home: Path, stop: asyncio.Event, pages: Path | None) -> AsyncIterator[None]:
     """Watches until the folder is another one than at the start, or the system refuses."""
     from watchfiles import awatch
 
@@ -53,8 +59,8 @@ async def _watch_existing(home: Path, stop: asyncio.Event) -> AsyncIterator[None
     for force_polling in (False, True):
         try:
             async for _ in awatch(
-                home,
-                watch_filter=lambda _, path: is_memory_file(path),
+                *((home, pages) if pages is not None and pages.is_dir() else (home,)),
+                watch_filter=lambda _, path: is_memory_file(path) or (pages is not None and _is_page(path)),
                 debounce=_BURST_MS,
                 step=_STEP_MS,
                 rust_timeout=_CHECK_MS,

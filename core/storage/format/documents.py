@@ -31,6 +31,7 @@ from core.storage.format.json_text import JsonError, dump, split_array, split_do
 
 if TYPE_CHECKING:
     from core.model.progress import Progress
+    from core.storage.format.pages import PageSet
 
 GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
@@ -67,11 +68,18 @@ class GraphDocument:
     read_only: str = ""
     bom: bytes = b""
     broken: str = ""
+    # Where the notes are pages of another folder: those, with the file itself as it was read.
+    pages: PageSet | None = None
 
     @property
     def items(self) -> Sequence[Note | Fact | None]:
         """The notes."""
         return self.notes
+
+    @property
+    def on_disk(self) -> Fingerprint | None:
+        """The version of the file itself, whatever else `fingerprint` stands for."""
+        return self.fingerprint if self.pages is None else self.pages.stored.fingerprint
 
     def to_parts(self) -> list[bytes]:
         """The file in parts: two-space indent, a newline at the end; notes as their own bytes."""
@@ -108,6 +116,11 @@ class NuggetDocument:
         """The facts."""
         return self.facts
 
+    @property
+    def on_disk(self) -> Fingerprint | None:
+        """The version of the file itself."""
+        return self.fingerprint
+
     @cached_property
     def nugget(self) -> Nugget:
         """The nugget that the file holds."""
@@ -122,6 +135,25 @@ class NuggetDocument:
                 value = b"[" + b",".join(self.raws) + b"]"
             parts.append(dump(name) + b":" + value)
         return [self.bom, b"{", b",".join(parts), b"}", self.tail]
+
+
+@dataclass(frozen=True)
+class PageDocument:
+    """A page of Markdown that is to be written. fingerprint: the version that was read, None for none."""
+
+    path: Path
+    fingerprint: Fingerprint | None
+    data: bytes
+    mode: int = 0o600
+
+    def to_parts(self) -> list[bytes]:
+        """The page in parts."""
+        return [self.data]
+
+    @property
+    def on_disk(self) -> Fingerprint | None:
+        """The version that was read."""
+        return self.fingerprint
 
 
 Document = GraphDocument | NuggetDocument
@@ -495,15 +527,17 @@ def read_folder(
     *,
     tolerant: bool = False,
     names: list[str] | None = None,
+    pages: Path | None = None,
 ) -> Loaded:
     """The folder as it is now; `former` itself when no file changed since. names: takes the names of all in it.
+    pages: the folder of the pages that are its notes; see `pages.py`.
 
     A file that cannot be read while another program has it open for writing is waited for and read again.
 
     Raises BrokenFileError for a note graph that cannot be read (tolerant: the facts alone are loaded then) and
     StorageError when the system refuses.
     """
-    graph = _read_graph(home / GRAPH_FILE, rules, former.graph if former else None, tolerant)
+    graph = _read_notes(home, rules, former.graph if former else None, tolerant, pages)
     nuggets = _read_nuggets(home, former.nuggets if former else {}, names)
     if (
         former is not None
@@ -513,6 +547,23 @@ def read_folder(
     ):
         return former
     return assembled(home, graph, nuggets, former)
+
+
+def _read_notes(
+    home: Path, rules: InferenceSettings, former: GraphDocument | None, tolerant: bool, folder: Path | None
+) -> GraphDocument:
+    if folder is None:
+        return _read_graph(home / GRAPH_FILE, rules, former, tolerant)
+    from core.storage.format.pages import overlaid, read_pages
+
+    known = former.pages if former is not None else None
+    stored = _read_graph(home / GRAPH_FILE, rules, known.stored if known is not None else None, tolerant)
+    if stored.broken or stored.read_only:
+        return stored
+    if known is not None and stored.fingerprint is None and known.stored.fingerprint is None:
+        stored = known.stored
+    pages = read_pages(folder, home, stored, known)
+    return former if former is not None and pages is known else overlaid(stored, pages, rules)
 
 
 def _read_graph(

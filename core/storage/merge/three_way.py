@@ -23,7 +23,7 @@ _NOTHING: Final = object()
 # What moves without the note having been changed in meaning.
 _QUIET: Final = frozenset(
     {"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at", "updated_at", "vector"}
-    | {"tags", "links", "created_at", "extra"}
+    | {"tags", "links", "created_at", "extra", "page"}
 )
 
 
@@ -282,4 +282,6 @@ RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
     "updated_at": _latest,
     "last_accessed_at": _latest,
     "last_rewritten_at": _latest,
+    # What a change says is written into the page as it is now.
+    "page": lambda _base, ours, _theirs: ours,
 }

@@ -16,6 +16,7 @@ from core.model.names import iso
 from core.settings import InferenceSettings
 from core.storage.files.atomic import fingerprint, leftovers, read_file
 from core.storage.format.documents import Document, Loaded, assembled, read_graph, read_nugget
+from core.storage.format.pages import with_page
 from core.storage.journal.codec import TAKEN_IN, fact_item, items_of, note_item
 from core.storage.journal.journal import Journal
 from core.storage.journal.session import JournalSession
@@ -23,7 +24,7 @@ from core.storage.reconcile.lost_updates import item_names, own_changes
 from core.storage.reconcile.repairs import find_repairs
 from core.storage.reconcile.restoring import restoration_of
 from core.storage.safety.quarantine import QUARANTINE, set_aside
-from core.storage.writing import Written
+from core.storage.writing import Written, name_of, page_folders
 
 _PLACE: Final = "a version that another program wrote at the same moment as nuggets-tui"
 
@@ -42,7 +43,9 @@ def with_concurrent_write(
     nuggets, graph = dict(base.nuggets), base.graph
     document: Document
     try:
-        if target == base.graph.path:
+        if target != base.graph.path and base.graph.pages is not None:
+            document = graph = with_page(base.graph, target, found[0], rules)
+        elif target == base.graph.path:
             document = graph = read_graph(target, *found, rules, base.graph)
         else:
             document = nuggets[target] = read_nugget(target, *found)
@@ -51,7 +54,7 @@ def with_concurrent_write(
     except BrokenFileError as error:
         reasons, legible = [error.what], False
     if reasons:
-        file = str(target.relative_to(home))
+        file = str(target.relative_to(home)) if target.is_relative_to(home) else target.name
         set_aside(home, file=file, data=found[0], reason=reasons[0], where=_PLACE, at=iso(now), whole=True)
     return assembled(home, graph, nuggets, base) if legible else None
 
@@ -120,8 +123,8 @@ def recover_concurrent_writes(session: JournalSession, loaded: Loaded) -> None:
     baseline = session.baseline.load(session.journal, loaded)
     # The kill may have come after such a version was put into the log, and before its file was cleared.
     known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
-    for temporary, target in leftovers(session.home):
-        stage = stages.get(session.baseline.name(target))
+    for temporary, target in leftovers(session.home, *page_folders(loaded)):
+        stage = stages.get(name_of(session.home, target))
         if stage is None:
             continue
         found = fingerprint(temporary)

@@ -19,7 +19,7 @@ from core.storage.merge.rebase import rebase
 from core.storage.reconcile import outside
 from core.storage.reconcile.lost_updates import item_names
 from core.storage.reconcile.restoring import differing
-from core.storage.writing import carried_out
+from core.storage.writing import carried_out, completed
 
 _TURNS: Final = 5
 # While a program may still be writing, a restore waits for a pause; a read shows it restored all the same.
@@ -92,6 +92,7 @@ def _carry_out(
 ) -> Loaded:
     """seq: of the entry that is pending already."""
     effective = without_hollow(rebase(change_set, loaded.snapshot, Collect(take_theirs)))
+    effective = completed(loaded, effective)
     after = loaded if effective.empty else carried_out(session.home, loaded, effective)
     if seq is None and effective.empty:
         return loaded

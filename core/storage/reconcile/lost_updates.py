@@ -99,13 +99,17 @@ class _Group:
 
 def _groups(baseline: Snapshot, now: Snapshot, found: Differences) -> Iterable[_Group]:
     if found.notes and not (now.graph_problem or now.set_aside or now.namesakes or baseline.namesakes):
-        changes = {("note", change.id): change for change in found.notes}
-        yield _Group(
-            ("note",),
-            {item: change.before for item, change in changes.items()},
-            {item: change.after for item, change in changes.items()},
-            lambda item: now.by_id.get(item[1]),
-        )
+        # A page is a file of its own: who saves one has read none of the others.
+        pages = [change for change in found.notes if change.note.page is not None]
+        together = [change for change in found.notes if change.note.page is None]
+        for changed in filter(None, (together, *([page] for page in pages))):
+            changes = {("note", change.id): change for change in changed}
+            yield _Group(
+                ("note",),
+                {item: change.before for item, change in changes.items()},
+                {item: change.after for item, change in changes.items()},
+                lambda item: now.by_id.get(item[1]),
+            )
     for nugget in dict.fromkeys(change.nugget for change in found.facts):
         before, after = baseline.by_name.get(nugget), now.by_name.get(nugget)
         if before is None or after is None or before.problem or after.problem:
@@ -650,6 +654,9 @@ def _fact_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> FactChange |
 def written_at(loaded: Loaded, item: ItemKey) -> int:
     """When the file that holds a thing was last written, in nanoseconds by the file system's clock."""
     if item[0] == "note":
+        note, pages = loaded.snapshot.by_id.get(item[1]), loaded.graph.pages
+        if pages is not None and note is not None and note.page is not None:
+            return pages.written_ns(note.page.file)
         made = loaded.graph.fingerprint
         return made.mtime_ns if made is not None else 0
     named = (d for d in loaded.nuggets.values() if d.meta.name == item[1] and d.fingerprint is not None)

@@ -234,6 +234,9 @@ def _repairs(
     only: frozenset[str] | None = None,
 ) -> Repairs:
     """only: names of things of which each restoration is to concern one."""
+    if loaded.graph.pages is not None:
+        # Who writes pages writes them by hand, each by itself, and means it.
+        return Repairs()
     return find_repairs(
         baseline.snapshot,
         loaded.snapshot,

@@ -1,0 +1,369 @@
+"""The memory folder of Claude Code as a place for notes: what its pages say, and how they are changed and made.
+
+A page is front matter (name, description, metadata.type) and a text with [[links]]; MEMORY.md has a line for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from core.exchange import page_text
+from core.exchange.claude import INDEX, type_of
+from core.exchange.pages import links_of, names_of, prose, stem_of
+from core.exchange.records import SourceFile, as_texts, time_of
+from core.model.infer import MetaInput
+
+NUGGET: Final = "claude"
+_TITLE: Final = 200
+_HOOK: Final = 120
+_SLUG: Final = 60
+_META: Final = {
+    "user": MetaInput(scope="user", source="agent_reflection"),
+    "feedback": MetaInput(type="preference", source="agent_reflection"),
+    "project": MetaInput(scope="project", source="agent_reflection"),
+    "reference": MetaInput(scope="shared", source="agent_reflection"),
+}
+_OTHER: Final = MetaInput(source="agent_reflection")
+_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
+_ENTRY: Final = re.compile(r"\[([^\[\]\n]*)\]\(<?(?:\./)?([^()<>\n]+?\.(?:md|markdown))>?\)", re.IGNORECASE)
+_SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
+_UNSAFE: Final = re.compile(r"[^\w]+")
+# Names that Windows keeps for devices.
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
+
+
+class Said(NamedTuple):
+    """What a page says of its note. kind: its type in Claude Code's words, "" for none. names: by which other pages
+    link to it. links: the names that it links to. updated: ISO 8601, "" when it does not say.
+    """
+
+    title: str
+    content: str
+    kind: str = ""
+    tags: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    created: str = ""
+    updated: str = ""
+
+    @property
+    def meta(self) -> MetaInput:
+        """What the type says of a note."""
+        return _META.get(self.kind, _OTHER)
+
+
+@lru_cache(maxsize=4096)
+def read_page(file: str, page: str) -> Said:
+    """What a page says. Raises FormatError."""
+    fields = page_text.fields_of(page, file)
+    given = _given_title(fields)
+    parts = page_text.take_apart(page, given)
+    title = given or parts.heading or stem_of(file)
+    body = parts.text.replace("\r\n", "\n")
+    description = _description(fields)
+    content = _with_description(description, body)
+    kind = type_of(fields)
+    inner = fields.get("metadata")
+    modified = inner.get("modified") if isinstance(inner, dict) else None
+    links = dict.fromkeys(found for _, line in prose(body) for found in links_of(line)) if "[" in body else ()
+    name = _text(fields.get("name"))
+    names = (*filter(None, (name,)), *names_of(SourceFile(file, b""), fields, title))
+    return Said(
+        title=title,
+        content=content,
+        kind=kind,
+        tags=(*filter(None, (kind,)), *as_texts(fields.get("tags"))),
+        names=tuple(dict.fromkeys(names)),
+        links=tuple(links),
+        created=time_of(fields.get("created")),
+        updated=time_of(modified) or time_of(fields.get("updated")),
+    )
+
+
+def _given_title(fields: dict[str, Any]) -> str:
+    return _text(fields.get("title")) or _text(fields.get("name"))
+
+
+def _text(value: object) -> str:
+    """A value that is a title: one line."""
+    return " ".join(value.split())[:_TITLE].strip() if isinstance(value, str) else ""
+
+
+def _description(fields: dict[str, Any]) -> str:
+    found = fields.get("description")
+    return " ".join(found.split()) if isinstance(found, str) else ""
+
+
+def _with_description(description: str, body: str) -> str:
+    """The text of a note: the description leads it, unless the page's own text has it anyway."""
+    if not description or description in " ".join(body.split()):
+        return body
+    return f"{description}\n\n{body}" if body else description
+
+
+def changed_page(file: str, page: str, *, title: str, content: str, kind: str) -> str:
+    """A page that says this instead of what it says; what stays as it was keeps its bytes. Raises FormatError."""
+    said = read_page(file, page)
+    if kind and kind != said.kind:
+        page = _with_kind(file, page, kind)
+    if content != said.content:
+        page = _with_content(file, page, content)
+    if title != said.title:
+        page = _with_title(file, page, title)
+    return page
+
+
+def _with_kind(file: str, page: str, kind: str) -> str:
+    fields = page_text.fields_of(page, file)
+    parts = page_text.take_apart(page, _given_title(fields))
+    if not parts.front:
+        # What a page without front matter is, it does not say.
+        return page
+    if isinstance(fields.get("type"), str):
+        return page_text.with_field(parts, "type", kind).joined()
+    if "metadata" in fields and not isinstance(fields["metadata"], dict | None):
+        return page
+    return _readable(file, page_text.with_field(parts, "metadata", kind, inner="type").joined(), page)
+
+
+def _with_title(file: str, page: str, title: str) -> str:
+    fields = page_text.fields_of(page, file)
+    given = _given_title(fields)
+    parts = page_text.take_apart(page, given)
+    if parts.heading and (not given or parts.heading == given) and parts.lead.strip():
+        parts = page_text.with_heading(parts, title)
+        if not given:
+            return parts.joined()
+    elif not given:
+        return page_text.with_heading(parts, title).joined()
+    if "title" in fields and _text(fields["title"]):
+        changed = page_text.with_field(parts, "title", title)
+    elif _is_slug(given):
+        # Other pages, and Claude Code itself, know it by this name.
+        changed = page_text.with_field(parts, "title", title, behind="name")
+    else:
+        changed = page_text.with_field(parts, "name", title)
+    return _readable(file, changed.joined(), page)
+
+
+def _is_slug(name: str) -> bool:
+    return re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name) is not None
+
+
+def _with_content(file: str, page: str, content: str) -> str:
+    fields = page_text.fields_of(page, file)
+    parts = page_text.take_apart(page, _given_title(fields))
+    description = _description(fields)
+    body = parts.text.replace("\r\n", "\n")
+    if not description:
+        return page_text.with_text(parts, content).joined()
+    led = _with_description(description, body) != body
+    if led and content == description:
+        return page_text.with_text(parts, "").joined()
+    if led and content.startswith(f"{description}\n\n"):
+        kept = page_text.with_text(parts, content.removeprefix(f"{description}\n\n")).joined()
+        if read_page(file, kept).content.split() == content.split():
+            return kept
+    first, _, rest = content.partition("\n\n")
+    if led and rest.strip() and "\n" not in first and not _SIGNS.match(first):
+        described = page_text.with_field(parts, "description", first)
+        made = page_text.with_text(described, rest.lstrip("\n")).joined()
+        if _says(file, made, content):
+            return made
+    if description not in " ".join(content.split()):
+        parts = page_text.with_field(parts, "description", hook_of(content))
+    return _readable(file, page_text.with_text(parts, content).joined(), page)
+
+
+def _says(file: str, page: str, content: str) -> bool:
+    try:
+        return read_page(file, page).content.split() == content.split()
+    except ValueError:
+        return False
+
+
+def _readable(file: str, made: str, page: str) -> str:
+    """What was made of a page, if it can be read again; the page itself where its front matter defied the change."""
+    try:
+        read_page(file, made)
+    except ValueError:
+        return page
+    return made
+
+
+def new_page(file: str, *, title: str, content: str, kind: str) -> str:
+    """A page as Claude Code makes one."""
+    name = stem_of(file)
+    lines = [f"name: {page_text.spelt(name)}"]
+    lines += [f"title: {page_text.spelt(title)}"] if title != name else []
+    lines += [f"description: {page_text.spelt(hook_of(content) or title)}"]
+    lines += ["metadata:", "  node_type: memory", f"  type: {kind or 'project'}"]
+    return "\n".join(["---", *lines, "---", "", content, ""])
+
+
+def hook_of(content: str) -> str:
+    """The first line of a text that says something, as much of it as fits one line of the index."""
+    line = next((line.strip() for line in content.split("\n") if line.strip()), "")
+    if len(line) <= _HOOK:
+        return line
+    head, _, _ = line[: _HOOK + 1].rpartition(" ")
+    return head or line[:_HOOK]
+
+
+def kind_of(scope: str, type_: str, former: str) -> str:
+    """The type that fits a note's scope and type; the former one where it does or where none fits."""
+    fits = {
+        "user": scope == "user" and type_ != "preference",
+        "feedback": type_ == "preference",
+        "project": scope == "project",
+        "reference": scope == "shared",
+    }
+    if fits.get(former):
+        return former
+    return next((kind for kind in ("feedback", "user", "project", "reference") if fits[kind]), former)
+
+
+def file_for(title: str, taken: Collection[str]) -> str:
+    """A name for a new page that no file has. taken: names in lower case."""
+    slug = _UNSAFE.sub("-", title.lower()).strip("-_")[:_SLUG].strip("-_") or "note"
+    while len(slug.encode()) > 2 * _SLUG:
+        slug = slug[:-1]
+    if _DEVICES.fullmatch(slug) or f"{slug}.md" == INDEX.lower():
+        slug = f"{slug}-note"
+    number, name = 1, f"{slug}.md"
+    while name in taken:
+        number += 1
+        name = f"{slug}-{number}.md"
+    return name
+
+
+# MEMORY.md
+
+
+class Line(NamedTuple):
+    """A line of the index as it stood: its bytes, and the line before it."""
+
+    text: str = ""
+    behind: str = ""
+
+
+NO_LINE: Final = Line()
+
+
+def _entry(line: str) -> str:
+    """The page that a line of the index points to, "" for none."""
+    if not _BULLET.match(line):
+        return ""
+    found = _ENTRY.search(line)
+    return found[2].strip() if found and "://" not in found[2] else ""
+
+
+def own_words(index: str, files: Collection[str]) -> str:
+    """The index without the lines that point to pages."""
+    return "".join(line for line in _lines(index) if _entry(line) not in files)
+
+
+def with_own_words(index: str, files: Collection[str], words: str) -> str:
+    """The index with other words of its own; the lines that point to pages stay before the words that they precede."""
+    before = [line for line in _lines(index) if _entry(line) not in files]
+    pointing: list[list[str]] = [[]]
+    for line in _lines(index):
+        if _entry(line) in files:
+            pointing[-1].append(line)
+        else:
+            pointing.append([])
+    made: list[str] = []
+    after = _lines(words)
+    for what, i, j, k, m in page_text.compared(before, after):
+        made += [] if what == "delete" else after[k:m]
+        if what == "equal":
+            made[len(made) - (m - k) :] = [one for at in range(i, j) for one in (*pointing[at], before[at])]
+        else:
+            made += [one for at in range(i, j) for one in pointing[at]]
+    made += pointing[len(before)]
+    return _ended(made)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _ended(lines: list[str]) -> str:
+    """Lines as a text, in which all but the last end."""
+    newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
+    return "".join(
+        line if line.endswith("\n") or number == len(lines) else line + newline
+        for number, line in enumerate(lines, 1)
+    )
+
+
+def with_entry(index: str, file: str, title: str, hook: str, line: Line = NO_LINE) -> str:
+    """The index with a line for a page, where it has none. line: the one that it had before, back in its place."""
+    lines = _lines(index)
+    if any(_entry(one) == file for one in lines):
+        return index
+    newline = "\r\n" if "\r\n" in index else "\n"
+    target = f"<{file}>" if " " in file else file
+    text = line.text or f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "")
+    place = len(lines)
+    if line.text and not line.behind:
+        place = 0
+    elif line.behind in lines:
+        place = lines.index(line.behind) + 1
+    elif not line.text:
+        pointing = [at for at, one in enumerate(lines) if _entry(one)]
+        place = pointing[-1] + 1 if pointing else len(lines)
+    if place == len(lines):
+        open_end = bool(lines) and not lines[-1].endswith("\n")
+        if open_end:
+            lines[-1] += newline
+        elif not text.endswith("\n"):
+            text += newline
+        return "".join([*lines, text.rstrip("\r\n") if open_end else text])
+    return "".join([*lines[:place], text if text.endswith("\n") else text + newline, *lines[place:]])
+
+
+def without_entry(index: str, file: str) -> tuple[str, Line]:
+    """The index without the line of a page, and that line."""
+    lines = _lines(index)
+    at = next((at for at, one in enumerate(lines) if _entry(one) == file), None)
+    if at is None:
+        return index, Line()
+    gone = Line(lines[at], lines[at - 1] if at else "")
+    if at and at == len(lines) - 1 and not lines[at].endswith("\n"):
+        # The file had no line break at its end, and is to have none.
+        lines[at - 1] = lines[at - 1].rstrip("\r\n")
+        gone = Line(lines[at], lines[at - 1])
+    return "".join(lines[:at] + lines[at + 1 :]), gone
+
+
+def entry_of(index: str, file: str) -> str:
+    """The line of a page, "" where it has none."""
+    return next((line for line in _lines(index) if _entry(line) == file), "")
+
+
+def with_other_entry(index: str, file: str, line: str) -> str:
+    """The index with another line for a page that has one."""
+    lines = _lines(index)
+    at = next((at for at, one in enumerate(lines) if _entry(one) == file), None)
+    if at is None:
+        return index
+    ends = lines[at][len(lines[at].rstrip("\r\n")) :]
+    lines[at] = line.rstrip("\r\n") + ends
+    return "".join(lines)
+
+
+def retitled(line: str, title: str) -> str:
+    """A line of the index in which the page bears another title."""
+    found = _ENTRY.search(line)
+    if found is None:
+        return line
+    return f"{line[: found.start(1)]}{_shown(title)}{line[found.end(1) :]}"
+
+
+def _shown(title: str) -> str:
+    return re.sub(r"[\[\]]", "", title)

@@ -1,0 +1,413 @@
+"""A folder of Claude Code's pages, opened in place: shown, changed and undone as a memory of ours is."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kits.claude_pages import PAGES, note_of, tree, write_folder
+
+from core import Memory
+from core.errors import InvalidInputError, ReadOnlyError, StorageError
+from core.facts.edits import remember
+from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
+from core.model.infer import MetaInput
+from core.places import folder_of, home_of
+from core.verify import findings
+
+LAWS = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path)
+
+
+def _differs(folder: Path, before: dict[str, bytes]) -> set[str]:
+    now = tree(folder)
+    return {name for name in {*now, *before} if now.get(name) != before.get(name)}
+
+
+# Opening
+
+
+def test_each_page_is_a_note_and_the_index_is_one_where_it_has_words_of_its_own(folder: Path) -> None:
+    memory = Memory.open(folder)
+    titles = {note.page.file: note.title for note in memory.snapshot.notes if note.page}
+    assert titles == {
+        "MEMORY.md": "Memory Index",
+        "billing.md": "Where billing lives",
+        "debugging.md": "Debugging notes",
+        "deploy-needs-vpn.md": "deploy-needs-vpn",
+        "feedback_pnpm.md": "prefers-pnpm",
+        "notes/untitled.md": "untitled",
+    }
+    assert memory.snapshot.problems == ()
+    assert findings(memory.snapshot) == []
+    index = note_of(memory, "MEMORY.md").content
+    assert "Ask before you push." in index
+    assert "Prefers pnpm" not in index
+
+
+def test_a_page_says_scope_type_tags_times_and_links(folder: Path) -> None:
+    memory = Memory.open(folder)
+    deploy, pnpm = note_of(memory, "deploy-needs-vpn.md"), note_of(memory, "feedback_pnpm.md")
+    assert deploy.content.startswith("Staging deploys need the VPN\n\nConnect first.")
+    assert (deploy.scope, deploy.updated_at) == ("project", "2026-09-08T19:29:56.864Z")
+    assert (pnpm.type, "feedback" in pnpm.tags) == ("preference", True)
+    assert [link.to for link in deploy.links if link.reason == "linked"].count(pnpm.id) == 1
+    assert deploy.id in [link.to for link in pnpm.links]
+    assert note_of(memory, "billing.md").id in [link.to for link in note_of(memory, "debugging.md").links]
+
+
+@pytest.mark.parametrize("reconcile", [True, False, None])
+def test_opening_and_reading_change_no_byte_and_leave_no_file_in_the_folder(
+    folder: Path, reconcile: bool | None
+) -> None:
+    before = tree(folder)
+    memory = Memory.open(folder, reconcile=reconcile)
+    memory.search("pnpm")
+    memory.recall("vpn")
+    memory.recall("which package manager", session="s1")
+    memory.close()
+    assert tree(folder) == before
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["memory"]
+
+
+def test_what_is_kept_of_it_lies_outside_and_leads_back_to_it(folder: Path) -> None:
+    memory = Memory.open(folder)
+    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "debugging.md").id, content="New."))
+    home = memory.home
+    assert home == home_of(folder)
+    assert folder_of(home) == memory.folder == folder
+    assert not home.is_relative_to(folder)
+    assert (home / "ledger.db").exists()
+    assert [n.title for n in Memory.open(home).snapshot.notes] == [n.title for n in memory.snapshot.notes]
+
+
+def test_without_a_place_outside_the_folder_is_not_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_STATE", "off")
+    with pytest.raises(StorageError):
+        Memory.open(folder)
+    monkeypatch.setenv("NUGGETS_STATE", str(folder))
+    with pytest.raises(StorageError):
+        Memory.open(folder)
+
+
+def test_a_memory_of_ours_with_a_page_called_as_the_index_stays_one(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    memory.change("note", lambda draft: create_note(draft, "app", "Title", "Text"))
+    (tmp_path / "MEMORY.md").write_text("# mine\n")
+    assert Memory.open(tmp_path).pages is None
+
+
+# Changing
+
+
+def test_an_edit_writes_its_page_alone_and_keeps_every_other_byte_of_it(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    note = note_of(memory, "deploy-needs-vpn.md")
+    memory.change(
+        "edit",
+        lambda draft: edit_note(draft, note.id, content=note.content.replace("run deploy", "run make")),
+    )
+    assert _differs(folder, before) == {"deploy-needs-vpn.md"}
+    assert tree(folder)["deploy-needs-vpn.md"] == before["deploy-needs-vpn.md"].replace(
+        b"run deploy", b"run make"
+    )
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_a_title_changes_in_the_page_and_in_the_index_and_links_still_lead_there(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    note = note_of(memory, "deploy-needs-vpn.md")
+    memory.change("title", lambda draft: edit_note(draft, note.id, title="Deploy: with the VPN"))
+    now = tree(folder)
+    assert _differs(folder, before) == {"deploy-needs-vpn.md", "MEMORY.md"}
+    assert b'name: deploy-needs-vpn\r\ntitle: "Deploy: with the VPN"\r\n' in now["deploy-needs-vpn.md"]
+    assert "- [Deploy: with the VPN](deploy-needs-vpn.md) — staging only\n" in now["MEMORY.md"].decode()
+    assert note_of(memory, "feedback_pnpm.md").id in [
+        link.to for link in note_of(memory, "deploy-needs-vpn.md").links
+    ]
+    memory.undo()
+    assert tree(folder) == before
+    memory.redo()
+    assert tree(folder) == now
+
+
+def test_a_hidden_page_leaves_the_folder_and_comes_back_with_its_bytes(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    note = note_of(memory, "feedback_pnpm.md")
+    memory.change("hide", lambda draft: hide_note(draft, note.id))
+    assert _differs(folder, before) == {"feedback_pnpm.md", "MEMORY.md"}
+    assert "feedback_pnpm.md" not in tree(folder)
+    assert "pnpm" not in tree(folder)["MEMORY.md"].decode()
+    assert Memory.open(folder).snapshot.by_id[note.id].hidden
+    memory.change("show", lambda draft: unhide_note(draft, note.id))
+    assert tree(folder) == before
+
+
+def test_a_new_note_is_a_page_with_a_name_of_its_own_and_a_line_in_the_index(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    for _ in range(2):
+        memory.change(
+            "new", lambda draft: create_note(draft, "claude", "../Billing: # [x] CON", "First.\n\nSecond.")
+        )
+    made = _differs(folder, before) - {"MEMORY.md"}
+    assert made == {"billing-x-con.md", "billing-x-con-2.md"}
+    assert tree(folder)["MEMORY.md"].decode().count("(billing-x-con") == 2
+    reopened = Memory.open(folder)
+    note = note_of(reopened, "billing-x-con.md")
+    assert (note.title, note.content) == ("../Billing: # [x] CON", "First.\n\nSecond.")
+    memory.undo()
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_a_type_is_written_where_the_page_has_it_and_other_metadata_stays_outside(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    billing, deploy = note_of(memory, "billing.md"), note_of(memory, "deploy-needs-vpn.md")
+    memory.change("scope", lambda draft: edit_note(draft, billing.id, meta=MetaInput(scope="user")))
+    assert tree(folder)["billing.md"] == before["billing.md"].replace(b"type: reference", b"type: user")
+    memory.change("scope", lambda draft: edit_note(draft, deploy.id, meta=MetaInput(scope="user")))
+    assert b"\r\n  type: user\r\n" in tree(folder)["deploy-needs-vpn.md"]
+    memory.undo()
+    memory.undo()
+    memory.change("tags", lambda draft: edit_note(draft, deploy.id, add_tags=["mine"]))
+    memory.change("link", lambda draft: link_notes(draft, deploy.id, billing.id, "because"))
+    assert tree(folder) == before
+    kept = Memory.open(folder).snapshot.by_id[deploy.id]
+    assert "mine" in kept.tags
+    assert "because" in [link.reason for link in kept.links]
+
+
+def test_facts_are_refused_in_one_sentence_and_nothing_is_written(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    with pytest.raises(InvalidInputError, match="no place for facts"):
+        memory.change("fact", lambda draft: remember(draft, "claude", "key", "value"))
+    assert tree(folder) == before
+    assert memory.log() == () or not memory.log()
+
+
+# Other programs
+
+
+def test_what_claude_writes_is_logged_and_can_be_undone(folder: Path) -> None:
+    memory = Memory.open(folder)
+    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "debugging.md").id, content="Ours."))
+    before = tree(folder)
+    page = folder / "feedback_pnpm.md"
+    page.write_bytes(page.read_bytes().replace(b"Use pnpm.", b"Use pnpm 9."))
+    (folder / "new.md").write_text("---\nname: new\n---\n\nSee [[prefers-pnpm]].\n")
+    memory.refresh()
+    assert "Use pnpm 9." in note_of(memory, "feedback_pnpm.md").content
+    assert note_of(memory, "feedback_pnpm.md").id in [link.to for link in note_of(memory, "new.md").links]
+    entry = memory.log()[0].change_set
+    assert (entry.kind, len({change.id for change in entry.notes})) == ("outside", 2)
+    memory.undo(entry)
+    assert tree(folder) == before
+
+
+def test_a_page_that_was_deleted_is_kept_hidden_and_undo_brings_back_its_bytes(folder: Path) -> None:
+    memory = Memory.open(folder)
+    id, data = note_of(memory, "deploy-needs-vpn.md").id, (folder / "deploy-needs-vpn.md").read_bytes()
+    (folder / "deploy-needs-vpn.md").unlink()
+    memory.refresh()
+    assert memory.snapshot.by_id[id].hidden
+    assert Memory.open(folder, reconcile=False).snapshot.by_id[id].hidden
+    memory.undo(memory.log()[0].change_set)
+    assert (folder / "deploy-needs-vpn.md").read_bytes() == data
+
+
+def test_a_page_that_was_renamed_is_the_same_note(folder: Path) -> None:
+    memory = Memory.open(folder)
+    id = note_of(memory, "debugging.md").id
+    memory.change("tag", lambda draft: edit_note(draft, id, add_tags=["mine"]))
+    (folder / "debugging.md").rename(folder / "trace.md")
+    memory.refresh()
+    assert note_of(memory, "trace.md").id == id
+    assert "mine" in note_of(memory, "trace.md").tags
+
+
+def test_an_unknown_field_that_changed_alone_is_in_the_log_and_comes_back(folder: Path) -> None:
+    memory = Memory.open(folder)
+    before = tree(folder)
+    page = folder / "billing.md"
+    page.write_bytes(page.read_bytes().replace(b"owner: 'ops'", b"owner: 'sales'"))
+    memory.refresh()
+    memory.undo(memory.log()[0].change_set)
+    assert tree(folder) == before
+
+
+def test_our_edit_and_one_of_claude_in_another_part_of_the_page_go_together(folder: Path) -> None:
+    memory = Memory.open(folder)
+    note = note_of(memory, "billing.md")
+    change_set = memory.draft()
+    edit_note(change_set, note.id, title="Billing")
+    planned = change_set.change_set("title", author=memory.author)
+    page = folder / "billing.md"
+    page.write_bytes(page.read_bytes().replace(b"https://example.org", b"https://example.com"))
+    memory.apply(planned)
+    text = page.read_text()
+    assert "name: Billing\n" in text
+    assert "https://example.com" in text
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xfe",
+        b"---\nname: &anchor x\n---\nbody",
+        b'---\nname: "open\n---\n',
+        b"---\n\tname: x\n---\n",
+        b"---\na: 1\na: 2\n---\n",
+    ],
+)
+def test_a_page_that_cannot_be_read_is_a_problem_and_keeps_its_bytes(folder: Path, data: bytes) -> None:
+    memory = Memory.open(folder)
+    note = note_of(memory, "debugging.md")
+    (folder / "debugging.md").write_bytes(data)
+    (folder / "strange.md").write_bytes(data)
+    memory.refresh()
+    assert len(memory.snapshot.problems) == 2
+    assert note.id not in memory.snapshot.by_id
+    other = note_of(memory, "feedback_pnpm.md")
+    memory.change("edit", lambda draft: edit_note(draft, other.id, content="Other."))
+    assert (folder / "debugging.md").read_bytes() == (folder / "strange.md").read_bytes() == data
+    (folder / "debugging.md").write_text(PAGES["debugging.md"])
+    (folder / "strange.md").unlink()
+    memory.refresh()
+    assert memory.snapshot.by_id[note.id].content == note.content
+    assert memory.snapshot.problems == ()
+
+
+def test_a_link_out_of_the_folder_is_read_and_never_written(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.md").write_text("text\n")
+    (folder / "linked.md").symlink_to(tmp_path / "elsewhere.md")
+    memory = Memory.open(folder)
+    note = note_of(memory, "linked.md")
+    with pytest.raises(ReadOnlyError):
+        memory.change("edit", lambda draft: edit_note(draft, note.id, content="new"))
+    assert (tmp_path / "elsewhere.md").read_text() == "text\n"
+    assert memory.snapshot.by_id[note.id].content == "text"
+
+
+def test_permissions_of_a_page_stay(folder: Path) -> None:
+    os.chmod(folder / "billing.md", 0o640)
+    memory = Memory.open(folder)
+    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "billing.md").id, content="New."))
+    assert (folder / "billing.md").stat().st_mode & 0o777 == 0o640
+
+
+# Laws
+
+CHARACTERS = st.characters(exclude_categories=["Cs"], max_codepoint=0x2FFF)
+TEXT = st.text(
+    st.one_of(
+        st.sampled_from("ab \n\t\r-#:[]()\"'`>*_\ufeff|&!%"),
+        CHARACTERS,
+    ),
+    max_size=60,
+)
+FRONT = st.builds(
+    lambda *lines: "".join(["---\n", *lines, "---\n"]),
+    st.sampled_from(["", "name: a page\n", "name: slug-name\n", 'name: "q: x"\n', "title: T\nname: n\n"]),
+    st.sampled_from(
+        ["", "description: what it says\n", "description: >\n  two\n  lines\n", "description: ''\n"]
+    ),
+    st.sampled_from(
+        ["", "type: user\n", "metadata:\n  type: project\n  x: 1\n", "metadata:\n", "tags: [a, b]\n"]
+    ),
+    st.sampled_from(["", "# comment\n", "other:\n  - 1\n  - 2\n", "\n"]),
+)
+PAGE = st.builds(
+    lambda bom, front, body, crlf: bom + (front + body).replace("\n", "\r\n" if crlf else "\n"),
+    st.sampled_from(["", "\ufeff"]),
+    st.one_of(st.just(""), FRONT),
+    TEXT,
+    st.booleans(),
+)
+NAMES = st.sampled_from(["a.md", "b.md", "Über.md", "in/c.md", "with space.md"])
+INDEXES = st.one_of(
+    st.none(),
+    TEXT,
+    st.just("# Index\n\n- [A](a.md) — hook\n- [B](b.md)"),
+    st.just("- [A](a.md)\r\nwords\r\n- [x](<with space.md>)\r\n"),
+)
+
+
+@LAWS
+@given(pages=st.dictionaries(NAMES, PAGE, min_size=1), index=INDEXES)
+def test_any_folder_opens_and_keeps_its_bytes(
+    pages: dict[str, str], index: str | None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = write_folder(
+        tmp_path_factory.mktemp("law"), pages | ({} if index is None else {"MEMORY.md": index})
+    )
+    before = tree(folder)
+    memory = Memory.open(folder)
+    assert len(memory.snapshot.notes) + len(memory.snapshot.problems) >= len(pages)
+    assert tree(folder) == before
+    assert memory.refresh() is False
+
+
+@LAWS
+@given(
+    pages=st.dictionaries(NAMES, PAGE, min_size=1),
+    index=INDEXES,
+    title=st.one_of(st.none(), TEXT.filter(lambda text: text.strip() != "")),
+    content=st.one_of(st.none(), TEXT),
+    deed=st.sampled_from(["edit", "hide", "new"]),
+    pick=st.integers(0, 9),
+)
+def test_a_change_touches_its_page_alone_and_undo_gives_back_the_exact_bytes(
+    pages: dict[str, str],
+    index: str | None,
+    title: str | None,
+    content: str | None,
+    deed: str,
+    pick: int,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = write_folder(tmp_path_factory.mktemp("law"), pages | ({"MEMORY.md": index} if index else {}))
+    before, memory = tree(folder), Memory.open(folder)
+    notes = [note for note in memory.snapshot.notes if note.page and note.page.file != "MEMORY.md"]
+    if not notes:
+        return
+    note = notes[pick % len(notes)]
+    assert note.page is not None
+    if deed == "edit":
+        _, made = memory.change("x", lambda draft: edit_note(draft, note.id, title=title, content=content))
+    elif deed == "hide":
+        _, made = memory.change("x", lambda draft: hide_note(draft, note.id))
+    else:
+        _, made = memory.change("x", lambda draft: create_note(draft, "claude", title or "t", content or "c"))
+    if deed != "new":
+        assert _differs(folder, before) <= {note.page.file, "MEMORY.md"}
+    others = before.keys() - {note.page.file, "MEMORY.md"}
+    assert {name: tree(folder)[name] for name in others} == {name: before[name] for name in others}
+    shown = {one.id: (one.title, one.content, one.hidden) for one in memory.snapshot.notes}
+    again = Memory.open(folder)
+    assert {one.id: (one.title, one.content, one.hidden) for one in again.snapshot.notes} == shown
+    assert again.snapshot.problems == memory.snapshot.problems
+    assert all(entry.change_set.kind != "outside" for entry in again.log())
+    if not made.empty:
+        memory.undo(made)
+    assert tree(folder) == before
+
+
+def test_what_the_home_holds_is_a_note_graph_with_the_exact_pages(folder: Path) -> None:
+    memory = Memory.open(folder)
+    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "debugging.md").id, content="New."))
+    held = json.loads((memory.home / "graph" / "graph.json").read_bytes())["notes"]
+    kept = {one["nuggets-tui.page"]["file"]: one["nuggets-tui.page"]["text"] for one in held}
+    assert {name: text.encode() for name, text in kept.items() if name != "MEMORY.md"} == {
+        name: data for name, data in tree(folder).items() if name != "MEMORY.md"
+    }

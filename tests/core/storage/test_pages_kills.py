@@ -1,0 +1,107 @@
+"""A writer of pages that is killed at any step: no page is lost or half written, and log and pages agree.
+
+Every fourth step is tried here, with NUGGETS_KILLS=1 each.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from kits.claude_pages import note_of, tree, write_folder
+
+from core import Memory
+from core.graph.edits import create_note, hide_note
+from core.verify import findings
+
+pytestmark = pytest.mark.slow
+
+EVERY = 1 if "NUGGETS_KILLS" in os.environ else 4
+ROOT = Path(__file__).parents[3]
+
+AT_STEP = """
+import sys
+sys.path.insert(0, "tests")
+from kits.claude_pages import note_of
+from kits.kill_steps import end_before_step
+from core import Memory
+from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
+memory = Memory.open(sys.argv[1])
+def id_of(file):
+    return note_of(memory, file).id
+deeds = {
+    "title": lambda draft: edit_note(draft, id_of("deploy-needs-vpn.md"), title="Renamed", content="New text."),
+    "hide": lambda draft: (
+        hide_note(draft, id_of("feedback_pnpm.md")), edit_note(draft, id_of("debugging.md"), content="Edited.")
+    ),
+    "new": lambda draft: create_note(draft, "claude", "Made here", "Its text."),
+    "show": lambda draft: unhide_note(draft, id_of("billing.md")),
+}
+end_before_step(int(sys.argv[2]))
+if sys.argv[3] == "undo":
+    memory.undo()
+else:
+    memory.change(sys.argv[3], deeds[sys.argv[3]])
+print("done", flush=True)
+"""
+
+
+def _started(root: Path, deed: str) -> Path:
+    """A folder right before the deed."""
+    folder = write_folder(root)
+    memory = Memory.open(folder)
+    if deed == "show":
+        memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "billing.md").id))
+    if deed == "undo":
+        memory.change("new", lambda draft: create_note(draft, "claude", "Made here", "Its text."))
+    memory.close()
+    return folder
+
+
+def _run(folder: Path, step: int, deed: str) -> bytes:
+    return subprocess.run(
+        [sys.executable, "-c", AT_STEP, str(folder), str(step), deed],
+        cwd=ROOT, stdout=subprocess.PIPE, check=False, timeout=60,
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("deed", ["title", "hide", "new", "show", "undo"])
+def test_killed_before_any_step_the_change_is_whole_or_not_there(
+    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_STATE", str(tmp_path / "state-0"))
+    whole = _started(tmp_path / "whole", deed)
+    before = tree(whole)
+    assert _run(whole, 100_000, deed) == b"done\n"
+    after = tree(whole)
+    seen = set()
+    for step in range(0, 200, EVERY):
+        monkeypatch.setenv("NUGGETS_STATE", str(tmp_path / f"state-{step + 1}"))
+        folder = _started(tmp_path / f"at-{step}", deed)
+        assert tree(folder) == before
+        done = _run(folder, step, deed)
+        shown = {
+            n.id: (n.title, n.content, n.hidden) for n in Memory.open(folder, reconcile=False).snapshot.notes
+        }
+        memory = Memory.open(folder)
+        found = tree(folder)
+        assert found in (before, after), step
+        seen.add(found == after)
+        assert {n.id: (n.title, n.content, n.hidden) for n in memory.snapshot.notes} == shown, step
+        assert memory.snapshot.problems == ()
+        assert findings(memory.snapshot) == []
+        assert memory.conflicts() == ()
+        assert all(entry.change_set.kind != "outside" for entry in memory.log()), step
+        assert memory._store.journal is not None
+        assert memory._store.journal.pending_count() == 0
+        assert not (memory.home / "pages-owed.json").exists()
+        if found == after and deed != "undo":
+            memory.undo()
+            assert tree(folder) == before, step
+        if done:
+            break
+    assert seen == {True, False}
