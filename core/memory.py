@@ -905,8 +905,15 @@ class Memory:
         The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
         else in the setting. accept, refuse: ids of entries, as `core.promotion.promote` reads them. progress:
         called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
-        StorageError when the working directory is gone; errors as in `apply`.
+        InvalidInputError for a memory of pages, StorageError when the working directory is gone; errors as in `apply`.
         """
+        if self.pages is not None:
+            raise InvalidInputError(
+                "Claude Code reads these pages itself, so nothing is promoted from them",
+                code=ErrorCode.NO_PLACE,
+                where=str(self.pages),
+                kept="nothing was written",
+            )
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
             with self._guard:
@@ -921,6 +928,8 @@ class Memory:
     @_of_the_log
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
         """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
+        if self.pages is not None:
+            return ()
         with self._guard:
             return self._promoter().targets(str(cwd) if cwd is not None else None)
 

@@ -53,10 +53,22 @@ def with_graph(memory: Memory) -> Memory:
     return memory
 
 
+def check_facts(memory: Memory) -> None:
+    """Raises InvalidInputError for a memory that has no place for facts."""
+    if memory.pages is not None:
+        raise InvalidInputError(
+            "a folder of Claude Code's pages has no facts, only notes",
+            code=ErrorCode.NO_PLACE,
+            where=str(memory.pages),
+            kept="nothing was changed",
+        )
+
+
 def remember(memory: Memory, nugget: str, key: str, value: str) -> Remembered:
     """Stores a fact; an existing key gets the new value. Errors as `core.facts.edits.remember` and `Memory.change`."""
     from core.facts import edits
 
+    check_facts(memory)
     former: list[str] = []
 
     def store(draft: Draft) -> Note:
@@ -73,6 +85,7 @@ def forget(memory: Memory, nugget: str, key: str) -> tuple[Note | None, ChangeSe
     """Takes a fact out of recall; its note, hidden now, or None for no such key. Errors as `Memory.change`."""
     from core.facts import edits
 
+    check_facts(memory)
     return memory.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
 
 

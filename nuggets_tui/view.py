@@ -97,6 +97,7 @@ class Past(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True, eq=False):
     """The state of the main screen.
 
+    `pages`: whether its notes are pages of Claude Code, which lie in `home`.
     `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
@@ -114,6 +115,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     """
 
     home: str = ""
+    pages: bool = False
     snapshot: Snapshot = _EMPTY
     log: Log = _NO_LOG
     now: datetime | None = None

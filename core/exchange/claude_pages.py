@@ -15,6 +15,7 @@ from core.exchange.claude import INDEX, type_of
 from core.exchange.pages import links_of, names_of, prose, stem_of
 from core.exchange.records import SourceFile, as_texts, time_of
 from core.model.infer import MetaInput
+from core.text.wiki import is_slug
 
 NUGGET: Final = "claude"
 _TITLE: Final = 200
@@ -141,16 +142,12 @@ def _with_title(file: str, page: str, title: str) -> str:
         return page_text.with_heading(parts, title).joined()
     if "title" in fields and _text(fields["title"]):
         changed = page_text.with_field(parts, "title", title)
-    elif _is_slug(given):
+    elif is_slug(given):
         # Other pages, and Claude Code itself, know it by this name.
         changed = page_text.with_field(parts, "title", title, behind="name")
     else:
         changed = page_text.with_field(parts, "name", title)
     return _readable(file, changed.joined(), page)
-
-
-def _is_slug(name: str) -> bool:
-    return re.fullmatch(r"[a-z0-9][a-z0-9_.-]*", name) is not None
 
 
 def _with_content(file: str, page: str, content: str) -> str:

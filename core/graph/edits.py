@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -14,6 +15,7 @@ from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import METADATA_FIELDS, Link, Note, custom_tags, normalise_tag, replace, with_system_tags
 from core.text.normalise import normalise_content, normalise_line, squeeze
+from core.text.wiki import is_slug, with_renamed_links
 
 MERGED_INTO = "mergedInto"
 GIVEN_HITS_TO = "mergedHits"
@@ -76,7 +78,24 @@ def edit_note(
     after = replace(after, updated_at=draft.at)
     if rewritten:
         after = replace(after, last_rewritten_at=draft.at)
+    if before.page is not None and after.title != before.title:
+        _rename_links(draft, before, after.title)
     return draft.put(after)
+
+
+def _rename_links(draft: Draft, note: Note, title: str) -> None:
+    """Has other pages link to the new title of a page that they know by its old one."""
+    assert note.page is not None
+    stem = note.page.file.rpartition("/")[2].rpartition(".")[0]
+    named = re.search(rf"""(?m)^name:[ \t]*(["']?){re.escape(note.title)}\1[ \t]*\r?$""", note.page.text)
+    # A name without spaces stays in the page beside its title: it is what Claude Code knows it by.
+    if note.title.casefold() == stem.casefold() or (named and is_slug(note.title)):
+        return
+    for other in tuple(draft.notes()):
+        if other.page is not None and other.id != note.id and not other.hidden:
+            content = with_renamed_links(other.content, note.title, title)
+            if content != other.content:
+                draft.put(replace(other, content=content, updated_at=draft.at))
 
 
 def _same(before: Note, after: Note) -> bool:

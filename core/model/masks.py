@@ -24,7 +24,7 @@ import msgspec
 from core.model.change import Author, ChangeSet, FactChange, FileChange, NoteChange
 from core.model.entry import Conflict
 from core.model.fact import Fact
-from core.model.note import HiddenFact, Note, normalise_tag, replace, vector_spec
+from core.model.note import HiddenFact, Note, Page, normalise_tag, replace, vector_spec
 from core.model.secrets import Held
 from core.text.mask import MASK, mask
 from core.text.secrets import find_secrets
@@ -291,6 +291,7 @@ class Masks:
             subject=self.text(note.subject),
             last_hit_session=self.text(note.last_hit_session),
             hidden_fact=self._hidden_fact(note.hidden_fact),
+            page=self._page(note.page),
             extra=self.value(note.extra),
         )
         told = any(part.partition(":")[2] in self.fragments for part in note.vector.basis)
@@ -300,6 +301,14 @@ class Masks:
 
     def _optional(self, text: str | None) -> str | None:
         return None if text is None else self.text(text)
+
+    def _page(self, page: Page | None) -> Page | None:
+        if page is None:
+            return None
+        line = self._optional(page.line)
+        return msgspec.structs.replace(
+            page, text=self.text(page.text), line=line, behind=self.text(page.behind)
+        )
 
     def _tag(self, tag: str) -> str:
         return tag if self.text(tag) == tag else _MASKED_TAG

@@ -20,13 +20,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from core.errors import ErrorCode, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.folder import default_home
 from core.model.change import Author
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
+from core.places import pages_of
 from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:
@@ -131,6 +132,15 @@ class Pipeline:
         StorageError, ReadOnlyError.
         """
         folder = absolute_path(default_home() if home is None else Path(home).expanduser())
+        pages = pages_of(folder)
+        if pages is not None:
+            raise InvalidInputError(
+                "the pipeline makes facts of texts, and a folder of Claude Code's pages has no place for facts",
+                code=ErrorCode.NO_PLACE,
+                where=str(pages),
+                kept="nothing was written",
+                todo="submit the text to a memory of your own, or add a note",
+            )
         return cls(
             folder,
             Database.open(folder),

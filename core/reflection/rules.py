@@ -29,7 +29,8 @@ def archive_low_value(view: PassView, note: Note, settings: ReflectionSettings) 
 
 def normalise_prose(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Takes white space that means nothing and repeated lines out of prose and lists."""
-    if view.low_value(note):
+    if note.page is not None or view.low_value(note):
+        # White space and repeated lines of a page are of those who write it.
         return
     tidy = tidied(note.content)
     # A fact of nothing but white space has no tidy value; it is for a person to see to.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import NuggetsError
 from core.pipeline.extra import Extra, install_command
+from core.places import folder_of
 from nuggets_tui.agent_files import NAMES, is_installed
 from nuggets_tui.cli.agent import VERSION, command_of, place_of, standings_of
 from nuggets_tui.cli.groups import command, example
@@ -76,7 +78,7 @@ def doctor(call: Invocation, /) -> int:
         lambda: {
             "version": VERSION,
             "ok": not wrong,
-            "home": str(call.folder),
+            "home": str(folder_of(call.folder)),
             "checks": [check.document() for check in checks],
         },
         lambda: _lines(checks, wrong),
@@ -246,7 +248,10 @@ def _memory(call: Invocation) -> Iterator[Check]:
     memory = call.memory_as_it_is
     snapshot = memory.snapshot
     counts = f"{plural(snapshot.fact_count, 'fact')}, {plural(len(snapshot.notes), 'note')}"
-    yield Check("memory", "folder", "ok", f"{folder}: {counts}")
+    yield Check("memory", "folder", "ok", f"{folder_of(folder)}: {counts}")
+    if memory.pages is not None:
+        said = f"its notes are pages of Claude Code; history and backups lie in {folder}"
+        yield Check("memory", "pages", "ok", said)
     findings = Workspace(memory).verify()
     for finding in findings[:_FINDINGS]:
         todo = "nuggets verify --repair" if finding.means is not None else "nuggets verify"
@@ -315,12 +320,12 @@ def _elsewhere(call: Invocation, place: Place) -> Iterator[Check]:
 
     found = [
         one for one in found_memories(place.home_dir, place.environ)
-        if os.path.realpath(one.path) != os.path.realpath(call.folder)
+        if os.path.realpath(one.path) != os.path.realpath(folder_of(call.folder))
     ]  # fmt: skip
     for one in found[:_FEW]:
         kind = "Claude Code's pages" if one.kind == "claude" else "a memory"
         said = f"{kind} in {one.path}: {one.problem or plural(one.files, 'file')}"
-        todo = f"nuggets --home {one.path}" if one.kind == "nuggets" else ""
+        todo = f"nuggets --home {shlex.quote(one.path)}"
         yield Check("elsewhere", one.kind, "note", said, todo)
     if len(found) > _FEW:
         yield Check("elsewhere", "more", "note", f"{len(found) - _FEW:,} more; the app lists them")

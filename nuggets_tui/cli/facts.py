@@ -60,6 +60,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             kept="nothing was written",
             todo="give a name",
         )
+    deeds.check_facts(call.memory)
     value = read_text(value)
     known_names = call.memory.snapshot.nugget_names
     made, former, _ = deeds.remember(call.memory, nugget, key, value)
@@ -200,6 +201,7 @@ def _related_document(note: Note, reason: str) -> dict[str, object]:
 @pass_call
 def forget(call: Invocation, /, nugget: str, key: str) -> int:
     """Take a fact out of recall. Its note is kept, hidden; `note unhide` brings the fact back."""
+    deeds.check_facts(call.memory)
     snapshot = call.memory.snapshot
     if nugget not in snapshot.nugget_names and not call.as_json:
         near = did_you_mean(nugget, snapshot.nugget_names)
@@ -233,6 +235,7 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
 @pass_call
 def facts(call: Invocation, /, nugget: str) -> None:
     """List the facts of a nugget."""
+    deeds.check_facts(call.memory_as_it_is)
     snapshot = call.memory_as_it_is.snapshot
     deeds.check_fact_file(snapshot, nugget)
     holder = snapshot.nugget(nugget)
@@ -266,6 +269,7 @@ def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
     """Forget every fact of a nugget. Their notes are kept, hidden."""
     from core.facts import edits
 
+    deeds.check_facts(call.memory)
     holder = call.memory.snapshot.by_name.get(nugget)
     if holder is None:
         error = call.memory.snapshot.no_nugget(nugget)

@@ -157,8 +157,8 @@ class OpeningController(Controller):
         memory = self._opening.future.result()
         self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
-            home=str(memory.folder), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
-            trouble="", quick_counts=None,
+            home=str(memory.folder), pages=memory.pages is not None, snapshot=memory.snapshot,
+            now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
         self._reading.begin()

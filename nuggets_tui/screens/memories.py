@@ -1,4 +1,4 @@
-"""The memories found on this machine: Claude Code's pages to read, and other folders to open."""
+"""The memories found on this machine: Claude Code's pages to read or to open, and other folders to open."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
 _INTRODUCTION: Final = (
-    "Pages that Claude Code keeps are read-only here. Another memory opens in place of the current one."
+    "Another memory opens in place of the current one. You can read the pages that Claude Code keeps here, or open "
+    "them as a memory: then you can search and edit them."
 )
 _SEARCHING: Final = Content.styled("Looking for memories …", MUTED)
 _NONE: Final = Content(
@@ -63,8 +65,9 @@ class MemoriesScreen(Dialog[str]):
     """A list of folders. Answers with the one to open; pages are shown without leaving."""
 
     heading = "Memories found on this machine"
-    keys = "⏎  read or open · ↑↓  choose · esc  close"
+    keys = "⏎  read or open · o  open · ↑↓  choose · esc  close"
     about = _INTRODUCTION
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open", "open", show=False)]
 
     def __init__(self, home: str, now: datetime) -> None:
         """`home`: the folder that is open."""
@@ -111,16 +114,29 @@ class MemoriesScreen(Dialog[str]):
         event.stop()
         one = self._found[int(event.row.key)]
         if one.kind == "claude":
-            self.app.push_screen(PagesScreen(one, self._now))
+            self.app.push_screen(PagesScreen(one, self._now), self._opened)
         else:
             self.dismiss(one.path)
 
+    def _opened(self, path: str | None) -> None:
+        if path is not None:
+            self.dismiss(path)
 
-class PagesScreen(Dialog[None]):
-    """The pages of one folder at the left, the text of one at the right; nothing here writes."""
+    def action_open(self) -> None:
+        """Answers with the folder under the cursor, whatever it holds."""
+        row = self.query_one(RowList).cursor_row
+        if row is not None:
+            self.dismiss(self._found[int(row.key)].path)
 
-    keys = "⏎  read · tab  switch · ↑↓  choose, scroll · esc  close"
-    about = "Pages that another program keeps. They are read-only here."
+
+class PagesScreen(Dialog[str]):
+    """The pages of one folder at the left, the text of one at the right; nothing here writes. Answers with the folder
+    when it is to be opened.
+    """
+
+    keys = "⏎  read · o  open as a memory · tab  switch · ↑↓  choose, scroll · esc  close"
+    about = "Pages that another program keeps. They are read-only here. Open them as a memory to edit them."
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("o", "open", "open", show=False)]
 
     def __init__(self, memory: FoundMemory, now: datetime) -> None:
         super().__init__(classes="full")
@@ -155,6 +171,10 @@ class PagesScreen(Dialog[None]):
             age = time_ago(page.at, self._now) if page.at else ""
             said = content(f"{data_size(page.size)}  {age}", MUTED)
         return Row(key, (content(safe_line(page.name, 300), "bold"), said))
+
+    def action_open(self) -> None:
+        """Answers with the folder."""
+        self.dismiss(self._memory.path)
 
     @on(RowList.RowHighlighted)
     def show_page(self, event: RowList.RowHighlighted) -> None:

@@ -13,6 +13,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from core.folder import MEMORY_FOLDER
 from nuggets_tui.key_map import KeyMap
 from nuggets_tui.pipeline_status import NOT_BEGUN, STATUS_ICONS, PipelineIndicator
 from nuggets_tui.safe_text import content, cut, safe_line
@@ -25,10 +26,17 @@ _LEAST_EVENT: Final = 24
 _GAP: Final = "   "
 # Cells of the name of a memory, where its whole path has no room.
 _MEMORY: Final = 18
+_PAGES: Final = 30
 _NOTHING_TO_IT: Final = (
     "note_id", "suggested", "origin", "new_since", "own", "found", "hops", "fresh", "order", "show_hidden",
     "show_facts",
 )  # fmt: skip
+
+
+def _project(home: str) -> str:
+    """What a folder of pages is called: by its project, whose folder bears the project's path."""
+    folder = Path(home)
+    return folder.parent.name.strip("-") if folder.name == MEMORY_FOLDER else folder.name
 
 
 class HeaderLine(Widget):
@@ -111,6 +119,8 @@ class HeaderLine(Widget):
             return ""
         if Path(home).name.startswith(COPY_PREFIX):
             return "demo"
+        if self.view.pages:
+            return cut(f"Claude Code: {_project(home)}", _PAGES)
         path = short_path(home)
         short = path.startswith("~") and cell_len(path) <= _MEMORY
         return path if short else cut(Path(home).name or path, _MEMORY)
@@ -118,7 +128,8 @@ class HeaderLine(Widget):
     def _left(self, *, full: bool = False, counts: bool = True) -> Content:
         view = self.view
         name = self._memory
-        parts = [content(short_path(view.home) if full and name != "demo" else name)] if name else []
+        whole = f"Claude Code's pages, {short_path(view.home)}" if view.pages else short_path(view.home)
+        parts = [content(whole if full and name != "demo" else name)] if name else []
         if not counts:
             return Content.assemble(_NAME, " ", *parts)
         if view.loaded or view.quick_counts is not None:

@@ -105,7 +105,8 @@ class _Files:
     def scrub(self, masks: Masks) -> None:
         for place, data in self.rewrites(masks):
             if data is not None:
-                replace_file(write_target(self.home, place.path), data)
+                target = write_target(self.home, place.path)
+                replace_file(target, data, mode=target.stat().st_mode & 0o777)
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,12 @@ def masked_document(document: Document, masks: Masks, rules: InferenceSettings) 
         return document
     data = b"".join(dataclasses.replace(document, raws=raws, fields=fields).to_parts())
     if isinstance(document, GraphDocument):
-        return read_graph(document.path, data, document.fingerprint, rules)
+        made = read_graph(document.path, data, document.fingerprint, rules)
+        if document.pages is None:
+            return made
+        known = zip(document.notes, made.notes, strict=True)
+        notes = tuple(None if former is None else note for former, note in known)
+        return dataclasses.replace(document, raws=made.raws, fields=made.fields, notes=notes)
     return read_nugget(document.path, data, document.fingerprint)
 
 
@@ -222,6 +228,21 @@ def _copies(home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings) 
             yield Place("copy", path), told
 
 
+def _pages(loaded: Loaded, masks: Masks) -> _Rewrites:
+    """The pages that are the notes, in the folder of another program."""
+    pages = loaded.graph.pages
+    if pages is None:
+        return
+    for name, file in sorted(pages.files.items()):
+        if file.text is None:
+            if masks.holds(file.data):
+                yield Place("untouched", pages.path(name)), None
+            continue
+        told = masks.text(file.text)
+        if told != file.text:
+            yield Place("file", pages.path(name)), told.encode()
+
+
 def _settings(home: Path, masks: Masks) -> _Rewrites:
     """What is typed to be kept: settings, and searches, which bear the titles of notes."""
     for name in (SETTINGS_FILE, SEARCHES_FILE):
@@ -266,7 +287,9 @@ def _kept(
         lambda masks: _settings(home, masks),
     )
     file = () if journal is None else (_Log(journal, rules),)
-    return (*file, *(_Files(home, one) for one in rewrites))
+    pages = loaded.graph.pages
+    beside = () if pages is None else (_Files(pages.folder, lambda masks: _pages(loaded, masks)),)
+    return (*file, *(_Files(home, one) for one in rewrites), *beside)
 
 
 class Folder:
