@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.exchange.records import LeftOut
 from core.model.fact import Nugget
-from core.model.note import FILE_NAMES, Note
+from core.model.note import FILE_NAMES, Note, replace
 from core.model.snapshot import Snapshot
 
 
@@ -21,7 +21,7 @@ def differences(one: Snapshot, other: Snapshot) -> list[LeftOut]:
 def _of_notes(one: Snapshot, other: Snapshot) -> Iterator[LeftOut]:
     if one.notes == other.notes:
         return
-    here, there = one.by_id, other.by_id
+    here, there = _said(one), _said(other)
     for id in dict.fromkeys((*here, *there)):
         if id not in there:
             yield LeftOut(id, "only this memory has the note")
@@ -31,6 +31,13 @@ def _of_notes(one: Snapshot, other: Snapshot) -> Iterator[LeftOut]:
             yield LeftOut(id, f"the note differs in {', '.join(_fields(here[id], there[id]))}")
     if here == there:
         yield LeftOut("notes", "they stand in another order")
+
+
+def _said(snapshot: Snapshot) -> dict[str, Note]:
+    """The notes by id. The page that a note is in one memory, it cannot be in another."""
+    return {
+        id: note if note.page is None else replace(note, page=None) for id, note in snapshot.by_id.items()
+    }
 
 
 def _fields(one: Note, other: Note) -> list[str]:

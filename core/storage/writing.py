@@ -244,10 +244,10 @@ def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
 
     Raises InvalidInputError for what no page can hold.
     """
-    if loaded.graph.pages is None:
-        return effective
     from core.storage.format import pages
 
+    if loaded.graph.pages is None:
+        return pages.without_pages(effective)
     return pages.completed(loaded.graph, effective)
 
 

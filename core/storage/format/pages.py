@@ -34,6 +34,7 @@ from core.model.note import replace as with_fields
 from core.model.snapshot import Problem, ProblemKind
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
+from core.storage.files.exchange import wait_for_writers
 from core.storage.format.codec import write_note
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 LINKED: Final = "linked"
 _LARGEST: Final = 4 << 20
 _DEPTH: Final = 3
+_PATIENCE: Final = 1.0
 _ID_BYTES: Final = 4
 _STAYS: Final = "the page is unchanged"
 
@@ -206,7 +208,10 @@ def _read_page(path: Path, known: PageFile | None) -> PageFile:
     try:
         if known is not None and known.fingerprint is not None and known.fingerprint == fingerprint(path):
             return known
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size <= _LARGEST:
+            # Who writes a page in place is half done with it for a moment.
+            wait_for_writers(path, _PATIENCE)
+        else:
             return PageFile(fingerprint(path), problem=f"is larger than {_LARGEST >> 20} MB")
         found = read_file(path)
         mode = stat.S_IMODE(path.stat().st_mode)
@@ -549,6 +554,21 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     for change in effective.notes:
         notes.append(_completed(change, pages, index, taken))
     return msgspec.structs.replace(effective, notes=tuple(notes))
+
+
+def without_pages(effective: ChangeSet) -> ChangeSet:
+    """A change set for a memory whose notes are no pages: what came from one that has them leaves them behind."""
+    if all(change.after is None or change.after.page is None for change in effective.notes):
+        return effective
+    return msgspec.structs.replace(
+        effective,
+        notes=tuple(
+            change
+            if change.after is None
+            else msgspec.structs.replace(change, after=with_fields(change.after, page=None))
+            for change in effective.notes
+        ),
+    )
 
 
 def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:

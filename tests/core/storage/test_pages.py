@@ -16,8 +16,10 @@ from core.errors import InvalidInputError, ReadOnlyError, StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.infer import MetaInput
+from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
 from core.verify import findings
+from core.workspace import Workspace
 
 LAWS = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -194,6 +196,89 @@ def test_facts_are_refused_in_one_sentence_and_nothing_is_written(folder: Path) 
         memory.change("fact", lambda draft: remember(draft, "claude", "key", "value"))
     assert tree(folder) == before
     assert memory.log() == () or not memory.log()
+
+
+def test_pages_that_link_by_a_title_link_to_the_new_one(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    billing = note_of(memory, "billing.md")
+    _, made = memory.change("title", lambda draft: edit_note(draft, billing.id, title="Invoices"))
+    assert _differs(folder, before) == {"billing.md", "debugging.md", "MEMORY.md"}
+    assert "Compare [[Invoices]]." in (folder / "debugging.md").read_text()
+    assert "name: Invoices\n" in (folder / "billing.md").read_text()
+    assert "# Invoices\n" in (folder / "billing.md").read_text()
+    assert {change.id for change in made.notes} == {billing.id, note_of(memory, "debugging.md").id}
+    assert billing.id in [link.to for link in note_of(memory, "debugging.md").links]
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_the_words_of_the_index_are_edited_between_its_lines(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    note = note_of(memory, "MEMORY.md")
+    memory.change(
+        "words",
+        lambda draft: edit_note(
+            draft, note.id, content=note.content.replace("before you", "twice before you")
+        ),
+    )
+    assert tree(folder) == before | {
+        "MEMORY.md": before["MEMORY.md"].replace(b"Ask before", b"Ask twice before")
+    }
+    memory.change("hide", lambda draft: hide_note(draft, note.id))
+    left = (folder / "MEMORY.md").read_text()
+    assert "Ask" not in left
+    assert left.count("](") == 3
+    memory.undo()
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    with pytest.raises(InvalidInputError, match="nothing is promoted"):
+        memory.promote(cwd=folder.parent)
+    assert memory.promotion_targets() == ()
+    with pytest.raises(InvalidInputError, match="no place for facts"):
+        Pipeline.open(memory.home)
+    memory.daily_pass(if_due=False)
+    changed = _differs(folder, before)
+    memory.undo()
+    assert changed == set() or tree(folder) == before
+
+
+def test_reflection_leaves_white_space_of_pages_alone_and_a_second_pass_proposes_nothing(
+    folder: Path,
+) -> None:
+    memory = Memory.open(folder)
+    memory.reflect()
+    assert (folder / "deploy-needs-vpn.md").read_bytes().decode() == PAGES["deploy-needs-vpn.md"]
+    assert memory.reflect(dry_run=True).change_set.empty
+
+
+def test_a_credential_is_masked_in_the_pages_too(folder: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for name in ("debugging.md", "MEMORY.md"):
+        (folder / name).write_text((folder / name).read_text() + f"\nToken: {secret}\n")
+    os.chmod(folder / "debugging.md", 0o640)
+    memory = Memory.open(folder)
+    id = note_of(memory, "debugging.md").id
+    memory.change("edit", lambda draft: edit_note(draft, id, add_tags=["mine"]))
+    Workspace(memory).mask_secrets(Workspace(memory).masking())
+    for path in (*folder.rglob("*"), *memory.home.rglob("*")):
+        assert not path.is_file() or secret.encode() not in path.read_bytes(), path
+    assert (folder / "debugging.md").stat().st_mode & 0o777 == 0o640
+    assert memory.log()[0].change_set.kind == "mask"
+    assert Memory.open(folder).log()[0].change_set.kind == "mask"
+
+
+def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_path: Path) -> None:
+    memory = Memory.open(folder)
+    target = tmp_path / "export.json"
+    memory.export("json", target)
+    other = Memory.open(tmp_path / "other")
+    other.bring_import(other.read_import(target))
+    assert all(note.page is None for note in other.snapshot.notes)
+    assert {note.title for note in other.snapshot.notes} == {note.title for note in memory.snapshot.notes}
 
 
 # Other programs

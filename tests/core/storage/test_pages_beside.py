@@ -1,0 +1,103 @@
+"""Our writer beside programs that write the same pages without a lock, at any time: nothing of either is lost."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from kits.claude_pages import note_of, write_folder
+
+from core import Memory
+from core.graph.edits import create_note, edit_note
+from core.model.draft import Draft
+
+pytestmark = pytest.mark.slow
+
+# As an agent does: reads a page as it is now, changes one line of it, and writes all of it in place.
+WRITER = """
+import pathlib, re, sys, time
+page, turns = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+for turn in range(turns):
+    text = page.read_text()
+    text = re.sub(r"theirs \\d+", f"theirs {turn}", text)
+    if sys.argv[3] == "replace":
+        beside = page.with_suffix(".new")
+        beside.write_text(text)
+        beside.replace(page)
+    else:
+        page.write_text(text)
+    time.sleep(0.02)
+print("done")
+"""
+PAGE = "---\nname: shared\n---\n\nours 0\n\nbetween\n\ntheirs 0\n"
+
+
+def _edit(memory: Memory, file: str, turn: int) -> None:
+    def edited(draft: Draft) -> None:
+        note = next(note for note in draft.notes() if note.page and note.page.file == file)
+        edit_note(draft, note.id, content=re.sub(r"ours \d+", f"ours {turn}", note.content))
+
+    memory.change(f"turn {turn}", edited)
+
+
+@pytest.mark.parametrize("way", ["replace", "in place"])
+def test_pages_that_another_program_writes_do_not_lose_its_changes_nor_ours(way: str, tmp_path: Path) -> None:
+    folder = write_folder(
+        tmp_path, {"a.md": PAGE, "b.md": PAGE.replace("shared", "other"), "MEMORY.md": "# I\n"}
+    )
+    memory = Memory.open(folder)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder / "b.md"), "60", way], stdout=subprocess.PIPE
+    )
+    for turn in range(1, 41):
+        _edit(memory, "a.md", turn)
+    assert writer.communicate()[0] == b"done\n"
+    memory.refresh()
+    assert "ours 40" in (folder / "a.md").read_text()
+    assert "theirs 59" in (folder / "b.md").read_text()
+    assert "theirs 59" in note_of(memory, "b.md").content
+    ours = [e.change_set.reason for e in memory.log(limit=500) if e.change_set.reason.startswith("turn ")]
+    assert len(ours) == 40
+
+
+def test_of_one_page_that_both_write_every_version_is_in_the_log(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {"a.md": PAGE})
+    memory = Memory.open(folder)
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder / "a.md"), "60", "in place"], stdout=subprocess.PIPE
+    )
+    for turn in range(1, 31):
+        _edit(memory, "a.md", turn)
+    assert writer.communicate()[0] == b"done\n"
+    memory.refresh()
+    text = (folder / "a.md").read_text()
+    assert text.startswith("---\nname: shared\n---\n\n")
+    assert "between\n\ntheirs" in text
+    held = [str(entry.change_set) for entry in memory.log(limit=500)]
+    for wanted in (*(f"ours {turn}" for turn in range(1, 31)), "theirs 59"):
+        assert any(wanted in one for one in held)
+
+
+def test_two_of_our_processes_at_once_lose_nothing(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path)
+    before = len(Memory.open(folder).snapshot.notes)
+
+    def adding(number: int) -> None:
+        memory = Memory.open(folder)
+        for turn in range(8):
+            text = f"{number} {turn}"
+            memory.change("new", lambda draft, text=text: create_note(draft, "claude", "Same title", text))
+        memory.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(adding, range(3)))
+    memory = Memory.open(folder)
+    assert len(memory.snapshot.notes) == before + 24
+    pages = [note.page.file for note in memory.snapshot.notes if note.page]
+    assert len(set(pages)) == len(pages)
+    assert (folder / "MEMORY.md").read_text().count("(same-title") == 24
+    assert memory.conflicts() == ()

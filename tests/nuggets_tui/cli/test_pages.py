@@ -1,0 +1,87 @@
+"""The command line on a folder of Claude Code's pages: each command works on it, or says that it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kits.claude_pages import tree, write_folder
+
+from core.memories import found_memories
+
+
+@pytest.fixture
+def folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_folder(tmp_path)
+    monkeypatch.setenv("NUGGETS_HOME", str(folder))
+    return folder
+
+
+def test_what_only_reads_shows_the_pages_and_leaves_every_byte(folder: Path, nuggets: Any) -> None:
+    before = tree(folder)
+    assert "deploy-needs-vpn" in nuggets.ok("notes")
+    assert nuggets.json("search", "pnpm")[0]["title"] == "prefers-pnpm"
+    assert "never npm" in nuggets.ok("recall", "which package manager, pnpm or npm")
+    assert "Connect first." in nuggets.ok("note", "show", "deploy-needs-vpn")
+    status = nuggets.json("status")
+    assert (status["home"], status["noteCount"], status["exists"]) == (str(folder), 6, True)
+    assert "Nothing is wrong" in nuggets.ok("verify")
+    assert "pages of Claude Code" in str(nuggets.json("doctor", code=0)["checks"])
+    assert "claude" in nuggets.ok("list")
+    assert "white space" not in nuggets.ok("reflect", "--dry-run")
+    assert tree(folder) == before
+
+
+def test_what_changes_writes_pages_and_is_undone_to_the_byte(folder: Path, nuggets: Any) -> None:
+    before = tree(folder)
+    nuggets.ok("note", "add", "Rate limits", "The API allows 10 a second.", "--nugget", "claude")
+    assert "The API allows 10 a second." in (folder / "rate-limits.md").read_text()
+    assert "(rate-limits.md)" in (folder / "MEMORY.md").read_text()
+    nuggets.ok("note", "edit", "prefers-pnpm", "--content", "Use pnpm 9.")
+    assert "Use pnpm 9." in (folder / "feedback_pnpm.md").read_text()
+    nuggets.ok("note", "hide", "debugging notes")
+    assert not (folder / "debugging.md").exists()
+    nuggets.ok("note", "link", "prefers-pnpm", "rate limits", "--reason", "both matter")
+    assert "Rate limits" in nuggets.ok("log")
+    for _ in range(4):
+        nuggets.ok("undo")
+    assert tree(folder) == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("remember", "claude", "key", "value"),
+        ("forget", "claude", "key"),
+        ("facts", "claude"),
+        ("clear", "claude", "--yes"),
+        ("promote",),
+        ("ingest", "--nugget", "claude"),
+    ],
+)
+def test_what_pages_have_no_place_for_is_said_and_nothing_is_written(
+    folder: Path, nuggets: Any, command: tuple[str, ...]
+) -> None:
+    before = tree(folder)
+    said = nuggets.fails(*command, input="Caroline chose PostgreSQL.\n")
+    assert said.startswith(f"nuggets: {folder}: ")
+    assert "Claude Code" in said
+    assert tree(folder) == before
+
+
+def test_a_folder_of_pages_among_the_memories_of_this_machine_is_one_that_opens(
+    folder: Path, nuggets: Any, tmp_path: Path
+) -> None:
+    (found,) = found_memories(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
+    assert (found.kind, found.path) == ("claude", str(folder))
+    assert "billing" in nuggets.ok("--home", found.path, "notes").lower()
+
+
+def test_a_page_that_cannot_be_read_is_a_finding_with_its_place(folder: Path, nuggets: Any) -> None:
+    (folder / "broken.md").write_bytes(b"---\nname: *alias\n---\n")
+    result = nuggets("verify")
+    assert result.exit_code == 1
+    assert "broken.md" in result.stdout
+    assert "line 2" in result.stdout
+    assert (folder / "broken.md").read_bytes() == b"---\nname: *alias\n---\n"
