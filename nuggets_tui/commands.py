@@ -82,6 +82,15 @@ def _holds_something(view: View) -> bool:
     return view.loaded and not view.empty
 
 
+def _takes_facts(view: View) -> bool:
+    # Pages of Claude Code have no place for them.
+    return view.loaded and not view.pages
+
+
+def _can_be_promoted(view: View) -> bool:
+    return _holds_something(view) and not view.pages
+
+
 def _has_history(view: View) -> bool:
     # A memory that holds nothing any more may still get something back.
     return view.loaded and (not view.empty or bool(view.log.lines))
@@ -193,15 +202,15 @@ def _commands() -> tuple[Command, ...]:
                 when=_names_a_file, explains=lambda view: not view.trouble, former="o"),
         Command("new_note", "n", "note", "Write a new note", NOTES, lambda main: main.notes.new_note(), "opened", 4),
         Command("new_fact", "f", "fact", "Remember a new fact", FACTS,
-                lambda main: main.notes.new_fact(), "opened", 5),
+                lambda main: main.notes.new_fact(), "opened", 5, when=_takes_facts),
         Command("unsaved", "", "unsaved", "Continue an unsaved text", NOTES,
                 lambda main: main.unsaved.choose(), "memory"),
         Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", MEMORY,
                 lambda main: main.maintenance.reflect(), "memory", 9),
         Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", MEMORY,
-                lambda main: main.promotion.promote(), "memory", 10),
+                lambda main: main.promotion.promote(), "memory", 10, when=_can_be_promoted),
         Command("automatic", "", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
-                lambda main: main.promotion.ask_again(), "memory", former="D"),
+                lambda main: main.promotion.ask_again(), "memory", when=_can_be_promoted, former="D"),
         Command("undo", "u", "undo", "Undo your last change", HISTORY,
                 lambda main: main.history.undo(), "history", 11),
         Command("redo", "ctrl+r", "redo", "Redo what you undid last", HISTORY,
@@ -248,7 +257,7 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.time_travel.start_time_travel(), "memory", 20),
         Command("pipeline", "i", "pipeline", "Pipeline: submitted texts, proposals, jobs, entities, "
                                              "health", PIPELINE,
-                lambda main: main.pipeline.open(), "opened", 20),
+                lambda main: main.pipeline.open(), "opened", 20, when=_takes_facts),
         Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
                                          "decision", PIPELINE,
                 lambda main: main.pipeline.show_origin(), "note", former="O"),

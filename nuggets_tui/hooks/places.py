@@ -50,12 +50,16 @@ def nugget_of(folder: str) -> str:
     return name.strip(".-")[:64].rstrip(".-")
 
 
+# Facts, and pages where those are the notes.
+_FILES = (".nugget.json", ".donna.json", ".md")
+
+
 def version_of(home: str) -> list[list[object]]:
     """What tells one state of a memory from another without reading its files."""
     graph = os.path.join("graph", "graph.json")
     names = [graph, "settings.toml"]
     if os.path.isdir(home):
-        names += sorted(name for name in os.listdir(home) if name.endswith((".nugget.json", ".donna.json")))
+        names += sorted(name for name in os.listdir(home) if name.endswith(_FILES))
     found: list[list[object]] = []
     for name in names:
         try:

@@ -219,7 +219,7 @@ def _tip(view: View) -> Content:
 
 def _pipeline_status(view: View) -> list[list[Content]]:
     """The pipeline's status while nothing of it waits for a person: in words, and by its icon alone."""
-    if not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
+    if view.pages or not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
         return []
     return [[_indicator(view.pipeline, view.keys)], [_indicator(view.pipeline, view.keys, shortly=True)]]
 
