@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, NotFoundError, StorageError
 from core.model.change import ChangeSet
@@ -21,6 +21,9 @@ from core.storage.format.codec import unreadable_name
 from core.storage.format.documents import Document, GraphDocument, Loaded, id_of
 from core.storage.safety.backups import due_today, make_backup, prune
 from core.storage.safety.quarantine import record_bytes, records, set_aside
+
+if TYPE_CHECKING:
+    from core.storage.format.pages import PageSet
 
 LARGE: Final = 20
 
@@ -49,10 +52,21 @@ def keep_unreadable(home: Path, loaded: Loaded, now: datetime) -> None:
             with suppress(StorageError, NotFoundError):
                 keep_whole(home, document.path, document.broken, now)
             continue
+        if isinstance(document, GraphDocument) and document.pages is not None:
+            _keep_unreadable_pages(home, document.pages, now)
         for place, problem in unread_places(document):
             raw = document.raws[place]
             set_aside(
                 home, file=file, data=raw, reason=problem.what, where=problem.where, at=iso(now), whole=False
+            )
+
+
+def _keep_unreadable_pages(home: Path, pages: PageSet, now: datetime) -> None:
+    for name, file in pages.files.items():
+        if file.problem and file.data:
+            where = str(pages.path(name))
+            set_aside(
+                home, file=name, data=file.data, reason=file.problem, where=where, at=iso(now), whole=True
             )
 
 
@@ -154,6 +168,9 @@ def with_last_read(document: Document, versions: Mapping[int, bytes]) -> list[by
 
 def unread_places(document: Document) -> Iterator[tuple[int, Problem]]:
     """Each place that cannot be read, in the order of the file, with its problem."""
+    if isinstance(document, GraphDocument) and document.pages is not None:
+        # The graph can be read, and has what was last read of a page that cannot be.
+        document = document.pages.stored
     if document.problems:
         bad = (place for place, item in enumerate(document.items) if item is None)
         yield from zip(bad, document.problems, strict=False)

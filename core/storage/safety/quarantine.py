@@ -27,7 +27,7 @@ from core.storage.format.json_text import JsonError, dump, load
 QUARANTINE: Final = "quarantine"
 
 RECORD: Final = ".record.json"
-_NAME: Final = re.compile(STAMP + r"-(?P<digest>[0-9a-f]{8})-(?P<file>.+\.(?:json|toml))")
+_NAME: Final = re.compile(STAMP + r"-(?P<digest>[0-9a-f]{8})-(?P<file>.+\.(?:json|toml|md|markdown))")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_NAME: Final = 120
 _DIGITS: Final = 8

@@ -366,6 +366,7 @@ def test_a_page_that_cannot_be_read_is_a_problem_and_keeps_its_bytes(folder: Pat
     other = note_of(memory, "feedback_pnpm.md")
     memory.change("edit", lambda draft: edit_note(draft, other.id, content="Other."))
     assert (folder / "debugging.md").read_bytes() == (folder / "strange.md").read_bytes() == data
+    assert {record.path.read_bytes() for record in memory.set_aside()} == {data}
     (folder / "debugging.md").write_text(PAGES["debugging.md"])
     (folder / "strange.md").unlink()
     memory.refresh()
