@@ -46,3 +46,15 @@ def user_configuration_folder() -> Path:
     from platformdirs import user_config_path
 
     return user_config_path("nuggets", appauthor=False)
+
+
+def pages_of(home: Path) -> Path | None:
+    """The folder of the pages that are the notes of the memory in `home`; None for other memories."""
+    import json
+
+    try:
+        said = json.loads((home / PLACE_FILE).read_bytes())
+    except (OSError, ValueError):
+        return None
+    folder = said.get("folder") if isinstance(said, dict) else None
+    return Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else None

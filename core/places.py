@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
-from core.folder import MEMORY_PAGE, PLACE_FILE, PROJECTS_FOLDER
+from core.folder import MEMORY_PAGE, PROJECTS_FOLDER, pages_of
 
 
 def home_of(folder: Path) -> Path:
@@ -27,13 +26,3 @@ def home_of(folder: Path) -> Path:
 def folder_of(home: Path) -> Path:
     """The folder that a person knows a memory by: that of its pages where it has such, else its home."""
     return pages_of(home) or home
-
-
-def pages_of(home: Path) -> Path | None:
-    """The folder of the pages that are the notes of the memory in `home`; None for other memories."""
-    try:
-        said = json.loads((home / PLACE_FILE).read_bytes())
-    except (OSError, ValueError):
-        return None
-    folder = said.get("folder") if isinstance(said, dict) else None
-    return Path(folder) if isinstance(folder, str) and os.path.isabs(folder) else None

@@ -21,13 +21,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.folder import default_home
+from core.folder import default_home, pages_of
 from core.model.change import Author
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
-from core.places import pages_of
 from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:

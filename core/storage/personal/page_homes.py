@@ -10,8 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ErrorCode, NuggetsError, StorageError
-from core.folder import FACT_SUFFIXES, GRAPH_FILE, MEMORY_FOLDER, MEMORY_PAGE, PLACE_FILE, PROJECTS_FOLDER
-from core.places import pages_of
+from core.folder import (
+    FACT_SUFFIXES,
+    GRAPH_FILE,
+    MEMORY_FOLDER,
+    MEMORY_PAGE,
+    PLACE_FILE,
+    PROJECTS_FOLDER,
+    pages_of,
+)
 from core.storage.files.atomic import make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.user_folders import STATE_VARIABLE
