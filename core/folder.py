@@ -21,6 +21,8 @@ PROJECTS_FOLDER: Final = "projects"
 MEMORY_FOLDER: Final = "memory"
 MEMORY_PAGE: Final = "MEMORY.md"
 OWED_FILE: Final = "pages-owed.json"
+# The pipeline's one database.
+PIPELINE_FILE: Final = "pipeline.db"
 
 
 def suffix_in_use(folder: Path, names: Iterable[str]) -> str:

@@ -22,6 +22,10 @@ def main() -> None:
         from nuggets_tui.hooks.fast import main as take_event
 
         take_event(sys.argv[2:])
+    if sys.argv[1:] == ["--version"] and sys.stdout is not None and sys.stderr is not None:
+        from nuggets_tui.version import version_line
+
+        sys.exit(quick.write(b"", f"{version_line()}\n".encode(), 0))
     asked = quick.question_of(sys.argv[1:])
     if asked is not None:
         sys.exit(_recall(asked))

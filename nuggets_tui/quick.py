@@ -114,7 +114,7 @@ def recall(asked: Question) -> int | None:
     except KeyboardInterrupt:
         return _INTERRUPTED
     try:
-        return _write(errors, found.texts[_form(asked.as_json)], found.code)
+        return write(errors, found.texts[_form(asked.as_json)], found.code)
     finally:
         if left:
             make_ahead(asked.home, found.folder)
@@ -161,7 +161,8 @@ def _is_terminal(stream: object) -> bool:
         return False
 
 
-def _write(errors: bytes, text: bytes, code: int) -> int:
+def write(errors: bytes, text: bytes, code: int) -> int:
+    """Writes to standard error and standard output; the exit code, another one where that was not possible."""
     try:
         for stream, data in ((sys.stderr, errors), (sys.stdout, text)):
             handle, rest = stream.fileno() if data else -1, memoryview(data)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -46,7 +46,6 @@ from core.storage.files.atomic import (
 )
 from core.storage.files.standing import Standing
 from core.storage.format.documents import Document, Loaded, read_folder
-from core.storage.journal.carried import CarriedEntry, carry
 from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, by, concerned
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
@@ -57,8 +56,6 @@ from core.storage.merge.rebase import rebase
 from core.storage.reconcile.concurrent_writes import concurrent_changes, recover_concurrent_writes
 from core.storage.reconcile.in_memory import reconcile_in_memory
 from core.storage.reconcile.outside import Due, is_quiet, note_outside
-from core.storage.recovery.repair_files import check_repairs, repair_files, repairable, revert_repairs
-from core.storage.recovery.second_files import SecondFile, second_files
 from core.storage.safety.backup_before_write import (
     LARGE,
     backup_before_write,
@@ -80,6 +77,11 @@ from core.storage.writing import (
     rebased_file,
     store_pages,
 )
+
+# What is wanted rarely is loaded then: every command opens a store.
+if TYPE_CHECKING:
+    from core.storage.journal.carried import CarriedEntry
+    from core.storage.recovery.second_files import SecondFile
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
@@ -444,6 +446,8 @@ class Store:
         """Puts the history of another folder into the log of this memory, which is empty; how many entries; see
         `carried.carry`. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
+        from core.storage.journal.carried import carry
+
         self._close_view()
         make_folder(self.home)
         with locked(self.home):
@@ -491,6 +495,8 @@ class Store:
 
     def second_files(self) -> list[SecondFile]:
         """The second files of nuggets that a repair can merge and set aside."""
+        from core.storage.recovery.second_files import second_files
+
         return second_files(self.loaded)
 
     def keep_second(self, second: SecondFile, data: bytes) -> Path:
@@ -510,6 +516,8 @@ class Store:
 
     def repairable(self) -> frozenset[str]:
         """The notes and facts, by place, whose last readable version `repair` can restore."""
+        from core.storage.recovery.repair_files import repairable
+
         return repairable(self._session, self.loaded)
 
     def repair(self, author: Author) -> bool:
@@ -518,6 +526,8 @@ class Store:
 
         Returns whether there were any. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
+        from core.storage.recovery.repair_files import repair_files
+
         self._close_view()
         self.load()
         if not self.loaded.snapshot.problems:
@@ -545,6 +555,8 @@ class Store:
 
     def is_repaired(self, mends: Iterable[FileRepair]) -> bool:
         """Whether files still are as the repair left them."""
+        from core.storage.recovery.repair_files import check_repairs
+
         try:
             check_repairs(self.home, mends)
         except ConflictError:
@@ -558,6 +570,8 @@ class Store:
         between. Raises ConflictError for a file that has changed since, LockTimeoutError, StorageError,
         ReadOnlyError; nothing is changed then.
         """
+        from core.storage.recovery.repair_files import check_repairs, revert_repairs
+
         self._close_view()
         with locked(self.home):
             self._committer.reconcile()

@@ -232,16 +232,12 @@ def _open_or_dispatch(ctx: click.Context, version: bool) -> int | None:
 
 
 def _show_version(ctx: click.Context, as_json: bool) -> None:
-    from importlib.metadata import PackageNotFoundError, version
+    from nuggets_tui.version import installed_version, version_line
 
-    try:
-        found = version("nuggets-tui")
-    except PackageNotFoundError:
-        found = None
     if as_json:
-        write_document({"version": found, "json": JSON_VERSION})
+        write_document({"version": installed_version(), "json": JSON_VERSION})
     else:
-        click.echo(f"nuggets {found or '(not installed, runs from its sources)'}")
+        click.echo(version_line())
     ctx.exit()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.folder import PIPELINE_FILE
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
@@ -220,6 +221,14 @@ def pipeline_lines(document: dict[str, Any] | None) -> Iterator[Line]:
 @contextmanager
 def _opened(call: Invocation) -> Iterator[Pipeline | None]:
     """The pipeline, None where nothing was handed in yet; looking makes none."""
+    # Most memories have none, and whoever asks for their status need not wait for what it takes to open one.
+    try:
+        (call.folder / PIPELINE_FILE).lstat()
+    except FileNotFoundError:
+        yield None
+        return
+    except OSError:
+        pass  # opening it says what is wrong
     from core.pipeline.service import Pipeline
 
     if not Pipeline.exists(call.folder):

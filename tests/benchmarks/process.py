@@ -67,8 +67,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "memory")
         os.environ["NUGGETS_CACHE"] = str(Path(folder, "caches"))
-        for name in ("NUGGETS_QUICK", "NUGGETS_SESSION"):
+        for name in ("NUGGETS_QUICK", "NUGGETS_SESSION", "PYTHONDONTWRITEBYTECODE"):
             os.environ.pop(name, None)
+        # As of a program that is installed: nothing is compiled while somebody waits.
+        os.environ["PYTHONPYCACHEPREFIX"] = str(Path(folder, "bytecode"))
         write_memory(home)
         program = [str(PROGRAM)] if PROGRAM.exists() else [sys.executable, "-m", "nuggets_tui"]
         recall = [*program, "recall", "--home", str(home)]
@@ -93,7 +95,10 @@ def main() -> int:
         off = [seconds([*recall, _key(turn), "--session", "usual"], NUGGETS_QUICK="off") for turn in range(3)]
         taken["recall with NUGGETS_QUICK=off"] = off
         for words in (["--version"], ["--help"], ["facts", "project"], ["list"], ["status"]):
-            command = [*program, "--home", str(home), *words]
+            command = (
+                [*program, *words] if words[0].startswith("--") else [*program, "--home", str(home), *words]
+            )
+            seconds(command)
             taken[f"nuggets {words[0]}"] = [seconds(command) for _ in range(3)]
     start = statistics.median(taken["python -c pass"])
     arrays = statistics.median(taken['python -c "import numpy"'])

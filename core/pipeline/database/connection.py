@@ -21,6 +21,7 @@ from core.errors import (
     Update,
     remedy_for,
 )
+from core.folder import PIPELINE_FILE as PIPELINE_FILE
 from core.pipeline.database.migrations import VERSION, Migrations
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
@@ -44,7 +45,6 @@ from core.storage.journal.belonging import ID_NAME, folder_id, may_belong
 from core.storage.safety.database_copies import copy_database
 from core.storage.safety.quarantine import QUARANTINE
 
-PIPELINE_FILE: Final = "pipeline.db"
 _SET_ASIDE_SECONDS: Final = 15.0
 _BUSY_CODES: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _READ_ONLY_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
