@@ -135,9 +135,7 @@ def take_lock(folder: str) -> int:
 
     handle = -1
     try:
-        if not os.path.isdir(folder):
-            os.makedirs(folder, 0o700)
-        handle = answers.open_own(os.path.join(folder, answers.LOCK_NAME), os.O_RDWR | os.O_CREAT)
+        handle = answers.open_lock(folder)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         if handle >= 0:

@@ -149,3 +149,51 @@ def test_a_statement_and_a_function_on_a_connection_are_found() -> None:
     assert asks_tables(nodes_of("def f(): g('DELETE FROM jobs WHERE id = ?')"))
     assert not asks_tables(nodes_of("x = 'select one from many'"))
     assert on_a_connection(nodes_of("def f(reader: sqlite3.Connection) -> None: ...")) == {"f"}
+
+
+# What makes, changes or removes a file. Names of methods stand for paths: nothing else here is called so.
+_OF_OS = (
+    "chmod", "chown", "ftruncate", "link", "makedirs", "mkdir", "remove", "removedirs", "rename", "renames", "replace",
+    "rmdir", "symlink", "truncate", "unlink", "utime", "O_CREAT", "O_WRONLY", "O_APPEND", "O_TRUNC",
+)  # fmt: skip
+_OF_PATHS = (
+    "chmod", "hardlink_to", "mkdir", "rmdir", "symlink_to", "touch", "unlink", "write_bytes", "write_text",
+)  # fmt: skip
+
+
+def writing_calls(tree: ast.AST) -> list[int]:
+    """Lines on which files are made, changed or removed."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+            writes = node.attr in _OF_OS
+        else:
+            called = node.func if isinstance(node, ast.Call) else None
+            writes = isinstance(called, ast.Attribute) and called.attr in _OF_PATHS
+        if writes:
+            found.append(node.lineno)
+    return found
+
+
+def test_files_are_written_in_storage_alone() -> None:
+    """The demo makes a memory of its own, and the editor of a person gets a copy of the text to edit."""
+    root = Path(__file__).parents[1]
+    exempt = (
+        "core/storage/",
+        "nuggets_tui/demo/",
+        "nuggets_tui/screens/outside.py",
+        "nuggets_tui/cli/__init__.py",
+    )
+    found = []
+    for folder in ("core", "nuggets_tui"):
+        for path in (root / folder).rglob("*.py"):
+            name = path.relative_to(root).as_posix()
+            if not name.startswith(exempt):
+                found += [f"{name}:{line}" for line in writing_calls(ast.parse(path.read_text("utf-8")))]
+    assert found == []
+
+
+def test_a_call_that_writes_is_found() -> None:
+    for code in ("os.makedirs(x)", "os.open(p, os.O_RDWR | os.O_CREAT)", "p.write_text('x')", "q.unlink()"):
+        assert writing_calls(ast.parse(code)) == [1]
+    assert writing_calls(ast.parse("os.open(p, os.O_RDONLY); text.replace('a', 'b')")) == []

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -28,14 +27,17 @@ from core.errors import (
 )
 from core.storage.files.atomic import (
     Lock,
-    discard,
     make_folder,
-    put_in_place,
     read_file,
     refused,
-    remove_file,
     replace_file,
-    stage_file,
+)
+from core.storage.files.others import (
+    MovedOnError,
+    make_folders,
+    remove_empty,
+    remove_quietly,
+    replace_unless_moved_on,
 )
 from core.storage.files.side_folders import names_in, stamp
 from core.user_folders import state_root
@@ -171,7 +173,7 @@ class Connections:
             for _ in range(_TRIES):
                 records = self._records()
                 changes = self._planned(agent, targets, records, plan)
-                with contextlib.suppress(_MovedOnError):
+                with contextlib.suppress(MovedOnError):
                     self._carry_out(agent, changes, records)
                     return changes
             # Planned anew on what stands there now.
@@ -252,7 +254,7 @@ class Connections:
     # Writing
 
     def _carry_out(self, agent: str, changes: Sequence[FileChange], records: dict[str, FileRecord]) -> None:
-        """Writes all files, or none. Raises _MovedOnError where one is another than it was when it was planned."""
+        """Writes all files, or none. Raises MovedOnError where one is another than it was when it was planned."""
         wanted = [change for change in changes if change.kind not in ("unchanged", "kept")]
         folders = {
             change.real: _missing_folders(change.real) for change in wanted if change.after is not None
@@ -273,55 +275,28 @@ class Connections:
         self._save({**before, **records})
         try:
             for change in wanted:
-                made += self._make_folders(folders.get(change.real, []))
+                wanted_folders = folders.get(change.real, [])
+                make_folders(wanted_folders, private=self._private)
+                made += wanted_folders
                 self._write(change)
                 done.append(change)
         except BaseException:
             for change in reversed(done):
                 with contextlib.suppress(NuggetsError, OSError):
                     self._write(replace(change, before=change.after, after=change.before))
-            _remove_empty(made)
+            remove_empty(made)
             with contextlib.suppress(NuggetsError):
                 self._save(before)
             raise
         self._save(records)
         for change in changes:
             if change.after is None and change.known is not None:
-                _remove_empty([Path(folder) for folder in change.known.folders])
+                remove_empty([Path(folder) for folder in change.known.folders])
         for change in wanted:
             self._prune(change.real)
 
     def _write(self, change: FileChange) -> None:
-        found = read_file(change.real)
-        if (found[0] if found else None) != change.before:
-            raise _MovedOnError
-        if change.after is None:
-            remove_file(change.real)
-            return
-        mode = 0o600 if self._private else 0o666
-        held = change.real.stat() if found else None
-        staged = stage_file(change.real, change.after, mode=stat.S_IMODE(held.st_mode) if held else mode)
-        try:
-            if held is not None:
-                os.chmod(staged.temporary, stat.S_IMODE(held.st_mode))
-                if hasattr(os, "chown"):
-                    with contextlib.suppress(OSError):
-                        os.chown(staged.temporary, held.st_uid, held.st_gid)
-            found = read_file(change.real)
-            if (found[0] if found else None) != change.before:
-                raise _MovedOnError
-        except BaseException:
-            discard([staged])
-            raise
-        put_in_place(staged)
-
-    def _make_folders(self, folders: list[Path]) -> list[Path]:
-        for folder in folders:
-            try:
-                folder.mkdir(mode=0o700 if self._private else 0o777, exist_ok=True)
-            except OSError as error:
-                raise refused(folder, "the folder cannot be created", error) from error
-        return folders
+        replace_unless_moved_on(change.real, change.before, change.after, private=self._private)
 
     # What is known of former calls
 
@@ -393,8 +368,7 @@ class Connections:
         names = [name for name in names_in(self._folder / _BACKUPS) if name.startswith(begins + "-")]
         for name in names[:-_MOST_BACKUPS]:
             if record is None or name != record.before:
-                with contextlib.suppress(OSError):
-                    (self._folder / _BACKUPS / name).unlink()
+                remove_quietly(self._folder / _BACKUPS / name)
 
     def backups_of(self, path: Path) -> tuple[Path, ...]:
         """The backups of a file of an agent, oldest first."""
@@ -403,10 +377,6 @@ class Connections:
         begins = _backup_name(_real(path)).partition("-")[0]
         folder = self._folder / _BACKUPS
         return tuple(folder / name for name in names_in(folder) if name.startswith(begins + "-"))
-
-
-class _MovedOnError(Exception):
-    """A file is no longer as it was when it was read."""
 
 
 def _as_error(path: Path, error: PieceError | BlockError) -> NuggetsError:
@@ -453,12 +423,6 @@ def _missing_folders(path: Path) -> list[Path]:
             break
         missing.append(folder)
     return missing[::-1]
-
-
-def _remove_empty(folders: Sequence[Path]) -> None:
-    for folder in reversed(folders):
-        with contextlib.suppress(OSError):
-            folder.rmdir()
 
 
 def _parts(pieces: Sequence[Target]) -> tuple[Part, ...]:

@@ -150,8 +150,7 @@ class AnswersMadeAhead:
         with self._known(folder, version) as known:
             if known is None or known.content != content:
                 # Nobody waits for answers that take a while to be made.
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(os.path.join(folder, answers.STATE_NAME))
+                answers.remove_state(folder)
             entries, same = self._entries(known, content, snapshot, present, asked)
         if not same:
             parts = answers.packed_table(version, content, entries)

@@ -277,8 +277,8 @@ def _memory(call: Invocation) -> Iterator[Check]:
 
 
 def _hooks(call: Invocation) -> Iterator[Check]:
+    from core.caught import LOG
     from core.user_folders import state_folder
-    from nuggets_tui.hooks.places import LOG
     from nuggets_tui.hooks.worker import waiting
 
     home = call.folder.absolute()

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import sys
 
+from core.caught import count, put
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.detached import start
 from nuggets_tui.hooks.places import (
     BRIEFING,
-    CAUGHT,
     memory_folder,
     nugget_of,
     project_root,
@@ -191,11 +191,6 @@ def _spool(agent: str, home: str, event: Mapping[str, Any], caught: Mapping[str,
     state = state_folder(home)
     if not state:
         return False
-    folder = os.path.join(state, CAUGHT)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    if len(os.listdir(folder)) >= _MOST_CAUGHT:
-        write_log(home, agent, "", "too much waits to be brought into the memory; this event was not kept")
-        return False
     at = time.time_ns()
     record = {
         "agent": agent,
@@ -204,14 +199,10 @@ def _spool(agent: str, home: str, event: Mapping[str, Any], caught: Mapping[str,
         "nugget": nugget_of(_text(event, "cwd", "workspace_roots")),
         **caught,
     }
-    path = os.path.join(folder, f"{at:020d}-{os.getpid()}.json")
-    handle = os.open(path + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, json.dumps(record).encode())
-    finally:
-        os.close(handle)
-    os.rename(path + ".tmp", path)
-    return True
+    kept = put(state, at, json.dumps(record).encode(), _MOST_CAUGHT)
+    if not kept:
+        write_log(home, agent, "", "too much waits to be brought into the memory; this event was not kept")
+    return kept
 
 
 def _start_worker(home: str, *more: str) -> None:
@@ -219,7 +210,7 @@ def _start_worker(home: str, *more: str) -> None:
     state = state_folder(home)
     if not more:
         try:
-            if not state or not os.listdir(os.path.join(state, CAUGHT)):
+            if not state or not count(state):
                 return
         except OSError:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from core.caught import add_to_log
 from core.home import home_as_named
 from core.user_folders import state_folder
 
@@ -11,11 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-CAUGHT: Final = "hooks"
-LOG: Final = "hooks.log"
 BRIEFING: Final = "briefing.json"
-_LONGEST_LOG: Final = 32_768
-_KEPT_LOG: Final = 8_192
 # No project begins further up than so many folders.
 _DEEPEST: Final = 40
 
@@ -78,19 +75,7 @@ def write_log(home: str, agent: str, event: str, what: str) -> None:
         folder = state_folder(home)
         if not folder:
             return
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = os.path.join(folder, LOG)
         line = f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {agent or '-'} {event or '-'}: {what}\n"
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            os.write(handle, line.encode("utf-8", "replace"))
-            size = os.fstat(handle).st_size
-            if size > _LONGEST_LOG:
-                os.lseek(handle, size - _KEPT_LOG, os.SEEK_SET)
-                last = os.read(handle, _KEPT_LOG).partition(b"\n")[2]
-                os.ftruncate(handle, 0)
-                os.write(handle, last)
-        finally:
-            os.close(handle)
+        add_to_log(folder, line)
     except (OSError, ValueError):
         return

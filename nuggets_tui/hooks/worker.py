@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from core import caught
 from core.errors import LockTimeoutError, NuggetsError
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.cli.agents import AGENTS
-from nuggets_tui.hooks.places import BRIEFING, CAUGHT, version_of, write_log
+from nuggets_tui.hooks.places import BRIEFING, version_of, write_log
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -59,12 +60,12 @@ def apply_caught(home: Path) -> int:
     """
     from core.app_state import claimed
 
-    folder = Path(state_folder(str(home)) or os.devnull) / CAUGHT
+    state = state_folder(str(home)) or os.devnull
     made = 0
     while waiting(home):
         try:
-            with claimed(folder.parent / f"{CAUGHT}.lock"):
-                made += _apply_all(home, folder)
+            with claimed(Path(state, f"{caught.FOLDER}.lock")):
+                made += _apply_all(home, state)
         except LockTimeoutError:
             # Whoever holds it looks once more when it is done.
             return made
@@ -74,29 +75,24 @@ def apply_caught(home: Path) -> int:
 def waiting(home: Path) -> list[Path]:
     """What was caught and is not in the memory yet, oldest first."""
     state = state_folder(str(home))
-    with contextlib.suppress(OSError):
-        return sorted((Path(state) / CAUGHT).glob("*.json")) if state else []
-    return []
+    return [Path(path) for path in caught.paths(state)] if state else []
 
 
-def _apply_all(home: Path, folder: Path) -> int:
+def _apply_all(home: Path, state: str) -> int:
     groups: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
     for path in waiting(home):
         record = _record(path)
         if record is None:
             write_log(str(home), "", "", "what was caught cannot be read; it is set aside")
-            path.rename(path.with_suffix(".unreadable"))
+            caught.set_aside(str(path))
             continue
         groups.setdefault((record["agent"], record["session"]), []).append((path, record))
     made = 0
     for (agent, session), records in groups.items():
         made += _apply(home, agent, session, [record for _, record in records])
         for path, _ in records:
-            path.unlink(missing_ok=True)
-    for left in folder.glob("*.tmp"):
-        with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > _OLD_SECONDS:
-                left.unlink()
+            caught.remove(str(path))
+    caught.remove_unfinished(state, time.time() - _OLD_SECONDS)
     return made
 
 

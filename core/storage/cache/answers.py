@@ -416,6 +416,23 @@ def replace(path: str, parts: Iterable[bytes]) -> None:
         raise
 
 
+def open_lock(folder: str) -> int:
+    """A handle of the file that who counts and makes answers holds a lock of; the folder is made where there is none.
+    Raises OSError.
+    """
+    if not os.path.isdir(folder):
+        os.makedirs(folder, 0o700)
+    return open_own(os.path.join(folder, LOCK_NAME), os.O_RDWR | os.O_CREAT)
+
+
+def remove_state(folder: str) -> None:
+    """From now on the answers are of no versions of the files. Raises OSError."""
+    try:
+        os.unlink(os.path.join(folder, STATE_NAME))
+    except FileNotFoundError:
+        return
+
+
 def read_state(folder: str) -> State | None:
     """The state that lies in a folder of the cache; None for none that is sound. Never raises."""
     try:

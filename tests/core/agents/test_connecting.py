@@ -28,11 +28,11 @@ from kits.agent_files import (
     tree,
 )
 
-from core.agents import connecting
 from core.agents.connecting import Connections, standings
 from core.agents.pieces import JsonPiece, PagePiece, PieceError, TomlPiece, Trace
 from core.agents.targets import Command, Target, is_hook, is_server, targets
 from core.errors import BrokenFileError, ConflictError, NuggetsError, ReadOnlyError, StorageError
+from core.storage.files import others
 
 
 @pytest.fixture
@@ -323,19 +323,19 @@ def test_when_a_file_cannot_be_written_the_others_are_as_before(
     write(home / ".claude.json", JSON_FILES["servers"])
     before = tree(home)
     calls = []
-    whole = connecting.put_in_place
+    whole = others.put_in_place
 
     def failing(staged: Any) -> object:
         calls.append(1)
         if len(calls) == fails_at:
-            connecting.discard([staged])
+            others.discard([staged])
             raise StorageError("the disk is full")
         return whole(staged)
 
-    monkeypatch.setattr(connecting, "put_in_place", failing)
+    monkeypatch.setattr(others, "put_in_place", failing)
     with pytest.raises(StorageError):
         connections.install("claude", files_of("claude", home))
-    monkeypatch.setattr(connecting, "put_in_place", whole)
+    monkeypatch.setattr(others, "put_in_place", whole)
     assert tree(home) == before
     connections.install("claude", files_of("claude", home))
     connections.remove("claude", files_of("claude", home))
@@ -346,7 +346,7 @@ def test_what_an_agent_writes_between_reading_and_writing_is_kept(
     home: Path, connections: Connections, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(home / ".claude.json", b'{"numStartups": 1}')
-    whole, done = connecting.stage_file, []
+    whole, done = others.stage_file, []
 
     def meanwhile(path: Path, *parts: bytes, mode: int) -> object:
         if path.name == ".claude.json" and not done:
@@ -354,7 +354,7 @@ def test_what_an_agent_writes_between_reading_and_writing_is_kept(
             path.write_bytes(b'{"numStartups": 2}')
         return whole(path, *parts, mode=mode)
 
-    monkeypatch.setattr(connecting, "stage_file", meanwhile)
+    monkeypatch.setattr(others, "stage_file", meanwhile)
     connections.install("claude", files_of("claude", home))
     value = json.loads((home / ".claude.json").read_bytes())
     assert value["numStartups"] == 2
@@ -414,14 +414,14 @@ def test_after_a_kill_between_two_files_it_can_be_finished_and_taken_back(
     before = tree(home)
     code = (
         "import os, signal, sys\nfrom pathlib import Path\n"
-        "from core.agents import connecting\nfrom core.agents.targets import *\n"
-        "count, whole = [], connecting.put_in_place\n"
+        "from core.agents import connecting\nfrom core.agents.targets import *\nfrom core.storage.files import others\n"
+        "count, whole = [], others.put_in_place\n"
         "def put(staged):\n"
         "    count.append(1)\n"
         "    if len(count) == int(sys.argv[3]):\n"
-        "        connecting.discard([staged]); os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        others.discard([staged]); os.kill(os.getpid(), signal.SIGKILL)\n"
         "    return whole(staged)\n"
-        "connecting.put_in_place = put\n"
+        "others.put_in_place = put\n"
         "files = targets('claude', Place(Path(sys.argv[1]), {}), Command(('/opt/nuggets/bin/nuggets',)))\n"
         "connecting.Connections(Path(sys.argv[2])).install('claude', files)\n"
     )

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.memory_files import tree
 
+from core import caught
 from core.memory import Memory
 from core.model.change import Author
 from core.user_folders import cache_folder, state_folder
@@ -68,7 +69,7 @@ def event(home: Path, name: str, **more: Any) -> dict[str, Any]:
 
 
 def log(home: Path) -> str:
-    path = Path(state_folder(str(home)) or "", places.LOG)
+    path = Path(state_folder(str(home)) or "", caught.LOG)
     return path.read_text() if path.exists() else ""
 
 

@@ -1,0 +1,65 @@
+"""Files of other programs: written as they were found, with mode and owner, and only while they are what was read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from core.storage.files.atomic import discard, put_in_place, read_file, refused, remove_file, stage_file
+
+
+class MovedOnError(Exception):
+    """A file is no longer as it was when it was read."""
+
+
+def replace_unless_moved_on(path: Path, before: bytes | None, after: bytes | None, *, private: bool) -> None:
+    """Makes one version of a file the next, in one step; None stands for no file. private: whether a new file is for
+    its owner alone. Raises MovedOnError where another one stands there by now, StorageError.
+    """
+    found = read_file(path)
+    if (found[0] if found else None) != before:
+        raise MovedOnError
+    if after is None:
+        remove_file(path)
+        return
+    held = path.stat() if found else None
+    mode = stat.S_IMODE(held.st_mode) if held is not None else 0o600 if private else 0o666
+    staged = stage_file(path, after, mode=mode)
+    try:
+        if held is not None:
+            os.chmod(staged.temporary, mode)
+            if hasattr(os, "chown"):
+                with contextlib.suppress(OSError):
+                    os.chown(staged.temporary, held.st_uid, held.st_gid)
+        found = read_file(path)
+        if (found[0] if found else None) != before:
+            raise MovedOnError
+    except BaseException:
+        discard([staged])
+        raise
+    put_in_place(staged)
+
+
+def make_folders(folders: Iterable[Path], *, private: bool) -> None:
+    """Makes folders, the outermost first. Raises StorageError."""
+    for folder in folders:
+        try:
+            folder.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
+        except OSError as error:
+            raise refused(folder, "the folder cannot be created", error) from error
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Removes those of the folders that are empty, the innermost first."""
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def remove_quietly(path: Path) -> None:
+    """Removes a file where that can be done."""
+    with contextlib.suppress(OSError):
+        path.unlink()
