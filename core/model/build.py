@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -53,7 +52,7 @@ def new_note(
                 "created_at": draft.at,
                 "updated_at": draft.at,
                 "last_accessed_at": draft.at,
-                **dataclasses.asdict(inferred),
+                **vars(inferred),
                 **fields,
             },
         )

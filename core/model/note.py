@@ -145,7 +145,7 @@ def to_file_dict(note: Note) -> dict[str, Any]:
         value = getattr(note, name)
         if value is None and name in OPTIONAL_FIELDS:
             continue
-        shaped[file_name] = plain_value(value)
+        shaped[file_name] = value if type(value) is str else plain_value(value)
     return shaped | note.extra
 
 
@@ -156,8 +156,8 @@ def plain_value(value: Any) -> Any:
             file_name: plain_value(getattr(value, name)) for name, file_name in _file_names(type(value))
         }
         return shaped | getattr(value, "extra", {})
-    if isinstance(value, tuple | list):
-        return [plain_value(item) for item in value]
+    if isinstance(value, (tuple, list)):
+        return [item if type(item) is str else plain_value(item) for item in value]
     return value
 
 
@@ -194,8 +194,8 @@ def vector_spec(note: Note) -> VectorSpec:
         f"source:{note.source}",
         f"stability:{note.stability}",
         f"note:{note.id}",
-        *(f"title:{token}" for token in basis_tokens(note.title)[:_TITLE_TOKENS]),
-        *(f"content:{token}" for token in basis_tokens(note.content)[:_CONTENT_TOKENS]),
+        *(f"title:{token}" for token in basis_tokens(note.title, _TITLE_TOKENS)),
+        *(f"content:{token}" for token in basis_tokens(note.content, _CONTENT_TOKENS)),
         *(f"tag:{tag}" for tag in note.tags[:_TAGS]),
         *(f"link:{link.to}" for link in note.links[:_LINKS]),
     ]

@@ -7,7 +7,7 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final, Protocol
 
 from core.text.irregular import PLAIN_FORMS
@@ -147,9 +147,10 @@ class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...
 
 
-def basis_tokens(text: str) -> list[str]:
-    """Tokens as the file format's `vector.basis` takes them, in order, repeats kept."""
-    return [token for token in _BASIS_TOKEN.findall(text.lower()) if token not in BASIS_STOP_WORDS]
+def basis_tokens(text: str, most: int | None = None) -> list[str]:
+    """The first tokens as the file format's `vector.basis` takes them, in order, repeats kept. most: None for all."""
+    found = (match[0] for match in _BASIS_TOKEN.finditer(text.lower()))
+    return list(islice((token for token in found if token not in BASIS_STOP_WORDS), most))
 
 
 def fold(text: str) -> str:

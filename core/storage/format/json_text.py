@@ -58,14 +58,17 @@ def dump(value: Any, *, indent: bool = False, level: int = 0) -> bytes:
 
 
 def _javascript_numbers(value: Any) -> Any:
+    # Most values are texts, and a memory has hundreds of thousands of them.
+    if type(value) is str:
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             return None
         return int(value) if value.is_integer() and abs(value) < 1e21 else value
     if isinstance(value, dict):
-        return {key: _javascript_numbers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_javascript_numbers(item) for item in value]
+        return {key: item if type(item) is str else _javascript_numbers(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [item if type(item) is str else _javascript_numbers(item) for item in value]
     return value
 
 
