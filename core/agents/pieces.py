@@ -36,7 +36,7 @@ _OUR_MARKS: Final = Marks(
 # Where groups of hooks have them.
 _GROUP: Final = "hooks"
 # What a person may set in an entry of ours as they like; it counts as ours all the same.
-_YOURS: Final = frozenset(("enabled", "matcher", "timeout"))
+_YOURS: Final = frozenset(("enabled", "exposure", "matcher", "timeout"))
 # Headings of tables, and what stands behind the last value of one.
 _HEADINGS: Final = re.compile(rb"^[ \t]*\[.*$", re.MULTILINE)
 _LEFT_BEHIND: Final = re.compile(rb"(?<=\n)(?:[ \t]*(?:#[^\n]*)?\r?\n|[ \t]*#[^\n]*\Z|[ \t]+\Z)*\Z")

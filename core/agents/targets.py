@@ -202,8 +202,10 @@ def _pi(root: Path, project: bool, place: Place, command: Command) -> tuple[Targ
     folder = root / ".pi" if project else root
     words = command.words("mcp")
     text = PI_EXTENSION.replace("COMMAND", _words(command.words("hook", "pi")))
+    # Pi else shows tools of servers to scripts alone, and a model does not ask for what it does not see.
+    entry = {"command": words[0], "args": words[1:], "exposure": "direct"}
     return (
-        Target(folder / "mcp.json", _server(("mcpServers", NAME), {"command": words[0], "args": words[1:]})),
+        Target(folder / "mcp.json", _server(("mcpServers", NAME), entry)),
         Target(folder / "extensions" / "nuggets.ts", FilePiece("hooks", text)),
         Target(_page(root), PagePiece(INSTRUCTIONS)),
     )

@@ -205,6 +205,18 @@ def test_an_entry_made_by_hand_that_is_as_ours_counts(home: Path, connections: C
     assert {one.state for one in standings(files_of("codex", home))} == {"current"}
 
 
+def test_how_pi_shows_the_tools_is_the_users_to_say(home: Path, connections: Connections) -> None:
+    connections.install("pi", files_of("pi", home))
+    server = next(one for one in files_of("pi", home) if one.part == "server")
+    entry = json.loads(server.path.read_text())["mcpServers"]["nuggets"]
+    assert entry["exposure"] == "direct"
+    own = server.path.read_text().replace('"direct"', '"codemode"')
+    server.path.write_text(own)
+    assert server.piece.state(own.encode()) == "current"
+    connections.install("pi", files_of("pi", home))
+    assert server.path.read_text() == own
+
+
 def test_what_a_person_sets_in_our_entries_counts_and_stays(home: Path, connections: Connections) -> None:
     connections.install("claude", files_of("claude", home))
     config, settings = home / ".claude.json", home / ".claude" / "settings.json"
