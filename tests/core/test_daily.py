@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.forked import Forked
 from kits.memory_files import note_object, tree, write_graph
 
 from core import daily
@@ -280,7 +281,7 @@ print(done.ran, done.why_not)
 def test_of_twenty_processes_at_once_exactly_one_runs_it(home: Path) -> None:
     write_graph(home, [note_object(number, content=f"{number} {UNTIDY}") for number in range(30)])
     workers = [
-        subprocess.Popen(
+        Forked(
             [sys.executable, "-c", RUNNER, str(home)],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"TZ": "UTC", "PATH": ""},
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -13,6 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from kits.forked import forked_process
 
 from core.errors import InvalidInputError, NotFoundError, Undo
 from core.facts.edits import remember
@@ -275,7 +275,7 @@ def test_killed_at_any_step_it_is_finished_by_doing_it_again(tmp_path: Path, cal
     home = tmp_path / "m"
     memory, note_id = a_memory(home)
     memory.close()
-    process = multiprocessing.get_context("spawn").Process(target=_mask_until_killed, args=(str(home), call))
+    process = forked_process(target=_mask_until_killed, args=(str(home), call))
     process.start()
     process.join()
     again = Memory.open(home)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kits.forked import run
 from kits.memory_files import fact_object, facts_of, notes_of, replace_bytes, tree, write_nugget
 from kits.quick_kit import answered, cache_files, make_ahead, quick
 
@@ -353,7 +353,7 @@ def test_who_is_killed_while_counting_loses_no_recall_and_counts_none_twice(
     for step in range(200):
         copy = tmp_path / f"copy {step}"
         shutil.copytree(home, copy)
-        done = subprocess.run(
+        done = run(
             [sys.executable, "-c", KILLED, str(copy), str(step)], cwd=ROOT, capture_output=True, check=False
         )
         Memory.open(copy).close()

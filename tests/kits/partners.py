@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kits.forked import Forked
 from kits.memory_files import facts_of, graph_of
 from kits.original_writer import Original, new_note, squeezed, vector
 
@@ -161,7 +162,7 @@ def start(home: Path, role: str, number: int, seconds: float, *options: str) -> 
     """A writer in a process of its own."""
     arguments = [sys.executable, __file__, str(home), role, str(number), str(seconds), *options]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-    return subprocess.Popen(
+    return Forked(
         arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env=os.environ | {"PYTHONPATH": paths},
     )  # fmt: skip

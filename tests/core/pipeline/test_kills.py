@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from kits.forked import Forked, run
 from kits.memory_files import note_object, notes_of, write_graph
 
 from core import Memory
@@ -177,7 +178,7 @@ def test_a_pipeline_killed_at_random_moments_keeps_every_text_and_makes_each_not
     chance = random.Random(7)
     kept: list[int] = []
     for turn in range(KILLS):
-        writer = subprocess.Popen(
+        writer = Forked(
             [sys.executable, "-c", WRITER, str(home), str(turn)],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -211,7 +212,7 @@ def test_a_pipeline_killed_at_random_moments_keeps_every_text_and_makes_each_not
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system makes no copy of a process")
 def test_a_pipeline_killed_before_any_step_is_finished_by_the_next_one(home: Path) -> None:
     stride = 1 if KILLS >= 100 else 4
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-c", AT_STEP, str(home), str(stride)], cwd=ROOT, capture_output=True, check=False
     )
     assert done.stderr == b""

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.forked import Forked
 
 from core.storage.cache.rows import RowFile, Rows
 
@@ -350,7 +351,7 @@ def test_threads_that_read_see_whole_rows_while_others_add_and_drop(path: Path) 
 def _start(script: str, *given: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", script, *map(str, given)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
+    return Forked(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 @pytest.mark.slow

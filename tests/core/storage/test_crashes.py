@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kits.forked import Forked, run
 from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
@@ -91,7 +92,7 @@ def test_a_writer_killed_at_random_moments_loses_nothing_that_it_said_was_done(h
     facts: dict[str, bool] = {}
     turn = 0
     for _ in range(KILLS):
-        writer = subprocess.Popen(
+        writer = Forked(
             [sys.executable, "-c", WRITER, str(home), str(turn)],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -143,7 +144,7 @@ def test_a_writer_killed_before_any_step_leaves_a_change_whole_or_undone(home: P
     while True:
         copy = home.with_name(f"copy-{step}")
         _copy(home, copy)
-        done = subprocess.run(
+        done = run(
             [sys.executable, "-c", AT_STEP, str(copy), str(step)], cwd=ROOT, capture_output=True, check=False
         )
         assert done.stderr == b""

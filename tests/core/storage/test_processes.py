@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kits.forked import Forked
 from kits.memory_files import (
     GRAPH,
     fact_object,
@@ -58,7 +59,7 @@ def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     write_graph(tmp_path, [shared, *(note_object(number) for number in range(PROCESSES * EDITS))])
     write_nugget(tmp_path, "memory", [fact_object("shared")])
     workers = [
-        subprocess.Popen(
+        Forked(
             [sys.executable, "-c", WORKER, str(tmp_path), str(number), str(EDITS)],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from kits.forked import Forked
 from kits.memory_files import note_object, write_graph
 
 from core.errors import ConflictError, StorageError
@@ -100,7 +101,7 @@ def test_a_run_of_another_kept_meanwhile_gives_up_no_claim(home: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise there")
 def test_the_claim_of_a_killed_process_is_taken_over(home: Path) -> None:
-    holder = subprocess.Popen(
+    holder = Forked(
         [sys.executable, "-c", HOLDER, str(home)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert holder.stdin is not None

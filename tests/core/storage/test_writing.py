@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.forked import Forked
 from kits.memory_files import (
     GRAPH,
     facts_of,
@@ -207,7 +208,7 @@ def test_a_lock_that_another_process_holds_is_an_error_in_due_time_and_free_when
     write_graph(tmp_path, [note_object(1)])
     before = tree(tmp_path)
     memory = Memory.open(tmp_path)
-    holder = subprocess.Popen(
+    holder = Forked(
         [sys.executable, "-c", HOLDER, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert holder.stdout is not None
@@ -245,9 +246,7 @@ def test_a_writer_that_is_killed_at_any_moment_leaves_a_whole_memory(store: Path
     ids = set(notes_of(store))
     moments = random.Random(7)
     for _ in range(10):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(store)], cwd=ROOT, stdout=subprocess.PIPE
-        )
+        writer = Forked([sys.executable, "-c", WRITER, str(store)], cwd=ROOT, stdout=subprocess.PIPE)
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"ready\n"
         time.sleep(moments.uniform(0, 0.03))

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from kits.forked import Forked
 from kits.memory_files import note_object, notes_of, write_graph
 from kits.outbox_kit import NOW, learned
 
@@ -51,7 +52,7 @@ def test_two_processes_at_once_make_each_note_once(tmp_path: Path, locks: str) -
     database = Database.open(tmp_path)
     handed = [learned(database, f"Service {number} has port {number * 7}.") for number in range(FACTS)]
     bringers = [
-        subprocess.Popen(
+        Forked(
             [sys.executable, "-c", BRINGER, str(tmp_path), locks],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )

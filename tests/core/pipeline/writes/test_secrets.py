@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
 import os
 import signal
 import sqlite3
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.forked import forked_process
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import fact, found
@@ -294,7 +294,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
         note = f"The password is {VALUE}"
         pipeline.memory.change("w", lambda draft: create_note(draft, "web", "Wifi", note))
         everywhere(pipeline)
-    child = multiprocessing.get_context("spawn").Process(target=_mask_until_killed, args=(home, call))
+    child = forked_process(target=_mask_until_killed, args=(home, call))
     child.start()
     child.join()
     assert child.exitcode == (0 if call > 10 else -signal.SIGKILL)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from kits.forked import Forked, run
 
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.submit import Submission, store_submission
@@ -87,7 +88,7 @@ def _is_whole(home: Path) -> dict[str, str]:
 def test_a_program_killed_at_random_moments_loses_no_text_that_it_said_was_kept(tmp_path: Path) -> None:
     chance, turn, said = random.Random(7), 0, set[int]()
     for _ in range(KILLS):
-        writer = subprocess.Popen(
+        writer = Forked(
             [sys.executable, "-c", WRITER, str(tmp_path), str(turn), TEXT],
             cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -109,7 +110,7 @@ def test_a_program_killed_at_random_moments_loses_no_text_that_it_said_was_kept(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that part")
 def test_before_whichever_statement_a_program_is_killed_nothing_of_the_text_is_there(tmp_path: Path) -> None:
-    told = subprocess.run(
+    told = run(
         [sys.executable, "-c", AT_STATEMENT, str(tmp_path), TEXT], cwd=ROOT, capture_output=True, text=True, check=True
     )  # fmt: skip
     last = int(told.stdout)
@@ -118,7 +119,7 @@ def test_before_whichever_statement_a_program_is_killed_nothing_of_the_text_is_t
 
 
 def test_a_writer_that_was_killed_leaves_the_next_one_free(tmp_path: Path) -> None:
-    subprocess.run(
+    run(
         [sys.executable, "-c", _HOLDER, str(tmp_path)], cwd=ROOT, capture_output=True, check=False, timeout=60
     )
     database = Database.open(tmp_path, seconds=0.1)
