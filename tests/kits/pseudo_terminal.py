@@ -14,6 +14,8 @@ from typing import Any
 import pexpect
 import pyte
 
+from kits.forked import ForkedSpawn
+
 ROOT = Path(__file__).parents[2]
 _RUN = "import sys; from nuggets_tui.app import run_app; sys.exit(run_app(sys.argv[1]))"
 _PATIENCE = 30.0
@@ -33,10 +35,19 @@ def obeyed(output: bytes) -> bytes:
 
 
 class Terminal:
-    """A process behind a pseudo-terminal and the screen that a person would see."""
+    """A process behind a pseudo-terminal and the screen that a person would see.
+
+    from_scratch: by an interpreter that starts and loads everything, where that matters.
+    """
 
     def __init__(
-        self, home: Path, size: tuple[int, int] = (120, 40), *, cwd: Path | None = None, **environment: str
+        self,
+        home: Path,
+        size: tuple[int, int] = (120, 40),
+        *,
+        cwd: Path | None = None,
+        from_scratch: bool = False,
+        **environment: str,
     ) -> None:
         self.size = size
         self.output = b""
@@ -45,13 +56,15 @@ class Terminal:
         # The size comes from the terminal, not from what a test runner may have set.
         kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         settings = kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-        self.child: Any = pexpect.spawn(
-            sys.executable,
-            ["-c", _RUN, str(home)],
-            dimensions=(size[1], size[0]),
-            env=settings | environment,
-            timeout=_PATIENCE,
-            cwd=cwd,
+        command, lines_and_columns = [sys.executable, "-c", _RUN, str(home)], (size[1], size[0])
+        given = {
+            "dimensions": lines_and_columns,
+            "env": settings | environment,
+            "timeout": _PATIENCE,
+            "cwd": cwd,
+        }
+        self.child: Any = (
+            pexpect.spawn(command[0], command[1:], **given) if from_scratch else ForkedSpawn(command, **given)
         )
 
     def read(self, seconds: float) -> bool:

@@ -84,7 +84,7 @@ def test_a_program_that_ends_the_app_leaves_a_terminal_as_it_was(home: Path) -> 
 
 
 def test_a_terminal_that_calls_itself_dumb_is_not_drawn_for_ever(home: Path) -> None:
-    terminal = Terminal(home, (100, 30), TERM="dumb")
+    terminal = Terminal(home, (100, 30), from_scratch=True, TERM="dumb")
     terminal.until("Auth middleware")
     terminal.until("within 1 link")
     end = time.monotonic() + _PATIENCE

@@ -74,7 +74,7 @@ def test_typing_right_after_the_start_goes_where_it_should(tmp_path: Path, size:
     home = tmp_path / "memory"
     small_memory(home)
     before = tree(home)
-    terminal = Terminal(home, size)
+    terminal = Terminal(home, size, from_scratch=True)
     terminal.until("Auth middleware")
     # In one go, as a fast typist or a paste sends it: no letter may act as a command.
     terminal.press("/xXqu redis")
@@ -92,7 +92,7 @@ def test_without_many_colours_the_cursor_and_the_pane_in_use_are_still_seen(
 ) -> None:
     home = tmp_path / "memory"
     small_memory(home)
-    terminal = Terminal(home, **environment)
+    terminal = Terminal(home, from_scratch=True, **environment)
     terminal.until("Auth middleware")
     terminal.until("▌")
     assert "┏" in terminal.text
@@ -140,7 +140,7 @@ def test_a_key_that_names_no_character_does_not_end_the_app(tmp_path: Path, code
 def test_what_is_typed_before_the_app_is_there_is_obeyed_as_a_whole(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)
-    terminal = Terminal(home)
+    terminal = Terminal(home, from_scratch=True)
     # Were the first key lost, u would take a change back.
     terminal.child.send("/auth")
     terminal.until("2 hits")
