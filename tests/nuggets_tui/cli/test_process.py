@@ -12,6 +12,8 @@ from typing import Any
 
 import pexpect
 import pytest
+from kits import forked
+from kits.forked import ForkedSpawn
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +36,8 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def run(home: Path, *args: str, **more: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
+    # What is set more is what Python itself begins with.
+    return (subprocess.run if more else forked.run)(
         [*COMMAND, *args],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -145,9 +148,7 @@ def test_hostile_notes_reach_no_terminal_raw(
 ) -> None:
     write_graph(home, "plain", HOSTILE, "x" * 1_000_000 if args == ("notes",) else "")
     more = {} if colour else {"NO_COLOR": "1"}
-    child = pexpect.spawn(
-        COMMAND[0], [*COMMAND[1:], *args], env=environment(home, **more), dimensions=(24, 80), timeout=60
-    )  # fmt: skip
+    child = ForkedSpawn([*COMMAND, *args], env=environment(home, **more), dimensions=(24, 80), timeout=60)
     child.expect(pexpect.EOF)
     child.close()
     shown = child.before.decode("utf-8")
@@ -162,7 +163,7 @@ def test_hostile_notes_reach_no_terminal_raw(
 
 def test_a_terminal_shows_the_person_a_question(home: Path) -> None:
     run(home, "remember", "project", "a key", "1")
-    child = pexpect.spawn(COMMAND[0], [*COMMAND[1:], "clear", "project"], env=environment(home), timeout=60)
+    child = ForkedSpawn([*COMMAND, "clear", "project"], env=environment(home), timeout=60)
     child.expect("Forget 1 fact of project\\? \\[y/N\\]")
     child.sendline("y")
     child.expect("Forgot 1 fact")
