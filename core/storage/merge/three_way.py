@@ -17,6 +17,7 @@ from core.model.fact import Fact
 from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, replace
 from core.storage.format.json_text import dump
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
+from core.text.merging import merged_lines
 
 T = TypeVar("T", Note, Fact)
 _NOTHING: Final = object()
@@ -72,7 +73,9 @@ def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decid
     for name in FILE_NAMES:
         if name not in ("id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"):
             former = getattr(base, name) if base is not None else _NOTHING
-            changes[name] = _field(ours.id, name, former, getattr(ours, name), getattr(theirs, name), decide)
+            values = getattr(ours, name), getattr(theirs, name)
+            together = _lines_of_page(base, ours, theirs) if name == "content" else None
+            changes[name] = _field(ours.id, name, former, *values, decide) if together is None else together
     changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
     if base is not None and theirs.id != base.id:
         # Of two notes with one id, the later is given one of its own.
@@ -80,6 +83,15 @@ def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decid
     return replace(
         ours, **changes, **_recalls(base, ours, theirs), extra=_extra(ours.id, base, ours, theirs, decide)
     )
+
+
+def _lines_of_page(base: Note | None, ours: Note, theirs: Note) -> str | None:
+    """The text of a page in which both sides changed other lines; None for any other note."""
+    if base is None or ours.page is None or ours.content == theirs.content:
+        return None
+    if base.content in (ours.content, theirs.content):
+        return None
+    return merged_lines(base.content, theirs.content, ours.content)
 
 
 def merge_facts(where: str, base: Fact | None, ours: Fact, theirs: Fact, decide: Decide) -> Fact:

@@ -31,6 +31,7 @@ from core.storage.format.documents import Loaded
 from core.storage.journal.codec import OwnEntry, Past, fact_item, note_item, read_change_set
 from core.storage.journal.journal import Journal
 from core.storage.reconcile.repairs import SOON_SECONDS, ItemKey, OwnChange, fact_change_in, facts_of
+from core.text.merging import merged_lines
 
 # How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
 # when a single one of another program's is, which that program may as well have removed.
@@ -73,6 +74,7 @@ def find_lost_updates(
             read |= cut.bases(group)
         elif cut is not None:
             read |= _before_our_edits(group, cut, now, known)
+        read |= _page_read_before(group, past, written_ns)
         read |= _held_for_longer(group, read, past, written_ns)
         at_once = _taken_back_at_once(group, past, written_ns)
         forgotten = all(_is_forgotten(group, item, now) for item in at_once)
@@ -523,6 +525,33 @@ def _read_by_its_time(
         texts = ("content",) if now.is_fact else ("content", "title")
         if soon and any(_is_a_third(*(getattr(one, name) for one in (base, then, now))) for name in texts):
             found[item] = base
+    return found
+
+
+def _page_read_before(
+    group: _Group, past: _Replayed, written_ns: Callable[[ItemKey], int]
+) -> dict[ItemKey, Version]:
+    """Pages that lack what we had written seconds before, with lines of their own that go together with it: whoever
+    saved them had read what was there before us.
+    """
+    found: dict[ItemKey, Version] = {}
+    for item, then in group.then.items():
+        now = group.now[item]
+        if not isinstance(then, Note) or not isinstance(now, Note) or then.page is None:
+            continue
+        saved_ns = written_ns(item)
+        for entry in past:
+            if entry.written_ns and saved_ns - entry.written_ns > SOON_SECONDS * 1e9:
+                break
+            base = _before(entry.change_set, group.kind).get(item)
+            if not isinstance(base, Note) or entry.overwritten or base.content == then.content:
+                continue
+            if not entry.made_by:
+                break
+            together = merged_lines(base.content, then.content, now.content)
+            if together is not None and together != now.content:
+                found[item] = base
+                break
     return found
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from kits.claude_pages import PAGES, note_of, tree, write_folder
 
 from core import Memory
-from core.errors import InvalidInputError, ReadOnlyError, StorageError
+from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
+from core.model.change import ChangeSet
 from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
@@ -343,6 +344,45 @@ def test_our_edit_and_one_of_claude_in_another_part_of_the_page_go_together(fold
     text = page.read_text()
     assert "name: Billing\n" in text
     assert "https://example.com" in text
+
+
+def test_two_paragraphs_that_two_change_go_together_and_one_paragraph_is_a_conflict(folder: Path) -> None:
+    page = folder / "a.md"
+    page.write_text("---\nname: a\n---\n\nfirst\n\nbetween\n\nlast\n")
+    memory = Memory.open(folder)
+    note = note_of(memory, "a.md")
+
+    def planned(old: str, new: str) -> ChangeSet:
+        draft = memory.draft()
+        edit_note(draft, note.id, content=note_of(memory, "a.md").content.replace(old, new))
+        return draft.change_set("edit", author=memory.author)
+
+    ours = planned("first", "our first")
+    page.write_text(page.read_text().replace("last", "their last"))
+    memory.apply(ours)
+    assert page.read_text() == "---\nname: a\n---\n\nour first\n\nbetween\n\ntheir last\n"
+    ours = planned("between", "ours")
+    page.write_text(page.read_text().replace("between", "theirs"))
+    with pytest.raises(ConflictError):
+        memory.apply(ours)
+    assert "theirs" in page.read_text()
+    assert len(memory.conflicts()) == 1
+
+
+def test_a_page_saved_from_before_our_edit_of_seconds_ago_gets_that_edit_back(folder: Path) -> None:
+    page = folder / "a.md"
+    page.write_text("---\nname: a\n---\n\nfirst\n\nbetween\n\nlast\n")
+    memory = Memory.open(folder)
+    read = page.read_text()
+    memory.change(
+        "edit",
+        lambda draft: edit_note(draft, note_of(memory, "a.md").id, content="our first\n\nbetween\n\nlast"),
+    )
+    page.write_text(read.replace("last", "their last"))
+    while memory.refresh() or not memory._store.reconciled:
+        pass
+    assert page.read_text() == "---\nname: a\n---\n\nour first\n\nbetween\n\ntheir last\n"
+    assert {"restore", "outside"} <= {entry.change_set.kind for entry in memory.log()}
 
 
 @pytest.mark.parametrize(
