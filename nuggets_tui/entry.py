@@ -48,7 +48,9 @@ def _recall(asked: quick.Question) -> int | str | None:
     try:
         program.main(obj=call)
     except SystemExit as end:
-        if end.code != BAD_INPUT:
+        # Of pages no answers are made ahead.
+        pages = call.opened is not None and call.opened.pages is not None
+        if end.code != BAD_INPUT and not pages:
             quick.make_ahead(asked.home, asked=asked, memory=call.opened)
         return end.code
     return None
