@@ -20,8 +20,10 @@ STANDARD = {"_exit", "_asdict"}
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FRONTS.rglob("*.py")}
+def others() -> dict[Path, list[ast.AST]]:
+    """What the other files consist of."""
+    paths = (path for path in FRONTS.rglob("*.py") if path.name not in ADAPTERS)
+    return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
 
 
 def made_here(nodes: list[ast.AST]) -> set[str]:
@@ -33,9 +35,8 @@ def made_here(nodes: list[ast.AST]) -> set[str]:
 
 
 def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
-    trees: dict[Path, ast.Module],
+    others: dict[Path, list[ast.AST]],
 ) -> None:
-    others = {path: list(ast.walk(tree)) for path, tree in trees.items() if path.name not in ADAPTERS}
     made = made_here([node for nodes in others.values() for node in nodes]) | STANDARD
     for path, nodes in others.items():
         used = {node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")}
@@ -44,11 +45,10 @@ def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
         assert not [module for module in modules if "._" in module], path
 
 
-def test_no_class_of_another_file_overrides_one_of_these_names(trees: dict[Path, ast.Module]) -> None:
+def test_no_class_of_another_file_overrides_one_of_these_names(others: dict[Path, list[ast.AST]]) -> None:
     names = {name for names in NAMES.values() for name in names}
-    for path, tree in trees.items():
-        if path.name not in ADAPTERS:
-            assert not names & made_here(list(ast.walk(tree))), path
+    for path, nodes in others.items():
+        assert not names & made_here(nodes), path
 
 
 def test_the_installed_version_has_every_name() -> None:
