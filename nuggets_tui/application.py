@@ -36,7 +36,12 @@ from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahe
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.main import MainScreen
-from nuggets_tui.textual_adapter import any_terminal, passing_over, reading_any_bytes
+from nuggets_tui.textual_adapter import (
+    any_terminal,
+    let_go_of_closed_widgets,
+    passing_over,
+    reading_any_bytes,
+)
 from nuggets_tui.themes import DARK, LIGHT, missing_theme
 
 if TYPE_CHECKING:
@@ -81,6 +86,7 @@ class NuggetsApp(App[None]):
         # Before anything is drawn, and so before the memory is there.
         self._settings = settings_ahead(opening.home)
         self._user = user_settings_ahead()
+        self._readable: dict[str, Theme] = {}
         # While somebody looks through the themes, none is kept.
         self.previewing = False
         self.key_map = self._make_key_map()
@@ -88,6 +94,7 @@ class NuggetsApp(App[None]):
         self.key_queue = KeyQueue(self, self._obey)
         self.key_queue.vim = self.key_map.vim
         any_terminal(self)
+        let_go_of_closed_widgets()
         self.set_keymap(self.key_map.bound)
         self._opening = opening
         self._notice = notice
@@ -102,8 +109,19 @@ class NuggetsApp(App[None]):
 
     def get_theme(self, theme_name: str) -> Theme | None:
         """The theme of a name, its colours made readable; None for no such theme."""
-        theme = super().get_theme(theme_name)
-        return None if theme is None else readable(theme)
+        # Asked for with every line that is painted.
+        found = self._readable.get(theme_name)
+        if found is None:
+            theme = super().get_theme(theme_name)
+            if theme is None:
+                return None
+            found = self._readable[theme_name] = readable(theme)
+        return found
+
+    def register_theme(self, theme: Theme) -> None:
+        """As every app's; one of the same name is another from now on."""
+        self._readable.clear()
+        super().register_theme(theme)
 
     def first_theme(self) -> str:
         """The theme to begin with: what the environment says, else the user's settings, else the memory's, else our

@@ -10,11 +10,13 @@ import codecs
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from textual._styles_cache import StylesCache
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.color import Color
 from textual.events import Key
 from textual.geometry import Size
 from textual.message import Message
@@ -26,6 +28,7 @@ from textual.widgets._toast import ToastRack
 if TYPE_CHECKING:
     from textual.driver import Driver
     from textual.message_pump import MessagePump
+    from textual.style import Style
 
 # All that is used here, by the module or class that has it: a test asks the installed versions for them.
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -34,6 +37,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "textual._xterm_parser.XTermParser": ("_sequence_to_key_events",),
     "textual.widgets.Input": ("_suggestion", "_watch_value"),
     "textual.widget.Widget": ("_scroll_update",),
+    "textual._styles_cache.StylesCache": ("get_inner_outer",),
 }
 
 _App = TypeVar("_App", bound=type[App[Any]])
@@ -125,6 +129,20 @@ class OfferingInput(Input):
     def _watch_value(self, value: str) -> None:
         with self.taking_value():
             super()._watch_value(value)
+
+
+def let_go_of_closed_widgets() -> None:
+    """Textual remembers the grounds of lines by the cache of the widget that asked, and so keeps all that the last
+    1,024 widgets drew, closed ones too. The grounds are the same for all: now they are remembered for all together.
+    """
+    remembered = StylesCache.get_inner_outer
+    if hasattr(remembered, "__wrapped__"):
+        shared = lru_cache(1024)(remembered.__wrapped__)
+
+        def get_inner_outer(_: StylesCache, base: Color, background: Color) -> tuple[Style, Style]:
+            return shared(StylesCache, base, background)
+
+        setattr(StylesCache, "get_inner_outer", get_inner_outer)  # noqa: B010
 
 
 def resize_content(view: ScrollView, size: Size) -> None:

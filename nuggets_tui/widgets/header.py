@@ -90,7 +90,7 @@ class HeaderLine(Widget):
             (whole, self._event(max(_EVENT_WIDTH, spare))),
             # How far long work is, and how to stop it, matters more than counts while it goes on.
             *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
-            (short, self._event(min(_EVENT_WIDTH, room)) if room >= _LEAST_EVENT else None),
+            (short, self._event(room) if room >= _LEAST_EVENT else None),
             (short, None),
             (named, None),
             (_NAME, None),

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import pytest
-from rich.style import Style
-from textual._styles_cache import StylesCache
-from textual.color import Color
 from textual.css.model import RuleSet
 from textual.css.stylesheet import CSSLocation, Stylesheet
 
@@ -18,13 +13,6 @@ _parse_rules = Stylesheet._parse_rules
 def share_styles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has every stylesheet take rules that another one has parsed, from the same text with the same colours."""
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parsed_once)
-    # Textual (8.2) remembers them by the widget's own cache too, and so holds what former widgets drew.
-    shared = lru_cache(1024)(StylesCache.get_inner_outer.__wrapped__)
-
-    def inner_outer(sheet: StylesCache, base: Color, background: Color) -> tuple[Style, Style]:
-        return shared(StylesCache, base, background)
-
-    monkeypatch.setattr(StylesCache, "get_inner_outer", inner_outer)
 
 
 def _parsed_once(

@@ -59,6 +59,16 @@ async def test_a_sound_memory_has_nothing_to_wait_for(tmp_path: Path) -> None:
         assert not app.main.can("problems")
 
 
+async def test_the_last_change_is_not_cut_where_there_is_room(tmp_path: Path) -> None:
+    home = tmp_path / ("a-memory-with-a-name-that-takes-room-" * 3)
+    title = "How the invoices of the last week of November are renewed"
+    small_memory(home).change(
+        "new", lambda draft: create_note(draft, nugget="memory", title=title, content="c")
+    )
+    async with opened(home, (180, 30)) as app:
+        assert f"you added {title}, " in app.text.split("\n")[0]
+
+
 async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
     small_memory(tmp_path / "memory")
     async with opened(tmp_path / "memory") as app:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 from pathlib import Path
+from weakref import ref
 
 import pytest
 from textual.app import App
 from textual.message import Message
+from textual.widgets import Static
 
-from nuggets_tui.textual_adapter import NAMES, any_terminal
+from nuggets_tui.textual_adapter import NAMES, any_terminal, let_go_of_closed_widgets
 
 FRONTS = Path(__file__).parents[2] / "nuggets_tui"
 # Textual's, and those of textual-serve, from which it inherits.
@@ -62,3 +65,21 @@ def test_the_installed_version_has_every_name() -> None:
     assert not Message()._stop_propagation
     any_terminal(app)
     assert not app.console.is_dumb_terminal
+
+
+async def test_what_a_closed_widget_drew_is_let_go() -> None:
+    let_go_of_closed_widgets()
+    app = App[None]()
+    async with app.run_test() as pilot:
+        widget = Static("some text")
+        await app.mount(widget)
+        await pilot.pause()
+        drawn = ref(widget._styles_cache)
+        await widget.remove()
+        await pilot.pause()
+        del widget
+        # Until something else is drawn, the screen holds what was.
+        await app.mount(Static("another text"))
+        await pilot.pause()
+        gc.collect()
+        assert drawn() is None
