@@ -131,7 +131,7 @@ def proposal_lines(
     decided = f"decided by {_DECIDERS.get(proposal.decided_by, proposal.decided_by or 'nobody')}"
     decided += f" · found by {proposal.model}" if proposal.model else ""
     lines += [*_heading("Why"), _muted(f'"{proposal.told}"' if proposal.told else "—"), _muted(decided)]
-    if proposal.resolved_at is not None:
+    if proposal.resolved_at is not None and not proposal.open:
         by = f" by {author_name(proposal.resolved_by)}" if proposal.resolved_by else ""
         lines.append(_muted(f"{state or proposal.status}{by} {age(proposal.resolved_at, now)}"))
     return wrapped(lines, width)

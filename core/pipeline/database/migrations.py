@@ -24,6 +24,7 @@ CREATE INDEX proposals_hash ON proposals (nugget, content_hash)
     WHERE status IN ('proposed', 'review', 'blocked', 'rejected');
 DROP INDEX proposals_open;
 CREATE INDEX proposals_open ON proposals (created_at) WHERE status IN ('proposed', 'review', 'blocked');
+CREATE INDEX proposals_target ON proposals (target_note) WHERE target_note <> '';
 CREATE INDEX proposals_replaced ON proposals (resolved_at)
     WHERE reason IN ('replaced_by_later', 'undone_by_person');
 CREATE INDEX facts_proposal ON facts (proposal_id);

@@ -12,6 +12,9 @@ from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 
 _HEAD: Final = "proposal-"
 _OPEN: Final = "status IN ('proposed', 'review', 'blocked')"
+_OPEN_CHANGE: Final = (
+    "other.status IN ('proposed', 'review', 'blocked') AND other.action IN ('update', 'delete')"
+)
 _PLAIN: Final = tuple(
     name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span")
 )
@@ -104,7 +107,8 @@ class Proposals:
     def move_targets(self, former: str, note_id: str, content: str) -> None:
         """Lets what would still change a note, or a proposal, change the note in its place instead."""
         self._connection.execute(
-            f"UPDATE proposals SET target_note = ?, target_content = ? WHERE target_note = ? AND {_OPEN}",
+            "UPDATE proposals SET target_note = ?, target_content = ?"
+            f" WHERE target_note <> '' AND target_note = ? AND {_OPEN}",
             (note_id, content, former),
         )
 
@@ -199,9 +203,10 @@ class Proposals:
         """
         rows = self._connection.execute(
             f"SELECT id FROM proposals WHERE {_OPEN} AND action = 'add' AND review_needed = 0"
-            " AND NOT EXISTS (SELECT 1 FROM proposals AS other WHERE other.status IN ('proposed', 'review', 'blocked')"
-            " AND other.action IN ('update', 'delete') AND (other.target_note = proposals.id"
-            " OR (other.raw_id = proposals.raw_id AND other.target_content = proposals.content)))"
+            f" AND NOT EXISTS (SELECT 1 FROM proposals AS other WHERE {_OPEN_CHANGE}"
+            " AND other.target_note <> '' AND other.target_note = proposals.id)"
+            f" AND NOT EXISTS (SELECT 1 FROM proposals AS other WHERE {_OPEN_CHANGE}"
+            " AND other.raw_id = proposals.raw_id AND other.target_content = proposals.content)"
             " AND min(fact_confidence, confidence) >= ? ORDER BY created_at, raw_id, place",
             (confidence,),
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.decision.short_cuts import SAME_SAYING, Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
@@ -52,6 +52,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     with database.write() as writer:
         chosen = {id: writer.proposals.by_id(id) for id in dict.fromkeys(ids)}
         replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
+        waiting = _Waiting(writer)
         for proposal_id, before in chosen.items():
             # What was accepted before may have settled it, or changed what it is about.
             proposal = writer.proposals.by_id(proposal_id)
@@ -82,7 +83,7 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
             else:
                 skipped.append((proposal_id, TOLD[outcome.reason]))
             if outcome.status in ("applied", "deduped"):
-                _settle_repeated(writer, proposal, outcome, by, now)
+                _settle_repeated(writer, waiting, proposal, outcome, by, now)
         writer.found_relations.want_knowledge(learned)
         settled = {other for id in written for other in writer.proposals.settled_with(id)}
     return Accepted(
@@ -123,16 +124,51 @@ def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
     return frozenset(found)
 
 
+class _Waiting:
+    """The open proposals of each nugget by the words in them, for those that repeat what is accepted."""
+
+    def __init__(self, writer: Tables) -> None:
+        self._writer = writer
+        self._by_word: dict[str, dict[str, list[tuple[str, Saying]]]] = {}
+
+    def repeating(self, accepted: StoredProposal) -> Iterator[StoredProposal]:
+        """Those that say what was accepted; a change of another note waits on, and so does a deletion."""
+        words = self._words_of(accepted.nugget)
+        said = saying(accepted.content)
+        # Two texts of which one in so many words differs share at least one of any so many: the rarest lead to fewest.
+        rarest = sorted(said.all, key=lambda word: len(words.get(word, ())))
+        near = {
+            id: other
+            for word in rarest[: int(len(rarest) * (1 / SAME_SAYING - 1)) + 1]
+            for id, other in words.get(word, ())
+        }
+        for id, other in near.items():
+            one = self._writer.proposals.by_id(id) if id != accepted.id else None
+            if one is None or not one.open or one.action == "delete" or not says_the_same(other, said):
+                continue
+            if not one.changes or one.target_note == accepted.target_note:
+                yield one
+
+    def _words_of(self, nugget: str) -> dict[str, list[tuple[str, Saying]]]:
+        if nugget not in self._by_word:
+            words = self._by_word[nugget] = {}
+            for one in self._writer.proposals.open_of(nugget, _MOST_REPEATED):
+                said = saying(one.content)
+                for word in said.all:
+                    words.setdefault(word, []).append((one.id, said))
+        return self._by_word[nugget]
+
+
 def _settle_repeated(
-    writer: Tables, accepted: StoredProposal, outcome: ExecutionResult, by: str, now: int
+    writer: Tables,
+    waiting: _Waiting,
+    accepted: StoredProposal,
+    outcome: ExecutionResult,
+    by: str,
+    now: int,
 ) -> None:
-    """Settles the open proposals that say what was accepted just now; those that would change another note wait on."""
-    said = saying(accepted.content)
-    for one in writer.proposals.open_of(accepted.nugget, _MOST_REPEATED):
-        if one.id == accepted.id or (one.changes and one.target_note != accepted.target_note):
-            continue
-        if one.action == "delete" or not says_the_same(saying(one.content), said):
-            continue
+    """Settles the open proposals that say what was accepted just now."""
+    for one in waiting.repeating(accepted):
         hide_refused(writer, one, by, now)
         repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
         writer.proposals.resolve(

@@ -218,10 +218,10 @@ def _change(
         return _nothing_to_replace(writer, order, said, target, own, graph, now)
     if normalise(text).storage_content != normalise(proposal.target_content).storage_content:
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
-    if proposal.action == "update" and own is None:
-        there = writer.facts.same(proposal.nugget, said.content_hash)
-        if there is not None and there.note_id != target:
-            return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    known = writer.facts.same(proposal.nugget, said.content_hash)
+    known = None if known is None or known.note_id == target else known
+    if proposal.action == "update" and own is None and known is not None and known.status != "active":
+        return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
     note = graph.visible(target)
     if proposal.action == "update" and note is not None and note.is_fact:
         return _reword(writer, order, said, target, text, own, now)
@@ -229,6 +229,9 @@ def _change(
     if own is not None:
         _settle(writer, order, own, target, now)
         made = made._replace(note_id=own.note_id, fact_id=own.id, done="update")
+    elif proposal.action == "update" and known is not None:
+        # Another note says it already; the old one need only go.
+        made = made._replace(note_id=known.note_id, fact_id=known.id)
     elif proposal.action == "update":
         made = _new_note(writer, order, said, graph, now, {"replaces": target})._replace(former=text)
     fact = writer.facts.of_note(target)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kits.kill_steps import end_before_step
 from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
@@ -13,6 +17,7 @@ from kits.writes_kit import decision, fact, found
 
 from core.facts.edits import remember
 from core.model.draft import Draft
+from core.pipeline.database.connection import Database
 from core.pipeline.records import Accepted, StoredProposal
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
@@ -422,3 +427,65 @@ def test_what_is_written_later_by_itself_no_longer_waits(case: Case) -> None:
     case.learn(f"{POSTGRES}.", found(POSTGRES))
     assert note_texts(case.pipeline) == [POSTGRES]
     assert case.pipeline.proposals() == ()
+
+
+@every_mode
+def test_accepting_settles_the_proposals_that_it_repeats_and_no_others(case: Case, mode: str) -> None:
+    configure(case.home, MODES["shadow"][0])
+    for text in (POSTGRES, COCKROACH, "The kitchen is green"):
+        case.learn(f"{text}.", found(text), *[decision("add")] * (text == COCKROACH))
+    # As a version left it that did not hold facts against proposals.
+    with case.pipeline.database.write() as writer:
+        writer.connection.execute(
+            "UPDATE proposals SET content = ? WHERE content = ?", (f"{POSTGRES.lower()} !", COCKROACH)
+        )
+    configure(case.home, MODES[mode][0])
+    first = next(one for one in case.pipeline.proposals() if one.content == POSTGRES)
+    case.accept(first)
+    assert [one.content for one in case.pipeline.proposals()] == ["The kitchen is green"]
+    case.agree()
+
+
+def test_a_change_to_what_another_note_says_already_hides_the_old_one(case: Case) -> None:
+    waiting = case.changed("shadow")
+    configure(case.home, MODES["controlled-write"][0])
+    case.learn(f"Once more: {COCKROACH}.", found(COCKROACH), decision("add"))
+    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
+    (still,) = case.pipeline.proposals()
+    assert still.id == waiting.id
+    case.accept(waiting)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    case.agree()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.slow
+def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_still_to_be_made(
+    case: Case, tmp_path: Path
+) -> None:
+    waiting = case.changed("controlled-write")
+    case.pipeline.close()
+    codes = []
+    for step in range(100):
+        copy = tmp_path / f"copy-{step}"
+        shutil.copytree(case.home, copy)
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(BaseException), open_pipeline(copy) as pipeline:
+                end_before_step(step, (Database, "write"))
+                pipeline.accept([waiting.id])
+                os._exit(0)
+            os._exit(1)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        with open_pipeline(copy) as pipeline:
+            pipeline.flush()
+            taken = pipeline.proposals() == ()
+            assert sorted(note_texts(pipeline)) == sorted([COCKROACH] if taken else [POSTGRES, COCKROACH])
+            assert drift(pipeline.memory, now=LATER) == ()
+            assert pipeline.memory.verify() == ()
+            assert not [note.title for note in pipeline.memory.snapshot.notes if taken and "(" in note.title]
+        shutil.rmtree(copy)
+        if codes[-1] == 0:
+            break
+    assert set(codes[:-1]) == {9}
+    assert len(codes) > 5
