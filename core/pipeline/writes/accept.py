@@ -143,8 +143,10 @@ class _Waiting:
             for id, other in words.get(word, ())
         }
         for id, other in near.items():
-            one = self._writer.proposals.by_id(id) if id != accepted.id else None
-            if one is None or not one.open or one.action == "delete" or not says_the_same(other, said):
+            if id == accepted.id or not says_the_same(other, said):
+                continue
+            one = self._writer.proposals.by_id(id)
+            if one is None or not one.open or one.action == "delete":
                 continue
             if not one.changes or one.target_note == accepted.target_note:
                 yield one
