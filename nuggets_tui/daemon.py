@@ -231,7 +231,7 @@ class PipelineBeside:
             last = next((job.error for job in pipeline.jobs(most=50) if job.error), "")
         except NuggetsError:
             return False
-        if waiting and not on_purpose:
+        if waiting and not (on_purpose or self._trouble):
             self._report(f"{plural(waiting, 'text')} could not be read: {last or status.why}")
         return bool(work.progressed or on_purpose or not (waiting or work.died or work.failed))
 

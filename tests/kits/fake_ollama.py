@@ -23,7 +23,7 @@ class Reply:
     status: of the reply; with another than 200, text is the error. body: the reply's body instead of all this.
     drop: the connection is closed before the reply, or within its body. delay: seconds before anything is sent.
     drip: seconds between the single bytes of the body, head_drip: of an endless head. fields: put over those of the
-    reply, None takes one out.
+    reply, None takes one out. headers: of the reply, such as Retry-After.
     """
 
     text: str = ""
@@ -38,6 +38,7 @@ class Reply:
     prompt_tokens: int = 11
     answer_tokens: int = 7
     fields: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 Line = Reply | str | dict[str, Any] | list[Any]
@@ -165,6 +166,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
+            for name, value in (reply.headers if reply is not None else {}).items():
+                self.send_header(name, value)
             self.end_headers()
             if reply is not None and reply.drop == "within":
                 self.wfile.write(body[: len(body) // 2])

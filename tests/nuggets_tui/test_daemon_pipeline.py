@@ -13,14 +13,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.fake_ollama import FakeOllama
+from kits.fake_ollama import FakeOllama, Reply
 from kits.memory_files import note_object, write_graph
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, configure, open_pipeline
 from kits.writes_kit import parrot
 
 from core.memory import Memory
-from core.pipeline.models.provider import Answer, ModelTimeoutError, Provider, Schema
+from core.pipeline.models.provider import (
+    Answer,
+    ModelError,
+    ModelHttpError,
+    ModelTimeoutError,
+    Provider,
+    Schema,
+    UnreadableAnswerError,
+)
 from core.pipeline.service import Pipeline
 from nuggets_tui.daemon import Daemon, PipelineBeside
 
@@ -129,6 +137,55 @@ def test_once_does_not_wait_until_what_failed_may_be_tried_again(
     beside(model).once()
     assert model.calls == 1
     assert status_of(tmp_path, clock, raw_id) == "queued"
+
+
+def test_once_says_so_when_nothing_could_be_read_and_leaves_nothing_resting(
+    tmp_path: Path, clock: Clock, said: list[str]
+) -> None:
+    answer = parrot().by_prompt
+    with FakeOllama(by_prompt=lambda _: Reply("broken", status=500)) as ollama:
+        configure(tmp_path, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
+        for number in range(5):
+            ingest(tmp_path, clock, f"Server number {number} stands in rack {number * 7 + 3}.")
+        assert not PipelineBeside(tmp_path, clock=clock, report=said.append).once()
+        assert "HTTP 500" in said[-1]
+        with open_pipeline(tmp_path, clock=clock) as pipeline:
+            jobs = pipeline.jobs()
+            assert {(job.status, job.attempts) for job in jobs} == {("pending", 0)}
+            assert max(job.run_after for job in jobs) <= clock.ms
+        # Put right, the next run reads all of it, in the same moment.
+        ollama.by_prompt = answer  # type: ignore[assignment]
+        assert PipelineBeside(tmp_path, clock=clock, report=said.append).once()
+    assert said[-1] == "pipeline: 5 texts read, 5 notes written"
+
+
+def test_once_is_well_where_nothing_waits_or_a_person_wants_it_to_wait(
+    beside: Beside, tmp_path: Path, clock: Clock
+) -> None:
+    assert beside().once()
+    for settings in ("enabled = false", "mutations_frozen = true"):
+        configure(tmp_path, settings)
+        ingest(tmp_path, clock, f"The setting is {settings} today.")
+        assert beside().once()
+
+
+@pytest.mark.parametrize(
+    "error", [ModelHttpError("HTTP 400: no", status=400), UnreadableAnswerError("no JSON")]
+)
+def test_once_is_not_well_where_each_text_fails(
+    beside: Beside, tmp_path: Path, clock: Clock, said: list[str], error: ModelError
+) -> None:
+    ingest(tmp_path, clock)
+    assert not beside(Failing(error)).once()
+    assert error.what in said[-1]
+
+
+def test_once_reads_a_long_text_to_its_end(beside: Beside, tmp_path: Path, clock: Clock) -> None:
+    configure(tmp_path, "[pipeline.extraction]\nwindow_chars = 1500")
+    text = " ".join(f"Server number {number} stands in rack {number * 7 + 3}." for number in range(200))
+    ingest(tmp_path, clock, text)
+    assert beside().once()
+    assert len(notes(tmp_path)) == 200
 
 
 def test_once_says_what_keeps_texts_waiting(

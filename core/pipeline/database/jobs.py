@@ -257,13 +257,15 @@ class Jobs:
         permanent: bool = False,
         counts: bool = True,
         outage: bool = False,
+        answered_at: int = 0,
         jitter_ms: int = 0,
     ) -> JobStatus | None:
         """Ends an attempt badly; what the job is then: "pending" again after a rest, or "dead"; None for a lost lease.
 
         permanent: no further attempt. counts: whether the attempt is the job's own; one that only met a model nobody
-        could reach is not. outage: it is the provider that failed; the job rests the longer the oftener that happens,
-        until it is woken. The raw memory of a dead job is failed.
+        could reach is not. outage: it is the provider that failed; answered_at: when it last
+        answered before; where that is after the job's last failure it rests longer, until it is woken. The raw memory
+        of a dead job is failed.
         """
         row = self._connection.execute(
             "SELECT attempts, max_attempts, run_after, failed_at, error_class FROM jobs"
@@ -276,8 +278,9 @@ class Jobs:
         # It rests all the same, or a job that fails at once would come again at once.
         rests_until = run_after_ms(now, attempts) + 1 + jitter_ms
         if outage:
-            rested = row["run_after"] - (row["failed_at"] or now) if row["error_class"] in OUTAGES else 0
-            rests_until = now + outage_rest_ms(max(0, rested)) + jitter_ms
+            failed_at, again = row["failed_at"] or now, row["error_class"] in OUTAGES
+            rested = max(0, row["run_after"] - failed_at) if again else 0
+            rests_until = now + outage_rest_ms(rested, answered=answered_at > failed_at) + jitter_ms
         if not (counts or permanent):
             attempts -= 1
         dead = permanent or attempts >= row["max_attempts"]

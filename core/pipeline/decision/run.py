@@ -132,7 +132,7 @@ def _one_by_one(questions: list[FactQuestion], batch: _DecisionBatch) -> None:
             unreached = 0
         except ModelError as error:
             batch.errors[question.place] = last = error
-            unreached = unreached + 1 if error.kind in ("http", "timeout") else 0
+            unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
 
 
 def _follow_dropped(batch: _DecisionBatch) -> None:

@@ -11,7 +11,7 @@ from core.errors import ErrorCode, NuggetsError
 
 ErrorKind = Literal[
     "timeout", "http", "empty", "parse", "truncated",
-    "model_missing", "unavailable", "asked_to_wait", "breaker_open", "budget_spent",
+    "model_missing", "unavailable", "asked_to_wait", "command_failed", "breaker_open", "budget_spent",
 ]  # fmt: skip
 # HTTP statuses for a question that is wrong, too long, or of a kind that is not understood: another one may do.
 OF_THE_QUESTION: Final = (400, 413, 422)
@@ -141,6 +141,8 @@ class ModelHttpError(ModelError):
 
 class CommandFailedError(ModelHttpError):
     """A model's command ended badly and did not say why: it may be the question."""
+
+    kind = "command_failed"
 
     @property
     def outage(self) -> bool:

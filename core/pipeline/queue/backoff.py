@@ -44,13 +44,13 @@ def retry_window_seconds(attempts: int) -> int:
     return min(doubled, LONGEST_WINDOW_SECONDS)
 
 
-def outage_rest_ms(rested_ms: int) -> int:
-    """Milliseconds that a job rests after an outage: twice as long as after the one before, ten seconds to an hour.
+def outage_rest_ms(rested_ms: int, *, answered: bool) -> int:
+    """Milliseconds that a job rests after an outage: ten seconds, since the provider is left alone anyway.
 
-    rested_ms: how long it rested after the one before, 0 for the first. Other jobs may fare better with the same
-    provider; when it is back, whoever rests is woken.
+    rested_ms: how long it rested after the one before, 0 for the first. answered: whether the provider has answered
+    others since: then it may be this job that it breaks at, which rests twice as long, an hour at most.
     """
-    return min(max(2 * rested_ms, FIRST_OUTAGE_REST_MS), LONGEST_OUTAGE_REST_MS)
+    return min(max(2 * rested_ms if answered else rested_ms, FIRST_OUTAGE_REST_MS), LONGEST_OUTAGE_REST_MS)
 
 
 def run_after_ms(failed_at_ms: int, attempts: int) -> int:

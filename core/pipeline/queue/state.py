@@ -91,6 +91,8 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
         )
     if waiting and _never_begun(inputs):
         return PipelineState.OFF, f"no model answers yet: {provider.last_error}{texts}"
+    if waiting and provider.state == "open" and provider.last_error_kind == "asked_to_wait":
+        return PipelineState.PAUSED, f"{_named(provider)} asks to wait ({provider.last_error}){texts}"
     stuck = _stuck(inputs)
     if stuck:
         return PipelineState.STUCK, stuck

@@ -194,7 +194,7 @@ def _ended(writer: Tables, plan: ExtractPlan, done: Committed, lease_token: str,
         return jobs.put_back(plan.job_id, lease_token, now=now, result=done.result)
     if reading.outcome == "failed":
         left = len(reading.after.failed)
-        told = f"{left} of {reading.windows} windows could not be read: {reading.after.error}"
+        told = f"{left} of {reading.windows} parts could not be read: {reading.after.error}"
         return jobs.keep_result(plan.job_id, lease_token, done.result) and bool(
             jobs.fail(
                 plan.job_id,

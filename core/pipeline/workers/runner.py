@@ -144,7 +144,7 @@ class Worker:
                 if not writer.jobs.heartbeat(lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
-        caller, troubled = caller.for_a_job(), caller.troubled()
+        caller, troubled, answered_at = caller.for_a_job(), caller.troubled(), caller.last_ok_at()
         context = JobContext(self._database, configuration, caller, self._memory, self._now, heartbeat)
         try:
             with self._database.database_errors():
@@ -156,7 +156,7 @@ class Worker:
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
-            warnings = self._failed(lease, failure_of(error), caller)
+            warnings = self._failed(lease, failure_of(error), caller, answered_at)
         except BaseException:
             self.release_job()
             raise
@@ -218,8 +218,10 @@ class Worker:
                 token=self._ids(),
             )
 
-    def _failed(self, lease: Lease, failure: Failure, caller: ModelCaller) -> tuple[str, ...]:
-        """Ends an attempt badly, and what there is to say of it."""
+    def _failed(
+        self, lease: Lease, failure: Failure, caller: ModelCaller, answered_at: int
+    ) -> tuple[str, ...]:
+        """Ends an attempt badly, and what there is to say of it. answered_at: when the provider last did before it."""
         # Asked before the transaction: it may take seconds.
         counts = failure.counts and not (failure.doubtful and self._provider_is_away(caller))
         self._failures += failure.spreads
@@ -238,6 +240,7 @@ class Worker:
                 permanent=failure.permanent,
                 counts=counts,
                 outage=failure.outage,
+                answered_at=answered_at,
                 jitter_ms=longest_jitter_ms(1, self._chance()),
             )
         return (f"job {job_id} failed for good: {failure.message}",) if status == "dead" else ()

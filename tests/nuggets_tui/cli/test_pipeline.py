@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from kits.fake_ollama import FakeOllama, Reply
 from kits.hostile import HOSTILE, RAW
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
-from kits.writes_kit import decision, fact, found
+from kits.writes_kit import decision, fact, found, parrot
 
 from core.pipeline.models.provider import ModelHttpError, Provider
 from core.pipeline.service import Pipeline
@@ -243,3 +244,35 @@ def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(
     assert len(done["written"]) == 1
     assert [one["why"] for one in done["skipped"]] == ["a later one replaces it"]
     assert contents(nuggets) == [NEW]
+
+
+def test_daemon_once_ends_with_an_exit_code_when_nothing_could_be_read(nuggets: Any) -> None:
+    with FakeOllama(by_prompt=lambda _: Reply("broken", status=500)) as ollama:
+        configure(nuggets.home, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
+        assert nuggets("daemon", "--once").exit_code == 0
+        nuggets.ok("ingest", "-", input=FIRST)
+        done = nuggets("daemon", "--once")
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "1 text could not be read: " in done.stderr
+        ollama.by_prompt = parrot().by_prompt  # type: ignore[assignment]
+        assert nuggets("daemon", "--once").exit_code == 0
+    assert contents(nuggets) == [FIRST]
+
+
+def test_what_was_not_read_of_a_text_is_said_by_status_and_jobs_and_read_by_a_retry(
+    nuggets: Any, worked: Worked
+) -> None:
+    settings = "[pipeline.extraction]\nwindow_chars = 1500\nmax_windows = 1"
+    text = " ".join(f"Server number {number} stands in rack {number * 7 + 3}." for number in range(50))
+    worked(text, settings=settings)
+    told = nuggets.json("pipeline", "status")
+    assert told["unread"] == 1
+    assert "1 text was not read whole" in nuggets.ok("pipeline")
+    (job,) = nuggets.json("pipeline", "jobs")
+    assert (job["status"], job["windowsRead"]) == ("completed", 1)
+    assert job["windows"] > 1
+    assert f"{job['unread']:,} of {len(text):,} characters were not read" in nuggets.ok("pipeline", "jobs")
+    assert f"1 of {job['windows']} parts read" in nuggets.ok("pipeline", "jobs")
+    nuggets.ok("pipeline", "retry", str(job["id"]))
+    (again,) = nuggets.json("pipeline", "jobs")
+    assert again["status"] == "pending"

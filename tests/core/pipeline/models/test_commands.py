@@ -16,9 +16,12 @@ from kits.written_configuration import read_configuration
 
 from core.pipeline.models import commands
 from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, ClaudeCode, own_environ
+from core.pipeline.models.commands import CommandOutput, answer_text
 from core.pipeline.models.factory import deadline_of, provider_of
 from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
+    AskedToWaitError,
+    CommandFailedError,
     EmptyAnswerError,
     ModelHttpError,
     ModelTimeoutError,
@@ -92,6 +95,73 @@ def test_an_exit_code_is_told_as_in_the_vector(tmp_path: Path) -> None:
         model.generate(LONG, None, SECONDS)
     assert caught.value.what == one["expected"]["error"]
     assert caught.value.retryable
+
+
+LIMITS = (
+    ("Claude AI usage limit reached|1790003600", 3600.0),
+    ("5-hour limit reached ∙ resets 3pm", None),
+    ("You've hit your limit · resets 3pm (Europe/Berlin)", None),
+    ("Claude usage limit reached. Your limit will reset at 3pm.", None),
+    ("You've reached your weekly limit", None),
+    ("Credit balance is too low", None),
+    (
+        'API Error: 429 {"type":"error","error":{"type":"rate_limit_error","message":"Number of tokens"}}',
+        None,
+    ),
+    ("Error: usage limit exceeded, upgrade your plan", None),
+)
+OUTAGES = (
+    'API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+    'API Error: 500 {"type":"error","error":{"type":"api_error","message":"Internal server error"}}',
+    "API Error: Connection error.",
+    "API Error (Request timed out.)",
+    "Invalid API key · Please run /login",
+    "OAuth token has expired. Please obtain a new token",
+    "TypeError: fetch failed: getaddrinfo ENOTFOUND api.anthropic.com",
+    "connect ECONNREFUSED 127.0.0.1:443",
+)
+
+
+@pytest.mark.parametrize(("told", "seconds"), LIMITS)
+@pytest.mark.parametrize("code", [0, 1])
+@pytest.mark.parametrize("as_error", [False, True])
+def test_a_reached_limit_of_use_is_known_however_the_command_ends(
+    told: str, seconds: float | None, code: int, as_error: bool
+) -> None:
+    if as_error and not code:
+        return
+    said = CommandOutput(code, "" if as_error else told, told if as_error else "")
+    with pytest.raises(AskedToWaitError) as caught:
+        answer_text("claude-code", said, lambda: 1_790_000_000.0)
+    assert caught.value.seconds == seconds
+    assert caught.value.outage
+
+
+@pytest.mark.parametrize("told", OUTAGES)
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_provider_that_a_command_cannot_use_is_an_outage(told: str, code: int) -> None:
+    with pytest.raises(ModelHttpError) as caught:
+        answer_text("claude-code", CommandOutput(code, told, ""))
+    assert caught.value.outage
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"facts": [{"content": "The usage limit reached 80 % in May", "type": "fact", "confidence": 0.9}]}',
+        '{"facts": [{"content": "A fetch failed with HTTP 500 in checkout", "type": "fact", "confidence": 0.9}]}',
+        "The usage limit reached 80 % in May. " * 20,
+    ],
+)
+def test_an_answer_that_speaks_of_limits_and_errors_is_an_answer(text: str) -> None:
+    assert answer_text("claude-code", CommandOutput(0, text, "")) == text.strip()
+
+
+@pytest.mark.parametrize("told", ["error: unknown option '--tools'", "", "Prompt is too long"])
+def test_what_a_command_does_not_explain_is_no_outage(told: str) -> None:
+    with pytest.raises(CommandFailedError) as caught:
+        answer_text("claude-code", CommandOutput(1, "", told))
+    assert not caught.value.outage
 
 
 def test_no_output_is_told_as_in_the_vector(tmp_path: Path) -> None:

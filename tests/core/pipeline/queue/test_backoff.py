@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.pipeline.queue.backoff import (
     longest_jitter_ms,
+    outage_rest_ms,
     poll_delay_ms,
     retry_window_seconds,
     run_after_ms,
@@ -58,3 +59,13 @@ def test_a_delay_never_passes_its_cap_and_never_shrinks_with_failures(
     assert 0 < delay <= max(poll, 30_500)
     if failures > 0:
         assert poll_delay_ms(failures + 1, poll_ms=poll, chance=chance) >= delay
+
+
+def test_a_job_rests_after_an_outage_and_longer_only_where_others_are_answered() -> None:
+    assert outage_rest_ms(0, answered=False) == outage_rest_ms(0, answered=True) == 10_000
+    assert outage_rest_ms(10_000, answered=False) == 10_000
+    rests = [10_000]
+    for _ in range(20):
+        rests.append(outage_rest_ms(rests[-1], answered=True))
+    assert rests[:4] == [10_000, 20_000, 40_000, 80_000]
+    assert max(rests) == rests[-1] == 3_600_000

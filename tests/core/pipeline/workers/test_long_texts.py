@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +22,9 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.service import Pipeline
+from core.pipeline.writes.verify import drift
 
+ROOT = Path(__file__).parents[4]
 SMALL = "[pipeline.extraction]\nwindow_chars = 2000\nwindow_overlap_chars = 200"
 PLACES = ("Oslo", "Lima", "Rome", "Bonn", "Kiel", "Graz", "Bern", "Nice", "York", "Bath")
 
@@ -138,6 +143,63 @@ def test_after_a_crash_it_goes_on_with_the_next_window(tmp_path: Path) -> None:
         assert sorted(note_texts(pipeline)) == sorted(server(number) for number in range(6))
         assert only_job(pipeline).windows == len(windows_sent(first)) + len(windows_sent(second))
     assert not set(windows_sent(first)) & set(windows_sent(second))
+
+
+# Reads a long text, and ends as kill -9 would right before each step that reaches the disk, in a copy for each.
+KILLED = """
+import os, shutil, sys, traceback
+from pathlib import Path
+sys.path[:0] = ["tests", "tests/core/pipeline/workers"]
+from kits.kill_steps import end_before_step
+from kits.service_kit import Clock, open_pipeline
+from test_long_texts import reader
+from core.pipeline.database.connection import Database
+
+home, stride = Path(sys.argv[1]), int(sys.argv[2])
+for number in range(0, 10_000, stride):
+    copy = home.with_name(f"copy-{number}")
+    shutil.copytree(home, copy)
+    child = os.fork()
+    if child == 0:
+        try:
+            pipeline = open_pipeline(copy, reader(), Clock())
+            end_before_step(number, (Database, "write"))
+            while pipeline.tick().did_something:
+                pass
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(number, code, flush=True)
+    if code != 9:
+        break
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_killed_before_any_step_it_is_read_whole_and_each_fact_is_one_note(tmp_path: Path) -> None:
+    home = configure(tmp_path / "home", SMALL)
+    text = "".join(server(number) + "\n" for number in range(60))
+    with open_pipeline(home, reader(), Clock()) as pipeline:
+        pipeline.ingest(text)
+    stride = 1 if os.environ.get("NUGGETS_KILLS") else 17
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(home), str(stride)],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    ended = [line.split() for line in done.stdout.splitlines()]
+    assert ended[-1][1] == "0", done.stderr
+    assert len(ended) > 3
+    for number, _ in ended:
+        later = Clock()
+        later.forward(hours=1)
+        with open_pipeline(tmp_path / f"copy-{number}", reader(), later) as pipeline:
+            drain(pipeline)
+            assert sorted(note_texts(pipeline)) == sorted(server(each) for each in range(60)), number
+            assert {job.status for job in pipeline.jobs() if job.type == "extract"} == {"completed"}
+            assert drift(pipeline.memory, now=later.ms) == ()
 
 
 def test_a_short_text_does_not_wait_for_a_long_one(opened: Opened, clock: Clock) -> None:
