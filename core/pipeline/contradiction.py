@@ -13,8 +13,10 @@ from typing import Final, Literal
 
 from core.pipeline.intake.normalisation import compose, encodable
 from core.pipeline.intake.redaction import redact
+from core.pipeline.intake.statement_words import NEGATIONS
 from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
+from core.pipeline.statements import takes_place
 from core.text.tokens import BASIS_STOP_WORDS, stem, words
 
 LEAST_OVERLAP: Final = 2
@@ -25,7 +27,7 @@ _LONGEST_REASONING: Final = 500
 # "can't" keeps its verb, the others lose no more than the ending: doesn't -> does not.
 _CONTRACTED: Final = re.compile(r"\b(can|wo|sha|ai)n['’]t\b|n['’]t\b")
 _WHOLE: Final = {"can": "can", "wo": "will", "sha": "shall", "ai": "is"}
-_NEGATIONS: Final = frozenset(
+_NEGATIONS: Final = NEGATIONS | frozenset(
     ("not", "no", "never", "cannot", "cant", "doesnt", "dont", "didnt", "isnt", "wasnt", "wont", "arent", "werent",
      "havent", "hasnt", "hadnt", "couldnt", "wouldnt", "shouldnt", "without")
 )  # fmt: skip
@@ -55,13 +57,21 @@ _SINGLE_VALUED: Final[dict[str, frozenset[str]]] = {
     "work": frozenset(("at", "for")),
     "prefer": frozenset(),
 }
+# Opposites of work, which are none of search.
+_WORK_PAIRS: Final = (
+    "manual automatic", "mandatory optional", "required optional", "shared separate", "synchronous asynchronous",
+    "allowed forbidden", "supported unsupported", "encrypted unencrypted", "temporary permanent",
+)  # fmt: skip
+_SWITCHED: Final = frozenset(("is", "are", "was", "turned", "switched", "stays", "set", "be", "remains"))
+_LEAST_SIMILAR: Final = 0.5
 _TIME_WORDS: Final = frozenset(
     ("currently", "now", "today", "presently", "nowadays", "lately", "recently", "anymore", "tonight")
 )
 
-ContradictionKind = Literal["negation", "antonym"]
-Signal = Literal["negation", "antonym", "value", "temporal"]
+ContradictionKind = Literal["negation", "antonym", "change", "value"]
+Signal = Literal["negation", "antonym", "change", "value", "temporal"]
 SUPERSESSION_CONFIDENCE: Final[dict[Signal, float]] = {
+    "change": 0.85,
     "negation": 0.85,
     "antonym": 0.8,
     "value": 0.75,
@@ -118,7 +128,12 @@ def _read(text: str) -> _Statement:
     tokens = tuple(plain_tokens(text))
     stems = list(map(stem, tokens))
     numbers, verbs = _sides_of_stems(), _verbs_by_stem()
-    said = {number for name in stems for number in numbers.get(name, ())}
+    said = {
+        number
+        for place, name in enumerate(stems)
+        for number in numbers.get(name, ())
+        if name != "on" or _is_switched(tokens, place)
+    }
     return _Statement(
         tokens,
         _meaning(tokens),
@@ -128,11 +143,16 @@ def _read(text: str) -> _Statement:
     )
 
 
+def _is_switched(tokens: tuple[str, ...], place: int) -> bool:
+    """Whether "on" says that something is, and not where or when."""
+    return place + 1 == len(tokens) or (place > 0 and tokens[place - 1] in _SWITCHED)
+
+
 @cache
 def _sides_of_stems() -> dict[str, list[int]]:
     """The numbers of the pairs of opposites that a stem is in; negative for the second of a pair."""
     found: dict[str, list[int]] = {}
-    for number, (one, other) in enumerate(_stemmed(_PAIRS + _WIDER_PAIRS), 1):
+    for number, (one, other) in enumerate(_stemmed(_PAIRS + _WORK_PAIRS + _WIDER_PAIRS), 1):
         found.setdefault(one, []).append(number)
         found.setdefault(other, []).append(-number)
     return found
@@ -162,20 +182,31 @@ def polarity_difference(fact: str, target: str, *, wider: bool = False) -> Contr
 
     wider: with the opposites that hold for a person's or thing's attributes, such as together and apart.
     """
-    mine, theirs = _read(fact), _read(target)
-    if mine.denies != theirs.denies:
+    if _read(fact).denies != _read(target).denies:
         return "negation"
-    known = len(_PAIRS) + len(_WIDER_PAIRS) if wider else len(_PAIRS)
-    opposed = any(abs(side) <= known and -side in theirs.sides for side in mine.sides)
-    return "antonym" if opposed else None
+    return "antonym" if _opposed(fact, target, wider) else None
+
+
+def _opposed(fact: str, target: str, wider: bool) -> frozenset[int]:
+    """The numbers of the pairs of opposites that are split over two texts."""
+    known = len(_PAIRS + _WORK_PAIRS) + (len(_WIDER_PAIRS) if wider else 0)
+    theirs = _read(target).sides
+    return frozenset(abs(side) for side in _read(fact).sides if abs(side) <= known and -side in theirs)
 
 
 def contradicts_in_words(fact: str, target: str, *, wider: bool = False) -> ContradictionKind | None:
-    """Whether two statements about the same thing differ in polarity: at least two words shared, and one side
-    negated alone or a pair of opposites split over the two."""
-    if len(shared_words(fact, target)) < LEAST_OVERLAP:
+    """Whether two statements cannot both be true, by what they say: one denies or replaces what the other says, names
+    another value, or says the opposite word of the same. That both name the same thing says nothing."""
+    found = takes_place(fact, target)
+    if found is not None:
+        return found
+    opposed = _opposed(fact, target, wider)
+    if not opposed or len(shared_words(fact, target)) < LEAST_OVERLAP:
         return None
-    return polarity_difference(fact, target, wider=wider)
+    pairs = _stemmed(_PAIRS + _WORK_PAIRS + _WIDER_PAIRS)
+    opposites = {word for number in opposed for word in pairs[number - 1]}
+    mine, theirs = (_read(text).meaning - opposites for text in (fact, target))
+    return "antonym" if len(mine & theirs) >= _LEAST_SIMILAR * len(mine | theirs) else None
 
 
 def asks_model(action: str, overlap: int, *, in_words: bool, enabled: bool) -> bool:

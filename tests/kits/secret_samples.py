@@ -199,7 +199,7 @@ _PLANTED: tuple[str, ...] = (
 )  # fmt: skip
 
 # One of each common kind, as they stand in sessions, files and logs of people who write programs: each must be kept
-# from a model. The rules were tuned on every other one of them, and the rest measures them.
+# from a model.
 _CREDENTIALS: tuple[str, ...] = (
     "export OPENAI_API_KEY=⟦sk-¦proj-T3BlbkFJr8Vw2Nq5Xk7Zt1Yb4Mc6Lp9Hd0Gs⟧",
     "I put ⟦sk-¦ant-api03-Rt5Kq8Zw2Xv9Nb4Mh7Lc1Jd6Fs3Gp0-QwAA⟧ into the .env of the worker",

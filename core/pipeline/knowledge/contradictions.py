@@ -19,6 +19,8 @@ from core.settings.pipeline_sections import PipelineConfiguration
 _WORDS: Final[dict[ContradictionKind, str]] = {
     "negation": "one of the two contains a negation",
     "antonym": "the two use opposite words",
+    "change": "one of the two replaces what the other says",
+    "value": "the two name different values",
 }
 
 
@@ -30,7 +32,7 @@ class Contradiction:
     it did or was not asked. calls: how many were made.
     """
 
-    kind: Literal["", "negation", "antonym", "semantic"] = ""
+    kind: Literal["", "negation", "antonym", "change", "value", "semantic"] = ""
     confidence: float = 0.0
     reasoning: str = ""
     failure: str = ""

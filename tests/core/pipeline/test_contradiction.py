@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.coding_sessions import coding_sessions, statement_pairs
+from kits.hostile import HOSTILE
 from kits.scripted_model import ScriptedModel
 
 from core.pipeline.contradiction import (
@@ -131,3 +134,47 @@ def test_any_two_texts_can_be_compared_either_way(one: str, other: str) -> None:
     assert contradicts_in_words(one, other) == contradicts_in_words(other, one)
     assert contradicts_in_words(one, one) is None
     supersedes(one, other, gap_days=3)
+
+
+@pytest.mark.parametrize("half", ["tuned", "unseen"])
+def test_of_ten_changes_eight_are_flagged_and_of_ten_compatible_pairs_one_at_most(half: str) -> None:
+    changes, compatible = statement_pairs(half)
+    missed = [pair for pair in changes if not contradicts_in_words(pair[1], pair[0])]
+    wrong = [pair for pair in compatible if contradicts_in_words(pair[1], pair[0])]
+    assert len(changes) >= 20 <= len(compatible)
+    assert len(missed) <= 0.2 * len(changes), missed
+    assert len(wrong) <= 0.1 * len(compatible), wrong
+
+
+def test_changes_of_sessions_are_flagged_and_what_else_they_say_of_the_same_is_not() -> None:
+    missed, wrong, pairs, changes = [], [], 0, 0
+    for session in coding_sessions():
+        new = [change.new for change in session.changes]
+        changes += len(new)
+        missed += [one for one in session.changes if not contradicts_in_words(one.new, one.old)]
+        said = [*(fact.content for fact in session.facts), *new]
+        for one, other in combinations(said, 2):
+            pairs += 1
+            if contradicts_in_words(one, other):
+                wrong.append((one, other))
+    assert len(missed) <= 0.2 * changes, missed
+    assert len(wrong) <= 0.02 * pairs, wrong
+
+
+@pytest.mark.parametrize(
+    ("fact", "target"),
+    [
+        ("Billing Service has no public endpoint", "Billing Service uses Kafka"),
+        ("Project Heron never runs on weekends", "Project Heron uses PyTorch"),
+        ("Anna does not use Redis", "Ben uses PostgreSQL"),
+    ],
+)
+def test_a_name_in_common_is_no_contradiction(fact: str, target: str) -> None:
+    assert contradicts_in_words(fact, target) is None
+    assert contradicts_in_words(target, fact) is None
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_statements_are_compared(text: str) -> None:
+    for other in (text, "We use PostgreSQL", "No longer that, instead of this: not 5 but 6"):
+        assert contradicts_in_words(text, other) == contradicts_in_words(other, text)
