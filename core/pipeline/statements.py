@@ -249,11 +249,12 @@ def _left(new: _Statement, old: _Statement) -> ChangeKind | None:
     if named and (named - old.subject or named & new.subject or len(besides) >= _LEAST_SHARED):
         return "change"
     over = new.left & old.content
+    kind: ChangeKind = "change" if new.denied is None else "negation"
     if over and not new.left - over:
-        return "change"
+        return kind
     predicate = over - old.subject - new.subject
     enough = len(over) >= _LEAST_COVERED * len(new.left - old.subject - new.subject)
-    return "change" if predicate and len(over) > 1 and enough else None
+    return kind if predicate and len(over) > 1 and enough else None
 
 
 def _denied(new: _Statement, old: _Statement) -> ChangeKind | None:
@@ -389,17 +390,12 @@ def _differ_in_one_place(one: _Statement, other: _Statement) -> bool:
     if (one.only or other.only) and weighty >= _LEAST_SHARED:
         return all(any(word.weighs for word in part) for part in (left, right))
     before = mine[start - 1].plain
-    if before in lexicon.ONE_PLACE or before in lexicon.IS:
+    attribute = any(word.key in lexicon.ATTRIBUTES for word in mine[:start])
+    if before in lexicon.IS:
         named = all(any(word.name for word in part) for part in (left, right))
-        attribute = any(word.key in lexicon.ATTRIBUTES for word in mine[:start])
-        return (named and (before in lexicon.ONE_PLACE or attribute or _is_defined(mine))) or (
-            attribute and before in lexicon.IS
-        )
-    return False
-
-
-def _is_defined(found: list[_Word]) -> bool:
-    return bool(found) and found[0].plain in lexicon.THE
+        return attribute or (named and mine[0].plain in lexicon.THE)
+    placed = start > 1 and (mine[start - 2].plain in lexicon.IS or mine[start - 2].key in lexicon.PLACED)
+    return before in lexicon.ONE_PLACE and (placed or attribute)
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

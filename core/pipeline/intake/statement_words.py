@@ -116,6 +116,9 @@ THE: Final = _set(
 ONE_PLACE: Final = _set(
     "in at to until by under bei um bis auf nach zu à en dans sous jusque a hasta em no na até op tot naar bij sobre"
 )
+# Who or what does so does it in one place.
+_PLACED: Final = "live lives lived reside resides located based hosted situated works sits stands wohnt liegt steht habite vive abita woont staat"
+PLACED: Final = frozenset(stem(fold(word))[:6] for word in _PLACED.split())
 SUBJECT_PRONOUNS: Final = _set(
     "we i wir ich nous je nosotros yo noi io nós eu wij usamos utilizamos enviamos tenemos usiamo abbiamo temos"
 )
