@@ -16,24 +16,33 @@ def corrected(facts: Sequence[PlannedFact], least_confidence: float) -> list[Pla
     A fact that the text does not say, or that is not sure enough, corrects none.
     """
     done = {one.place: one for one in facts}
+    # By the place of a fact that is corrected, of the one that stands for it.
+    stands: dict[int, int] = {}
     for one in facts:
         proposal = one.proposal
         if proposal is None or proposal.target is None or proposal.action not in ("update", "delete"):
             continue
         if not (one.fact.grounded and one.entailment == "said" and one.fact.confidence >= least_confidence):
             continue
-        earlier = done.get(proposal.target.fact) if proposal.target.fact is not None else None
-        if earlier is None:
+        if proposal.target.fact is None:
             for same in _same_target(one, done.values()):
                 done[same.place] = replace(same, replaced=True)
-        elif earlier.proposal is not None and not earlier.replaced:
-            done[earlier.place] = replace(earlier, replaced=True)
-            done[one.place] = replace(
-                one,
-                proposal=_in_place(proposal, earlier.proposal),
-                contradiction=earlier.contradiction,
-                pinned=earlier.pinned,
-            )
+                stands[same.place] = one.place
+            continue
+        place = proposal.target.fact
+        while place in stands:
+            place = stands[place]
+        earlier = done.get(place)
+        if earlier is None or earlier.proposal is None or place >= one.place:
+            continue
+        done[place] = replace(earlier, replaced=True)
+        stands[place] = one.place
+        done[one.place] = replace(
+            one,
+            proposal=_in_place(proposal, earlier.proposal),
+            contradiction=earlier.contradiction,
+            pinned=earlier.pinned,
+        )
     return [done[one.place] for one in facts]
 
 
@@ -42,8 +51,7 @@ def _in_place(later: Proposal, earlier: Proposal) -> Proposal:
     if earlier.target is None or earlier.target.fact is not None:
         return replace(later, action="add", target=None)
     # What repeats a stored text is a change of that text once it is corrected.
-    action = later.action if earlier.action in ("none", "update") else earlier.action
-    return replace(later, action=action, target=earlier.target)
+    return replace(later, target=earlier.target)
 
 
 def _same_target(one: PlannedFact, others: Iterable[PlannedFact]) -> list[PlannedFact]:

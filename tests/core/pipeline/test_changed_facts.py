@@ -317,6 +317,26 @@ def test_a_correction_of_what_would_change_a_stored_fact_is_the_one_that_changes
         back = "The retry limit was put back to 24"
 
 
+@every_mode
+@pytest.mark.parametrize("last", ["C1", "C2"])
+def test_of_several_corrections_within_one_text_the_last_one_stands(case: Case, mode: str, last: str) -> None:
+    """Whether it names the first statement or the one before it."""
+    configure(case.home, MODES[mode][0])
+    final = "The retry limit was finally set to 24"
+    decided = [("F1", "C1"), ("F2", last)]
+    case.learn(
+        f"{SAID} Then it was calm. {final}.",
+        found(RAISED, PUT_BACK, final),
+        {"decisions": [
+            {"fact": fact, "action": "update", "targetId": target, "confidence": 0.9, "reason": "later"}
+            for fact, target in decided
+        ]},
+    )  # fmt: skip
+    case.accept(*case.pipeline.proposals())
+    assert note_texts(case.pipeline) == [final]
+    case.agree()
+
+
 @writing_modes
 def test_a_correction_that_the_text_does_not_say_corrects_nothing(case: Case, mode: str) -> None:
     configure(case.home, MODES[mode][0])
