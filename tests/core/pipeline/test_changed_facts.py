@@ -398,6 +398,45 @@ def test_the_new_side_alone_settles_the_old_one(case: Case) -> None:
     case.agree()
 
 
+def test_undone_both_sides_of_a_change_wait_again_and_redone_neither(case: Case) -> None:
+    old, new = shadowed(case)
+    for _ in range(2):
+        case.accept(new)
+        case.pipeline.memory.undo()
+        case.pipeline.follow_undo()
+        assert {one.id for one in case.pipeline.proposals()} == {old.id, new.id}
+        assert note_texts(case.pipeline) == []
+        case.pipeline.memory.redo()
+        case.pipeline.follow_undo()
+        assert case.pipeline.proposals() == ()
+        assert note_texts(case.pipeline) == [COCKROACH]
+        case.agree()
+        case.pipeline.memory.undo()
+        case.pipeline.follow_undo()
+    case.accept(old, new)
+    assert note_texts(case.pipeline) == [COCKROACH]
+    case.agree()
+
+
+@writing_modes
+def test_undone_the_later_of_two_changes_leaves_both_waiting_with_their_notes(case: Case, mode: str) -> None:
+    case.changed(mode)
+    oracle = "The team moved its database to OracleDB"
+    case.learn(f"{oracle}.", found(oracle), decision("update", "C1"))
+    before = sorted(note_texts(case.pipeline))
+    waiting = {one.id for one in case.pipeline.proposals()}
+    case.accept(*case.pipeline.proposals())
+    assert note_texts(case.pipeline) == [oracle]
+    case.pipeline.memory.undo()
+    case.pipeline.follow_undo()
+    assert {one.id for one in case.pipeline.proposals()} == waiting
+    assert sorted(note_texts(case.pipeline)) == before
+    case.agree()
+    case.accept(*case.pipeline.proposals())
+    assert note_texts(case.pipeline) == [oracle]
+    case.agree()
+
+
 def test_after_the_old_side_the_new_one_still_replaces_it(case: Case) -> None:
     old, new = shadowed(case)
     assert case.accept(old).written == (old.id,)
