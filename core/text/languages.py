@@ -338,6 +338,16 @@ def _common_stems() -> frozenset[str]:
     return frozenset(map(stem, words(_COMMON)))
 
 
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(f"{_EVERYDAY} {_COMMON}".split())
+
+
+def is_listed(word: str) -> bool:
+    """Whether a lower-case word or its singular is listed as an everyday or common one; loads no stemmer."""
+    return word in _listed() or (word.endswith("s") and word[:-1] in _listed())
+
+
 def is_everyday(stemmed: str) -> bool:
     """Whether a stem is that of an everyday word, or a lone letter, such as the s of "user's"."""
     return stemmed in _stems() or (len(stemmed) == 1 and stemmed.isascii() and stemmed.isalpha())

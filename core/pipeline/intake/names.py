@@ -32,8 +32,8 @@ from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.program_output import without_output
 from core.pipeline.intake.sentences import TextSegment, TextSpan, sentences
 from core.text.file_references import file_references
-from core.text.languages import FOREIGN_WORDS, is_common, is_everyday, language_of, serves_grammar
-from core.text.tokens import fold, stem
+from core.text.languages import FOREIGN_WORDS, is_listed, language_of, serves_grammar
+from core.text.tokens import fold
 from core.text.tokens import words as words_of
 
 NameKind = Literal["name", "identifier", "package", "path"]
@@ -352,10 +352,9 @@ def _named_in_german(run: list[_Word], after: _Word | None, words: tuple[_Word, 
     return run if named else []
 
 
-@lru_cache(maxsize=4096)
 def _is_common_word(lower: str) -> bool:
     """Whether it is a word of everyday or of general and technical English."""
-    return lower in COMMON_NOUNS or is_everyday(stem(lower)) or is_common(stem(lower))
+    return lower in COMMON_NOUNS or is_listed(lower)
 
 
 def _has_capital(word: str) -> bool:
