@@ -831,9 +831,14 @@ class Committer:
 
     def _pay_owed(self) -> None:
         """Writes the pages that a write which was cut off left to be written."""
-        if self.current.graph.pages is not None and self.current.graph.pages.owed_file is not None:
-            pay_owed(self.home, self.current.graph.pages)
-            self.load()
+        pages = self.current.graph.pages
+        if pages is None or pages.owed_file is None:
+            return
+        for error in pay_owed(self.home, pages):
+            self._session.notices.add(
+                Notice(f"{error.what}; a page is not written yet: {_UNFINISHED}", where=error.where)
+            )
+        self.load()
 
     def _store_pages(self) -> None:
         """Has the note graph hold the pages as they are now: what is deleted among them later is not lost."""

@@ -18,6 +18,7 @@ from core.errors import (
     ErrorCode,
     InvalidInputError,
     NotSyncedError,
+    NuggetsError,
     ReadOnlyError,
     Remedy,
     Repair,
@@ -60,7 +61,7 @@ from core.storage.format.documents import (
 from core.storage.journal.codec import Stage
 
 if TYPE_CHECKING:
-    from core.storage.format.pages import PageSet
+    from core.storage.format.pages import Owed, PageSet
 
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
@@ -206,8 +207,9 @@ class Write:
         self._settle()
 
     def _settle(self) -> None:
-        """Nothing is owed, or what is staged will not be written."""
-        if self.owed:
+        """Nothing is owed, or what is staged will not be written; but for what was owed before."""
+        pages = self.loaded.graph.pages
+        if self.owed and not (pages is not None and pages.owed):
             with contextlib.suppress(OSError):
                 (self.home / OWED_FILE).unlink()
 
@@ -274,27 +276,51 @@ def store_pages(home: Path, loaded: Loaded) -> Write:
     return write
 
 
-def pay_owed(home: Path, pages: PageSet) -> None:
-    """Writes the pages that a write which was cut off left to be written. Under the memory's lock. Raises StorageError,
-    ReadOnlyError; what is left then is still owed.
+def pay_owed(home: Path, pages: PageSet) -> list[NuggetsError]:
+    """Writes the pages that a write which was cut off left to be written. Under the memory's lock. Returns what was
+    refused; those pages are still owed.
     """
+    from core.storage.format.pages import still_owed
+
+    refused: list[NuggetsError] = []
+    left: dict[str, Owed] = {}
     for name, owed in pages.owed.items():
-        path, known = pages.path(name), pages.files.get(name)
-        target = write_target(pages.folder, path)
-        made = known.fingerprint if known is not None else None
-        if owed.text is None:
-            other = move_aside(target, made)
+        try:
+            _pay(pages, name, owed)
+        except NuggetsError as error:
+            refused.append(error)
+            left[name] = owed
+    try:
+        if left:
+            replace_file(home / OWED_FILE, still_owed(pages, left))
         else:
-            make_folder(target.parent)
-            mode = known.mode if known is not None else _PAGE_MODE
-            try:
-                other = put_instead(stage_file(target, owed.text.encode(), mode=mode), made)
-            except FileExistsError:
-                continue
-        if other is not None:
-            # Another program wrote it in this very instant: its version counts, and ours is in the history.
-            os.replace(other, target)
-    remove_file(home / OWED_FILE)
+            remove_file(home / OWED_FILE)
+    except NuggetsError as error:
+        refused.append(error)
+    return refused
+
+
+def _pay(pages: PageSet, name: str, owed: Owed) -> None:
+    path, known = pages.path(name), pages.files.get(name)
+    target = write_target(pages.folder, path)
+    made = known.fingerprint if known is not None else None
+    if owed.text is None:
+        other = move_aside(target, made)
+    else:
+        make_folder(target.parent)
+        mode = known.mode if known is not None else _PAGE_MODE
+        staged = stage_file(target, owed.text.encode(), mode=mode)
+        try:
+            other = put_instead(staged, made)
+        except FileExistsError:
+            discard([staged])
+            return
+        except NuggetsError:
+            discard([staged])
+            raise
+    if other is not None:
+        # Another program wrote it in this very instant: its version counts, and ours is in the history.
+        os.replace(other, target)
 
 
 def name_of(home: Path, path: Path) -> str:
@@ -372,7 +398,8 @@ def _with_pages(
 
     steps: list[Document | PageDocument] = [graph]
     going: set[Path] = set()
-    owed: dict[str, Owed] = {}
+    # What could not be written so far is not forgotten over this.
+    owed: dict[str, Owed] = dict(pages.owed)
     for name, text in page_writes(pages, effective):
         path, known = pages.path(name), pages.files.get(name)
         made = known.fingerprint if known is not None else None

@@ -115,6 +115,9 @@ def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, 
 
     author = Author("agent", agent if agent in {one.name for one in AGENTS} else UNNAMED)
     memory = Memory.open(home, author=author, reconcile=False)
+    if memory.pages is not None:
+        # Paths are kept as facts, which pages have no place for.
+        records = [{**record, "paths": ()} for record in records]
     where = f" in session {session[:36]}" if session else ""
 
     def edit(draft: Draft) -> int:

@@ -300,6 +300,11 @@ def owed_bytes(graph: Iterable[bytes], files: Mapping[str, Owed]) -> bytes:
     return json.dumps(said).encode()
 
 
+def still_owed(pages: PageSet, left: Mapping[str, Owed]) -> bytes:
+    """What is put down for pages that could not be written, of the graph as it stands."""
+    return owed_bytes([(pages.stored.path).read_bytes()], left)
+
+
 # The notes that pages make
 
 

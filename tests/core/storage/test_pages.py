@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from kits.claude_pages import PAGES, note_of, tree, write_folder
 
 from core import Memory
-from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError
+from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.change import ChangeSet
 from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
+from core.storage import writing
+from core.storage.files.atomic import Fingerprint, Staged
 from core.verify import findings
 from core.workspace import Workspace
 
@@ -537,3 +539,40 @@ def test_what_the_home_holds_is_a_note_graph_with_the_exact_pages(folder: Path) 
     assert {name: text.encode() for name, text in kept.items() if name != "MEMORY.md"} == {
         name: data for name, data in tree(folder).items() if name != "MEMORY.md"
     }
+
+
+# What the system refuses
+
+
+def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_meanwhile(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(folder)
+    refused, before = folder / "debugging.md", tree(folder)
+    plain = writing.put_instead
+
+    def refusing(staged: Staged, expected: Fingerprint | None, *, moved: bool = False) -> Path | None:
+        if staged.path == refused:
+            raise StorageError("cannot be written (no space left)", where=str(refused))
+        return plain(staged, expected, moved=moved)
+
+    monkeypatch.setattr(writing, "put_instead", refusing)
+    id = note_of(memory, "debugging.md").id
+    with pytest.raises(UnfinishedError):
+        memory.change("edit", lambda draft: edit_note(draft, id, content="Edited."))
+    assert tree(folder) == before
+    assert Memory.open(folder, reconcile=False).snapshot.by_id[id].content == "Edited."
+    again = Memory.open(folder)
+    assert again.snapshot.by_id[id].content == "Edited."
+    assert any("not written yet" in notice for notice in again.take_notices())
+    again.change("edit", lambda draft: edit_note(draft, note_of(again, "billing.md").id, content="Other."))
+    assert "Other." in (folder / "billing.md").read_text()
+    assert tree(folder)["debugging.md"] == before["debugging.md"]
+    monkeypatch.undo()
+    done = Memory.open(folder)
+    assert "Edited." in refused.read_text()
+    assert not (done.home / "pages-owed.json").exists()
+    assert [entry.change_set.kind for entry in done.log()] == ["edit", "edit"]
+    done.undo(done.log()[1].change_set)
+    done.undo(done.log()[1].change_set)
+    assert all(not path.name.endswith(".tmp") for path in folder.iterdir())
