@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from core.exchange import page_text
-from core.exchange.claude import INDEX, type_of
+from core.exchange import claude, page_text
+from core.exchange.dialect import NO_LINE, Line, Said
 from core.exchange.pages import links_of, names_of, prose, stem_of
 from core.exchange.records import SourceFile, as_texts, time_of
 from core.model.infer import MetaInput
+from core.model.note import Note
 from core.text.wiki import is_slug
 
+INDEX: Final = claude.INDEX
 NUGGET: Final = "claude"
 _TITLE: Final = 200
 _HOOK: Final = 120
@@ -36,26 +38,6 @@ _UNSAFE: Final = re.compile(r"[^\w]+")
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
-class Said(NamedTuple):
-    """What a page says of its note. kind: its type in Claude Code's words, "" for none. names: by which other pages
-    link to it. links: the names that it links to. updated: ISO 8601, "" when it does not say.
-    """
-
-    title: str
-    content: str
-    kind: str = ""
-    tags: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    created: str = ""
-    updated: str = ""
-
-    @property
-    def meta(self) -> MetaInput:
-        """What the type says of a note."""
-        return _META.get(self.kind, _OTHER)
-
-
 @lru_cache(maxsize=4096)
 def read_page(file: str, page: str) -> Said:
     """What a page says. Raises FormatError."""
@@ -66,7 +48,7 @@ def read_page(file: str, page: str) -> Said:
     body = parts.text.replace("\r\n", "\n")
     description = _description(fields)
     content = _with_description(description, body)
-    kind = type_of(fields)
+    kind = claude.type_of(fields)
     inner = fields.get("metadata")
     modified = inner.get("modified") if isinstance(inner, dict) else None
     links = dict.fromkeys(found for _, line in prose(body) for found in links_of(line)) if "[" in body else ()
@@ -75,7 +57,7 @@ def read_page(file: str, page: str) -> Said:
     return Said(
         title=title,
         content=content,
-        kind=kind,
+        meta=_META.get(kind, _OTHER),
         tags=(*filter(None, (kind,)), *as_texts(fields.get("tags"))),
         names=tuple(dict.fromkeys(names)),
         links=tuple(links),
@@ -105,15 +87,16 @@ def _with_description(description: str, body: str) -> str:
     return f"{description}\n\n{body}" if body else description
 
 
-def changed_page(file: str, page: str, *, title: str, content: str, kind: str) -> str:
-    """A page that says this instead of what it says; what stays as it was keeps its bytes. Raises FormatError."""
-    said = read_page(file, page)
-    if kind and kind != said.kind:
-        page = _with_kind(file, page, kind)
-    if content != said.content:
-        page = _with_content(file, page, content)
-    if title != said.title:
-        page = _with_title(file, page, title)
+def changed_page(file: str, page: str, before: Note, after: Note) -> str:
+    """A page that says what became of a note; what stays as it was keeps its bytes. Raises FormatError."""
+    said, kind = read_page(file, page), claude.type_of(page_text.fields_of(page, file))
+    if (before.scope, before.type) != (after.scope, after.type):
+        wanted = kind_of(after.scope, after.type, kind)
+        page = _with_kind(file, page, wanted) if wanted != kind else page
+    if after.content not in (before.content, said.content):
+        page = _with_content(file, page, after.content)
+    if after.title not in (before.title, said.title):
+        page = _with_title(file, page, after.title)
     return page
 
 
@@ -191,9 +174,10 @@ def _readable(file: str, made: str, page: str) -> str:
     return made
 
 
-def new_page(file: str, *, title: str, content: str, kind: str) -> str:
+def new_page(file: str, note: Note) -> str:
     """A page as Claude Code makes one."""
-    name = stem_of(file)
+    name, title, content = stem_of(file), note.title, note.content
+    kind = kind_of(note.scope, note.type, "")
     lines = [f"name: {page_text.spelt(name)}"]
     lines += [f"title: {page_text.spelt(title)}"] if title != name else []
     lines += [f"description: {page_text.spelt(hook_of(content) or title)}"]
@@ -238,16 +222,6 @@ def file_for(title: str, taken: Collection[str]) -> str:
 
 
 # MEMORY.md
-
-
-class Line(NamedTuple):
-    """A line of the index as it stood: its bytes, and the line before it."""
-
-    text: str = ""
-    behind: str = ""
-
-
-NO_LINE: Final = Line()
 
 
 def _entry(line: str) -> str:
@@ -298,8 +272,9 @@ def _ended(lines: list[str]) -> str:
     )
 
 
-def with_entry(index: str, file: str, title: str, hook: str, line: Line = NO_LINE) -> str:
+def with_entry(index: str, file: str, note: Note, line: Line = NO_LINE) -> str:
     """The index with a line for a page, where it has none. line: the one that it had before, back in its place."""
+    title, hook = note.title, hook_of(note.content)
     lines = _lines(index)
     if any(_entry(one) == file for one in lines):
         return index

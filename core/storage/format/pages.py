@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, StorageError
-from core.exchange import claude_pages as dialect
-from core.exchange.claude import INDEX
+from core.exchange import claude_pages
+from core.exchange.dialect import NO_LINE, Dialect, Line, Said
+from core.exchange.page_text import take_apart
 from core.exchange.pages import is_page
 from core.exchange.records import FormatError
 from core.folder import OWED_FILE
@@ -74,9 +75,10 @@ class Owed:
 
 @dataclass(frozen=True)
 class PageSet:
-    """The pages of a folder, by name; `INDEX` among them.
+    """The pages of a folder, by name, the index among them.
 
     stored: the note graph as the memory's home has it. owed: see `Owed`. note_of_owed: which file says what is owed.
+    dialect: whose pages they are.
     """
 
     folder: Path
@@ -84,6 +86,7 @@ class PageSet:
     stored: GraphDocument
     owed: Mapping[str, Owed] = field(default_factory=dict)
     owed_file: Fingerprint | None = None
+    dialect: Dialect = claude_pages
 
     @cached_property
     def disk(self) -> dict[str, str]:
@@ -99,23 +102,30 @@ class PageSet:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of the pages, without the index."""
-        return frozenset(
-            {*self.files, *self.disk} - {INDEX} - {n for n, o in self.owed.items() if o.text is None}
-        )
+        going = {name for name, owed in self.owed.items() if owed.text is None}
+        return frozenset({*self.files, *self.disk} - {self.dialect.INDEX} - going)
 
     @property
     def index(self) -> str:
         """All that the index says; "" where there is none."""
-        return self.disk.get(INDEX, "")
+        return self.disk.get(self.dialect.INDEX, "")
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """What each page says that is a note; of the index its own words, where it has any."""
-        found = {name: text for name, text in self.disk.items() if name != INDEX}
-        words = dialect.own_words(self.index, self.names)
-        if INDEX in self.disk and dialect.read_page(INDEX, words).content.strip():
-            found[INDEX] = words
+        index = self.dialect.INDEX
+        found = {name: text for name, text in self.disk.items() if name != index}
+        words = self.dialect.own_words(self.index, self.names)
+        if index in self.disk and self.dialect.read_page(index, words).content.strip():
+            found[index] = words
         return found
+
+    def said(self, file: str, text: str) -> Said | None:
+        """What a page says; None for one that cannot be read."""
+        try:
+            return self.dialect.read_page(file, text)
+        except FormatError:
+            return None
 
     @cached_property
     def version(self) -> Fingerprint | None:
@@ -154,12 +164,18 @@ def digest(data: bytes) -> str:
 # The folder
 
 
-def read_pages(folder: Path, home: Path, stored: GraphDocument, former: PageSet | None) -> PageSet:
+def read_pages(
+    folder: Path,
+    home: Path,
+    stored: GraphDocument,
+    former: PageSet | None,
+    dialect: Dialect = claude_pages,
+) -> PageSet:
     """The pages as they are now; `former` itself where nothing moved. Raises StorageError for a folder that cannot be
     read.
     """
     known = former.files if former is not None else {}
-    files = {name: _read_page(folder / name, known.get(name)) for name in _names(folder)}
+    files = {name: _read_page(folder, name, known.get(name), dialect) for name in _names(folder)}
     owed_file = fingerprint(home / OWED_FILE)
     same = (
         former is not None
@@ -171,7 +187,7 @@ def read_pages(folder: Path, home: Path, stored: GraphDocument, former: PageSet 
     if same and former is not None:
         return former
     owed = _read_owed(home, stored, files) if owed_file is not None else {}
-    return PageSet(folder, files, stored, owed, owed_file)
+    return PageSet(folder, files, stored, owed, owed_file, dialect)
 
 
 def _names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
@@ -204,7 +220,8 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _read_page(path: Path, known: PageFile | None) -> PageFile:
+def _read_page(folder: Path, name: str, known: PageFile | None, dialect: Dialect) -> PageFile:
+    path = folder / name
     try:
         if known is not None and known.fingerprint is not None and known.fingerprint == fingerprint(path):
             return known
@@ -221,13 +238,14 @@ def _read_page(path: Path, known: PageFile | None) -> PageFile:
         return _unreadable(known, f"cannot be read ({error.strerror})")
     if found is None:
         return _unreadable(known, "is no longer there")
-    return _of_bytes(path.name, *found, mode)
+    return _of_bytes(name, *found, mode, dialect)
 
 
-def _of_bytes(name: str, data: bytes, made: Fingerprint | None, mode: int) -> PageFile:
+def _of_bytes(name: str, data: bytes, made: Fingerprint | None, mode: int, dialect: Dialect) -> PageFile:
     try:
         text = data.decode()
-        if name != INDEX:
+        # The words of an index are read without the lines that point to pages.
+        if name != dialect.INDEX:
             dialect.read_page(name, text)
     except UnicodeDecodeError:
         return PageFile(made, problem="is not UTF-8", data=data, mode=mode)
@@ -274,7 +292,7 @@ def with_written_pages(
             files.pop(name, None)
         else:
             files[name] = PageFile(page.fingerprint, page.data.decode(), data=page.data, mode=page.mode)
-    now = PageSet(pages.folder, files, stored)
+    now = PageSet(pages.folder, files, stored, dialect=pages.dialect)
     return replace(graph, pages=now, fingerprint=now.version)
 
 
@@ -282,7 +300,7 @@ def with_page(graph: GraphDocument, path: Path, data: bytes, rules: InferenceSet
     """The graph as it would be with another version of one page. It is a problem there when it cannot be read."""
     assert graph.pages is not None
     name = path.relative_to(graph.pages.folder).as_posix()
-    files = {**graph.pages.files, name: _of_bytes(name, data, graph.fingerprint, 0o600)}
+    files = {**graph.pages.files, name: _of_bytes(name, data, graph.fingerprint, 0o600, graph.pages.dialect)}
     return overlaid(graph, replace(graph.pages, files=files, owed={}), rules)
 
 
@@ -392,8 +410,8 @@ class _Overlay:
         """The note with what its page says anew."""
         assert note.page is not None
         file = note.page.file
-        new = dialect.read_page(file, text)
-        old = _said(file, note.page.text)
+        new = self._pages.dialect.read_page(file, text)
+        old = self._pages.said(file, note.page.text)
         changes: dict[str, object] = {}
         if old is None or new.title != old.title:
             changes["title"] = new.title
@@ -402,13 +420,13 @@ class _Overlay:
         if old is None or new.tags != old.tags:
             kept = [tag for tag in note.tags if old is None or tag not in old.tags]
             changes["tags"] = (*kept, *new.tags)
-        if old is None or new.kind != old.kind:
+        if old is None or new.meta != old.meta:
             changes |= self._meta(new)
         written = self._pages.written_ns(file)
         changes["updated_at"] = max(note.updated_at, new.updated or _iso(written))
         return with_fields(_shown(note, file, text), **changes)
 
-    def _meta(self, said: dialect.Said) -> dict[str, object]:
+    def _meta(self, said: Said) -> dict[str, object]:
         found = infer_meta("note", said.title, said.content, said.tags, said.meta, self._rules)
         return {
             "subject": found.subject,
@@ -420,12 +438,12 @@ class _Overlay:
         }
 
     def _add(self, name: str, text: str) -> None:
-        said = dialect.read_page(name, text)
+        said = self._pages.dialect.read_page(name, text)
         at = _iso(self._pages.written_ns(name))
         updated = said.updated or at
         note = Note(
             id=self._free_id(name),
-            nugget_name=dialect.NUGGET,
+            nugget_name=self._pages.dialect.NUGGET,
             title=said.title,
             content=said.content,
             tags=said.tags,
@@ -445,7 +463,8 @@ class _Overlay:
         number = 0
         while True:
             said = f"{name}\x00{number}" if number else name
-            id = f"note-{dialect.NUGGET}-{hashlib.blake2b(said.encode(), digest_size=_ID_BYTES).hexdigest()}"
+            drawn = hashlib.blake2b(said.encode(), digest_size=_ID_BYTES).hexdigest()
+            id = f"note-{self._pages.dialect.NUGGET}-{drawn}"
             if id not in taken:
                 return id
             number += 1
@@ -461,8 +480,8 @@ class _Overlay:
 
     def _link(self) -> None:
         """What pages link to anew is linked, both ways, and what they link to no more is not."""
-        before = _links_in(_page_texts(self._graph.notes))
-        after = _links_in(self._pages.texts)
+        before = _links_in(self._pages, _page_texts(self._graph.notes))
+        after = _links_in(self._pages, self._pages.texts)
         came, went = after - before, before - after
         ends: dict[str, list[tuple[str, bool]]] = {}
         for pairs, comes in ((came, True), (went, False)):
@@ -490,13 +509,6 @@ class _Overlay:
                 self._put(place, with_fields(note, links=wanted))
 
 
-def _said(file: str, text: str) -> dialect.Said | None:
-    try:
-        return dialect.read_page(file, text)
-    except FormatError:
-        return None
-
-
 def _shown(note: Note, file: str, text: str) -> Note:
     return with_fields(note, hidden=False, archived_at=None, page=Page(file=file, text=text))
 
@@ -506,9 +518,9 @@ def _page_texts(notes: Iterable[Note | None]) -> dict[str, str]:
     return {note.page.file: note.page.text for note in shown if note.page is not None}
 
 
-def _links_in(texts: Mapping[str, str]) -> set[tuple[str, str]]:
+def _links_in(pages: PageSet, texts: Mapping[str, str]) -> set[tuple[str, str]]:
     """Which page links to which, by file."""
-    said = {file: found for file, text in texts.items() if (found := _said(file, text)) is not None}
+    said = {file: found for file, text in texts.items() if (found := pages.said(file, text)) is not None}
     names: dict[str, str] = {}
     for file in sorted(said):
         for name in said[file].names:
@@ -553,11 +565,8 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
         return effective
     refuse_facts(pages, effective)
     taken = {note.page.file.lower() for note in graph.notes if note is not None and note.page is not None}
-    taken |= {name.lower() for name in pages.files} | {INDEX.lower()}
-    index = pages.index
-    notes: list[NoteChange] = []
-    for change in effective.notes:
-        notes.append(_completed(change, pages, index, taken))
+    taken |= {name.lower() for name in pages.files} | {pages.dialect.INDEX.lower()}
+    notes = [_completed(change, pages, taken) for change in effective.notes]
     return msgspec.structs.replace(effective, notes=tuple(notes))
 
 
@@ -588,62 +597,54 @@ def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:
         )
 
 
-def _completed(change: NoteChange, pages: PageSet, index: str, taken: set[str]) -> NoteChange:
+def _completed(change: NoteChange, pages: PageSet, taken: set[str]) -> NoteChange:
     before, after = change.before, change.after
     if after is None:
-        gone = _with_line(before, index) if before is not None and not before.hidden else before
+        gone = _with_line(before, pages) if before is not None and not before.hidden else before
         return msgspec.structs.replace(change, before=gone)
     if before is not None and before.page is not None:
-        made = _page_of(before, after, pages, index, taken)
+        made = _page_of(before, after, pages, taken)
         if before.title != made.title and not (before.hidden or made.hidden):
-            return _retitled(change, before, made, after.page, index)
+            return _retitled(change, before, made, after.page, pages)
         return msgspec.structs.replace(change, after=made)
-    page = after.page
+    page, dialect = after.page, pages.dialect
     if page is None:
         file = dialect.file_for(after.title, taken)
-        kind = dialect.kind_of(after.scope, after.type, "")
-        text = dialect.new_page(file, title=after.title, content=after.content, kind=kind)
-        page = Page(file=file, text=text)
-    elif page.file.lower() in taken and page.file != INDEX:
+        page = Page(file=file, text=dialect.new_page(file, after))
+    elif page.file.lower() in taken and page.file != dialect.INDEX:
         page = msgspec.structs.replace(page, file=dialect.file_for(after.title, taken))
     taken.add(page.file.lower())
-    return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page)))
+    return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page), pages))
 
 
-def _page_of(before: Note, after: Note, pages: PageSet, index: str, taken: set[str]) -> Note:
+def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note:
     """The note with its page: the one that the change brings where that says it, else its own, changed."""
-    page, brought = before.page, after.page
+    page, brought, dialect = before.page, after.page, pages.dialect
     assert page is not None
-    if brought is not None and brought.text != page.text and _says(brought, after):
+    if brought is not None and brought.text != page.text and _says(brought, after, pages):
         text = brought.text
     else:
-        said = dialect.read_page(page.file, page.text)
-        moved = (before.scope, before.type) != (after.scope, after.type)
-        kind = dialect.kind_of(after.scope, after.type, said.kind) if moved else ""
-        text = dialect.changed_page(
-            page.file, page.text,
-            title=after.title if after.title != before.title else said.title,
-            content=after.content if after.content != before.content else said.content,
-            kind=kind,
-        )  # fmt: skip
+        text = dialect.changed_page(page.file, page.text, before, after)
     made = msgspec.structs.replace(page, text=text)
     if after.hidden and not before.hidden:
-        made = _with_line(with_fields(before, page=made), index).page or made
-    elif before.hidden and not after.hidden and page.file != INDEX and page.file in pages.files:
+        made = _with_line(with_fields(before, page=made), pages).page or made
+    elif before.hidden and not after.hidden and page.file != dialect.INDEX and page.file in pages.files:
         made = msgspec.structs.replace(made, file=dialect.file_for(after.title, taken))
         taken.add(made.file)
     if not after.hidden:
         made = msgspec.structs.replace(made, line=None, behind="")
-    return _saying(with_fields(after, page=made))
+    return _saying(with_fields(after, page=made), pages)
 
 
-def _retitled(change: NoteChange, before: Note, after: Note, brought: Page | None, index: str) -> NoteChange:
+def _retitled(
+    change: NoteChange, before: Note, after: Note, brought: Page | None, pages: PageSet
+) -> NoteChange:
     """A change of a title, in which both notes know their line in the index: taking it back brings that back."""
     assert before.page is not None
     assert after.page is not None
-    now = dialect.entry_of(index, before.page.file)
+    now = pages.dialect.entry_of(pages.index, before.page.file)
     known = brought.line if brought is not None and brought.text == after.page.text else None
-    line = known if known and now == before.page.line else dialect.retitled(now, after.title)
+    line = known if known and now == before.page.line else pages.dialect.retitled(now, after.title)
     return msgspec.structs.replace(
         change,
         before=with_fields(before, page=msgspec.structs.replace(before.page, line=now or None)),
@@ -651,34 +652,35 @@ def _retitled(change: NoteChange, before: Note, after: Note, brought: Page | Non
     )
 
 
-def _says(page: Page, note: Note) -> bool:
-    said = _said(page.file, page.text)
+def _says(page: Page, note: Note, pages: PageSet) -> bool:
+    said = pages.said(page.file, page.text)
     return said is not None and (said.title, said.content) == (note.title, note.content)
 
 
-def _saying(note: Note) -> Note:
+def _saying(note: Note, pages: PageSet) -> Note:
     """The note with title and text as its page says them."""
     assert note.page is not None
-    said = dialect.read_page(note.page.file, note.page.text)
+    said = pages.dialect.read_page(note.page.file, note.page.text)
     return with_fields(note, title=said.title, content=said.content)
 
 
-def _with_line(note: Note, index: str) -> Note:
-    if note.page is None or note.page.file == INDEX:
+def _with_line(note: Note, pages: PageSet) -> Note:
+    if note.page is None or note.page.file == pages.dialect.INDEX:
         return note
-    _, line = dialect.without_entry(index, note.page.file)
+    _, line = pages.dialect.without_entry(pages.index, note.page.file)
     return with_fields(note, page=msgspec.structs.replace(note.page, line=line.text, behind=line.behind))
 
 
 def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     """The pages that a completed change set writes and takes away, the index last."""
     wanted: dict[str, str | None] = {}
-    index, words = pages.index, None
+    dialect, index = pages.dialect, pages.index
+    words: str | None = None
     names = set(pages.names)
     for change in effective.notes:
         before, after = _in_folder(change.before), _in_folder(change.after)
         if before is not None and (after is None or after.file != before.file):
-            if before.file == INDEX:
+            if before.file == dialect.INDEX:
                 words = _without_text(before.text)
             else:
                 wanted[before.file] = None
@@ -686,18 +688,18 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
                 index, _ = dialect.without_entry(index, before.file)
         if after is None or change.after is None:
             continue
-        if after.file == INDEX:
+        if after.file == dialect.INDEX:
             words = after.text
             continue
         names.add(after.file)
         if pages.disk.get(after.file) != after.text:
             wanted[after.file] = after.text
-        index = _index_for(index, change, before, after)
+        index = _index_for(dialect, index, change, before, after)
     if words is not None and words != dialect.own_words(index, names):
         index = dialect.with_own_words(index, names, words)
     writes = [PageWrite(name, text) for name, text in wanted.items() if pages.disk.get(name) != text]
     if index != pages.index:
-        writes.append(PageWrite(INDEX, index or None))
+        writes.append(PageWrite(dialect.INDEX, index or None))
     return writes
 
 
@@ -705,7 +707,7 @@ def _in_folder(note: Note | None) -> Page | None:
     return note.page if note is not None and not note.hidden else None
 
 
-def _index_for(index: str, change: NoteChange, before: Page | None, after: Page) -> str:
+def _index_for(dialect: Dialect, index: str, change: NoteChange, before: Page | None, after: Page) -> str:
     """The index after one page was put into the folder, or was given another title."""
     note = change.after
     assert note is not None
@@ -715,14 +717,12 @@ def _index_for(index: str, change: NoteChange, before: Page | None, after: Page)
         if known is not None and known.line == "":
             # It had no line in the index before it was taken out.
             return index
-        line = dialect.Line(known.line or "", known.behind) if known is not None else dialect.Line()
-        return dialect.with_entry(index, after.file, note.title, dialect.hook_of(note.content), line)
+        line = Line(known.line or "", known.behind) if known is not None else NO_LINE
+        return dialect.with_entry(index, after.file, note, line)
     renamed = change.before is not None and change.before.title != note.title
     return dialect.with_other_entry(index, after.file, after.line) if renamed and after.line else index
 
 
 def _without_text(words: str) -> str:
-    from core.exchange.page_text import take_apart
-
     parts = take_apart(words)
     return parts._replace(text="", tail="").joined()

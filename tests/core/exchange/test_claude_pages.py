@@ -8,12 +8,20 @@ from hypothesis import strategies as st
 
 from core.exchange import claude_pages as dialect
 from core.exchange.claude import INDEX
+from core.exchange.dialect import Said
 from core.exchange.records import FormatError
+from core.model.note import Note
 from core.text.normalise import normalise_content, normalise_line
 
 LAWS = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 CHARACTERS = st.characters(exclude_categories=["Cs"], max_codepoint=0x2FFF)
 TEXT = st.text(st.one_of(st.sampled_from("ab \n\n-#:[]()'\"`*|&%"), CHARACTERS), max_size=50)
+KINDS = {
+    "user": ("user", "note"),
+    "feedback": ("user", "preference"),
+    "project": ("project", "note"),
+    "reference": ("shared", "note"),
+}
 FRONT = st.sampled_from(
     [
         "",
@@ -28,7 +36,7 @@ FRONT = st.sampled_from(
 )  # fmt: skip
 
 
-def _said(page: str) -> dialect.Said:
+def _said(page: str) -> Said:
     try:
         return dialect.read_page("file-name.md", page)
     except FormatError:
@@ -36,10 +44,21 @@ def _said(page: str) -> dialect.Said:
         raise
 
 
+def _note(title: str, content: str, kind: str = "") -> Note:
+    """A note as the type of a page makes it; "" for another type than any page has."""
+    scope, type_ = KINDS.get(kind, ("self", "note"))
+    return Note(
+        id="note-claude-1", nugget_name="claude", title=title, content=content, scope=scope, type=type_
+    )
+
+
 def _changed(page: str, **fields: str) -> str:
     said = _said(page)
-    given = {"title": said.title, "content": said.content, "kind": ""} | fields
-    return dialect.changed_page("file-name.md", page, **given)
+    before = _note(said.title, said.content)
+    after = _note(
+        fields.get("title", said.title), fields.get("content", said.content), fields.get("kind", "")
+    )
+    return dialect.changed_page("file-name.md", page, before, after)
 
 
 @LAWS
@@ -83,7 +102,7 @@ def test_a_page_says_the_type_that_it_was_given_where_it_has_front_matter(
     before = _said(front + body)
     said = dialect.read_page("file-name.md", _changed(front + body, kind=kind))
     assert (said.title, said.content) == (before.title, before.content)
-    assert said.kind == (kind if front else "")
+    assert (kind in said.tags) == bool(front)
 
 
 @LAWS
@@ -92,9 +111,9 @@ def test_a_new_page_says_what_it_was_made_of(title: str, content: str, kind: str
     title, content = " ".join(normalise_line(title).split()), normalise_content(content)
     assume(title.strip() and title.isprintable() and content.strip() and not content.startswith("#"))
     file = dialect.file_for(title, {"note.md"})
-    said = dialect.read_page(file, dialect.new_page(file, title=title, content=content, kind=kind))
+    said = dialect.read_page(file, dialect.new_page(file, _note(title, content, kind)))
     assert (said.title, said.content.split()) == (title, content.split())
-    assert said.kind == (kind or "project")
+    assert said.tags == (kind or "project",)
 
 
 @pytest.mark.parametrize(
@@ -133,9 +152,9 @@ def test_the_index_loses_and_gets_back_a_line_and_other_words(
     if line.text:
         assert dialect.entry_of(without, file) == "" or text.count(f"({file})") > 1
         if text.count(f"({file})") == 1:
-            assert dialect.with_entry(without, file, "T", "", line) == text or line.behind in without.replace(
-                line.behind, "", 1
-            )
+            assert dialect.with_entry(
+                without, file, _note("T", ""), line
+            ) == text or line.behind in without.replace(line.behind, "", 1)
     else:
         assert without == text
     files = {"a.md", "b.md"}

@@ -1,0 +1,80 @@
+"""How one program keeps notes as pages of Markdown: what a page says, and how it is changed and made. Pure.
+
+A module with these functions is a dialect: `claude_pages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple, Protocol
+
+from core.model.infer import MetaInput
+from core.model.note import Note
+
+
+class Said(NamedTuple):
+    """What a page says of its note. names: by which other pages link to it. links: the names that it links to.
+    created, updated: ISO 8601, "" when it does not say.
+    """
+
+    title: str
+    content: str
+    meta: MetaInput = MetaInput()
+    tags: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    created: str = ""
+    updated: str = ""
+
+
+class Line(NamedTuple):
+    """A line of the index as it stood: its bytes, and the line before it."""
+
+    text: str = ""
+    behind: str = ""
+
+
+NO_LINE = Line()
+
+
+class Dialect(Protocol):
+    """What is asked of a kind of pages. NUGGET: what the notes belong to. INDEX: the page that lists the others."""
+
+    @property
+    def NUGGET(self) -> str: ...
+
+    @property
+    def INDEX(self) -> str: ...
+
+    def read_page(self, file: str, page: str, /) -> Said:
+        """What a page says. Raises FormatError."""
+
+    def changed_page(self, file: str, page: str, before: Note, after: Note, /) -> str:
+        """A page that says what became of a note; what stays as it was keeps its bytes. Raises FormatError."""
+
+    def new_page(self, file: str, note: Note, /) -> str:
+        """A page for a note that has none yet."""
+
+    def file_for(self, title: str, taken: Collection[str], /) -> str:
+        """A name for a new page that no file has. taken: names in lower case."""
+
+    def own_words(self, index: str, files: Collection[str], /) -> str:
+        """The index without the lines that point to pages."""
+
+    def with_own_words(self, index: str, files: Collection[str], words: str, /) -> str:
+        """The index with other words of its own."""
+
+    def entry_of(self, index: str, file: str, /) -> str:
+        """The line of a page in the index, "" where it has none."""
+
+    def with_entry(self, index: str, file: str, note: Note, line: Line, /) -> str:
+        """The index with a line for a page. line: the one that it had before; `NO_LINE` for none."""
+
+    def without_entry(self, index: str, file: str, /) -> tuple[str, Line]:
+        """The index without the line of a page, and that line."""
+
+    def with_other_entry(self, index: str, file: str, line: str, /) -> str:
+        """The index with another line for a page that has one."""
+
+    def retitled(self, line: str, title: str, /) -> str:
+        """A line of the index in which the page bears another title."""
