@@ -24,6 +24,7 @@ if sys.dont_write_bytecode:
 from hypothesis import settings
 from kits.isolation import in_memory, isolated, open_files
 from kits.laws import profile_for, register_profiles
+from kits.loading import load_ones_share
 from kits.reports import BriefReports
 from kits.tiers import FAST, LONG_SECONDS, long_tests
 
@@ -66,9 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """What is collected stays until the end: no search for garbage need pass over it, now or later."""
     gc.disable()
+    load_ones_share(session.config)
     try:
         return (yield)
     finally:
