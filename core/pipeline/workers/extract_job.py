@@ -14,7 +14,7 @@ from core.pipeline.decision.result import Decisions, Proposal
 from core.pipeline.decision.run import decide
 from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.extraction.progress import Progress, Windows, progress_of, size_after, smaller, window_text
-from core.pipeline.extraction.result import Extraction, Limits
+from core.pipeline.extraction.result import ExtractedFact, Extraction, Limits
 from core.pipeline.extraction.run import extract
 from core.pipeline.intake.entailment import entailment, source_of
 from core.pipeline.intake.normalisation import normalise
@@ -106,7 +106,7 @@ def think(
     deadline = deadline_of(work.configuration)
     window, size, extraction = _extraction(work, _about(provider, "extract", work), deadline, between)
     after = work.progress.after(window, size=size, facts=len(extraction.facts))
-    extraction, repeated = _new_ones(extraction, database, work)
+    extraction, repeated = _new_ones(extraction, window, database, work)
     # The last good snapshot serves, when the files cannot be read just now.
     with suppress(NuggetsError):
         memory.refresh(patient=False)
@@ -243,16 +243,24 @@ def _extraction(
         between()
 
 
-def _new_ones(extraction: Extraction, database: Database, work: ExtractWork) -> tuple[Extraction, int]:
-    """What an earlier window of the text did not give already, and how many facts one did: windows overlap."""
-    if not work.progress.begun or not extraction.facts:
+def _new_ones(
+    extraction: Extraction, window: TextSpan, database: Database, work: ExtractWork
+) -> tuple[Extraction, int]:
+    """What the window before did not give already, and how many facts it did, from where the two overlap.
+
+    What is said again further on is not left out: it may take a correction back.
+    """
+    overlap = work.progress.at - window.start
+    if not work.progress.begun or overlap <= 0 or not extraction.facts:
         return extraction, 0
     earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
-    new = tuple(
-        fact
-        for fact in extraction.facts
-        if not any(says_the_same(said, before) for said in (saying(fact.content),) for before in earlier)
-    )
+    spans = source_spans(window.of(work.raw.content), [fact.content for fact in extraction.facts])
+
+    def repeats(fact: ExtractedFact, span: tuple[int, int] | None) -> bool:
+        said = saying(fact.content)
+        return span is not None and span[1] <= overlap and any(says_the_same(said, one) for one in earlier)
+
+    new = tuple(fact for fact, span in zip(extraction.facts, spans, strict=True) if not repeats(fact, span))
     return replace(extraction, facts=new), len(extraction.facts) - len(new)
 
 

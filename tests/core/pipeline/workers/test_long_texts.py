@@ -102,6 +102,24 @@ def test_windows_overlap_and_what_both_say_is_one_fact(opened: Opened) -> None:
     assert len(pipeline.proposals(all=True)) == 90
 
 
+def test_what_a_later_part_says_again_is_decided_anew_and_not_left_out(opened: Opened) -> None:
+    asked: list[str] = []
+    plain = reader()
+
+    def answer(prompt: str) -> Line:
+        asked.append(prompt)
+        assert plain.by_prompt is not None
+        return plain.by_prompt(prompt)
+
+    pipeline = opened(ScriptedModel(by_prompt=answer), SMALL)
+    gap = "".join(map(filler, range(60)))
+    pipeline.ingest(f"{server(1)}\n{gap}{server(2)}\n{gap}{server(1)}\n")
+    drain(pipeline)
+    result = job_result(pipeline.database.reading, only_job(pipeline).id)
+    assert (result["facts"], result["repeated"]) == (3, 0)
+    assert sorted(note_texts(pipeline)) == [server(1), server(2)]
+
+
 def test_in_shadow_mode_what_two_windows_say_is_one_proposal(opened: Opened) -> None:
     pipeline = opened(reader(), "shadow_mode = true\n" + SMALL)
     pipeline.ingest("".join(server(number) + "\n" for number in range(60)))
