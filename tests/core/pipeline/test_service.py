@@ -10,7 +10,7 @@ import pytest
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, ReadOnlyError
-from core.pipeline.models.provider import ModelHttpError
+from core.pipeline.models.provider import ModelTimeoutError
 from core.pipeline.modes import Mode
 from core.pipeline.records import PipelineState
 from core.pipeline.service import Pipeline, status_before
@@ -72,7 +72,7 @@ def test_settings_count_from_the_moment_they_are_written(pipeline: Pipeline) -> 
 
 def test_attempts_are_those_that_are_configured(tmp_path: Path, clock: Clock) -> None:
     configure(tmp_path, "[pipeline.worker]\nmaxRetries = 1")
-    with open_pipeline(tmp_path, Failing(ModelHttpError("HTTP 500", status=500)), clock) as pipeline:
+    with open_pipeline(tmp_path, Failing(ModelTimeoutError("late")), clock) as pipeline:
         pipeline.ingest(TEXT)
         drain(pipeline)
         assert pipeline.jobs()[0].status == "dead"
@@ -100,7 +100,7 @@ def test_a_blank_text_is_refused_and_leaves_nothing(pipeline: Pipeline) -> None:
 
 
 def test_a_retry_asks_the_model_again_at_once(tmp_path: Path, clock: Clock) -> None:
-    with open_pipeline(tmp_path, Failing(ModelHttpError("HTTP 500", status=500)), clock) as pipeline:
+    with open_pipeline(tmp_path, Failing(ModelTimeoutError("late")), clock) as pipeline:
         pipeline.ingest(TEXT)
         for _ in range(10):
             drain(pipeline)
