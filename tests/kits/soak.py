@@ -54,9 +54,9 @@ class Unsteady:
         return self.away[0] <= self.clock.now.timestamp() < self.away[1]
 
     def available(self) -> Availability:
-        return (
-            Availability(True) if not self.is_away() else Availability(False, "unreachable", "nobody answers")
-        )
+        # In the first half of the outage somebody listens and answers nothing of use.
+        gone = self.is_away() and self.clock.now.timestamp() > sum(self.away) / 2
+        return Availability(False, "unreachable", "nobody answers") if gone else Availability(True)
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         self.clock.forward(seconds=0.4)
