@@ -27,6 +27,40 @@ UNARMED: Final = (
 # The first version that was seen to take all of them.
 OLDEST: Final = (2, 0, 70)
 _VERSION: Final = re.compile(r"(?<![\d.])(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
+# A text from anywhere is read by this command: no credential that it does not need for its own login is within its
+# reach, no agent that signs or logs in elsewhere, nothing that loads code into it (NODE_OPTIONS, LD_PRELOAD). Names of
+# proxies are written in small letters, too, and those of Windows as each likes.
+# To start; the key chain of macOS finds the login under USER.
+_OF_THE_SYSTEM: Final = """
+PATH HOME USER LOGNAME SHELL TERM TZ TMPDIR TMP TEMP LANG LANGUAGE USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA
+LOCALAPPDATA PROGRAMDATA SYSTEMDRIVE SYSTEMROOT WINDIR COMSPEC PATHEXT CLAUDE_CODE_GIT_BASH_PATH
+"""
+_OF_THE_NETWORK: Final = """
+HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY CLAUDE_CODE_PROXY_RESOLVES_HOSTS NODE_EXTRA_CA_CERTS NODE_USE_SYSTEM_CA
+SSL_CERT_FILE SSL_CERT_DIR CLAUDE_CODE_CERT_STORE
+"""
+# With ANTHROPIC_*.
+_OF_THE_LOGIN: Final = """
+CLAUDE_CONFIG_DIR CLAUDE_SECURESTORAGE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_OAUTH_REFRESH_TOKEN
+CLAUDE_CODE_OAUTH_SCOPES CLAUDE_CODE_CLIENT_CERT CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE
+CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_MANTLE CLAUDE_CODE_USE_ANTHROPIC_AWS CLAUDE_CODE_USE_VERTEX
+CLAUDE_CODE_USE_FOUNDRY CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_MANTLE_AUTH CLAUDE_CODE_SKIP_ANTHROPIC_AWS_AUTH
+CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH
+"""
+# What a person switched off stays off.
+_SWITCHED_OFF: Final = """
+CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER DO_NOT_TRACK
+"""
+_KEPT_NAMES: Final = frozenset((_OF_THE_SYSTEM + _OF_THE_NETWORK + _OF_THE_LOGIN + _SWITCHED_OFF).split())
+_KEPT_BEGINNINGS: Final = ("ANTHROPIC_", "LC_", "XDG_")
+# By the switch of each cloud the beginnings of the names that its login needs.
+_CLOUDS: Final = {
+    "CLAUDE_CODE_USE_BEDROCK": "AWS_",
+    "CLAUDE_CODE_USE_MANTLE": "AWS_",
+    "CLAUDE_CODE_USE_ANTHROPIC_AWS": "AWS_",
+    "CLAUDE_CODE_USE_VERTEX": "GOOGLE_ GCLOUD_ CLOUDSDK_ CLOUD_ML_REGION VERTEX_REGION_",
+    "CLAUDE_CODE_USE_FOUNDRY": "AZURE_",
+}
 # So that hooks of a memory do not answer to a session that only extracts.
 _NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
 
@@ -84,11 +118,16 @@ class ClaudeCode:
 
 
 def own_environ(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what tells Claude Code that it runs within itself, and with hooks and colours off."""
+    """Of an environment what the command needs to start, to be logged in and to reach its server, and nothing else;
+    hooks and colours are off. What belongs to a cloud is there where the command is told to use that cloud.
+    """
+    clouds = tuple(
+        prefix for switch, names in _CLOUDS.items() if environ.get(switch) for prefix in names.split()
+    )
     kept = {
         name: value
         for name, value in environ.items()
-        if name != "CLAUDECODE" and not name.startswith("CLAUDE_CODE_")
+        if name.upper() in _KEPT_NAMES or name.startswith((*_KEPT_BEGINNINGS, *clouds))
     }
     return kept | {"NO_COLOR": "1"} | dict.fromkeys(_NO_HOOKS, "1")
 

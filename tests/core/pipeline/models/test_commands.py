@@ -38,11 +38,12 @@ LONG = "a longer prompt than a command line should show; " * 10
 _HEAD = f"""#!{sys.executable} -S
 import json, os, signal, sys, time
 standard = sys.stdin.read()
-with open(os.environ["PUT_DOWN"], "a") as file:
+PUT_DOWN = sys.argv[0] + ".calls"
+with open(PUT_DOWN, "a") as file:
     called = {{"argv": sys.argv[1:], "stdin": standard, "cwd": os.getcwd(), "files": os.listdir()}}
     file.write(json.dumps(called | {{"environ": dict(os.environ)}}) + "\\n")
 def done(name):
-    with open(os.environ["PUT_DOWN"] + ".signs", "a") as file:
+    with open(PUT_DOWN + ".signs", "a") as file:
         file.write(name + "\\n")
 """
 
@@ -55,7 +56,7 @@ class Command:
         self.path.write_text(_HEAD + body, encoding="utf-8")
         self.path.chmod(0o755)
         self.put_down = folder / f"{name}.calls"
-        self.environ = {**os.environ, "PATH": str(folder), "PUT_DOWN": str(self.put_down)}
+        self.environ = {**os.environ, "PATH": str(folder)}
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -179,7 +180,7 @@ def late_once_ready(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def ready(name: str, arguments: Any, text: Any, environ: Any, folder: str) -> Any:
         process = started(name, arguments, text, environ, folder)
-        signs = Path(f"{environ['PUT_DOWN']}.signs")
+        signs = Path(environ["PATH"]) / "claude.calls.signs"
         waiting = threading.Event()
         while not signs.exists():
             waiting.wait(0.005)
@@ -262,6 +263,8 @@ def test_the_environment_is_without_what_the_vector_names(tmp_path: Path) -> Non
     command.environ |= {
         "CLAUDECODE": "1",
         "CLAUDE_CODE_ENTRYPOINT": "cli",
+        "CLAUDE_CODE_SSE_PORT": "4711",
+        "CLAUDE_CODE_SESSION_ID": "s1",
         "CLAUDE_CONFIG_DIR": "/x",
         "NO_COLOR": "",
     }
@@ -274,6 +277,40 @@ def test_the_environment_is_without_what_the_vector_names(tmp_path: Path) -> Non
     ] * 3
     assert "CLAUDECODE" in command.environ
     assert own_environ({}) == {"NO_COLOR": "1", "SIGNET_NO_HOOKS": "1", "NUGGETS_NO_HOOKS": "1"}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "HOME USER LOGNAME PATH TMPDIR LANG LC_ALL LC_CTYPE XDG_CONFIG_HOME XDG_RUNTIME_DIR SYSTEMROOT USERPROFILE",
+        "HTTPS_PROXY https_proxy NO_PROXY no_proxy ALL_PROXY NODE_EXTRA_CA_CERTS SSL_CERT_FILE",
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CONFIG_DIR",
+        "CLAUDE_CODE_USE_BEDROCK AWS_PROFILE AWS_REGION AWS_SECRET_ACCESS_KEY AWS_BEARER_TOKEN_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX GOOGLE_APPLICATION_CREDENTIALS CLOUD_ML_REGION ANTHROPIC_VERTEX_PROJECT_ID",
+        "CLAUDE_CODE_USE_FOUNDRY AZURE_CLIENT_ID AZURE_TENANT_ID ANTHROPIC_FOUNDRY_RESOURCE",
+    ],
+)
+def test_each_way_to_be_logged_in_reaches_the_command(names: str) -> None:
+    given = {name: f"value of {name}" for name in names.split()}
+    assert own_environ(given).items() >= given.items()
+
+
+def test_what_the_command_does_not_need_for_its_login_is_kept_from_it() -> None:
+    others = (
+        "SSH_AUTH_SOCK SSH_AGENT_PID GPG_AGENT_INFO GITHUB_TOKEN GH_TOKEN OPENAI_API_KEY GEMINI_API_KEY NPM_TOKEN "
+        "AWS_SECRET_ACCESS_KEY GOOGLE_APPLICATION_CREDENTIALS AZURE_CLIENT_SECRET DATABASE_URL PGPASSWORD "
+        "NODE_OPTIONS LD_PRELOAD DYLD_INSERT_LIBRARIES BASH_ENV PYTHONPATH NUGGETS_HOME CLAUDE_CODE_SHELL_PREFIX "
+        "OTEL_EXPORTER_OTLP_HEADERS MCP_TOKEN KUBECONFIG DOCKER_HOST EDITOR ANTHROPICS MY_ANTHROPIC_API_KEY XDG"
+    )
+    given = dict.fromkeys(others.split(), "secret")
+    assert own_environ({**given, "CLAUDE_CODE_USE_BEDROCK": ""}).keys() - own_environ({}).keys() == {
+        "CLAUDE_CODE_USE_BEDROCK"
+    }
+    # One cloud's switch gives no other cloud's credentials.
+    assert own_environ({**given, "CLAUDE_CODE_USE_BEDROCK": "1"}).keys() - own_environ({}).keys() == {
+        "CLAUDE_CODE_USE_BEDROCK",
+        "AWS_SECRET_ACCESS_KEY",
+    }
 
 
 @pytest.mark.parametrize("prompt", [LONG, "-p is no prompt", "x" * (SHORT + 1), "nul \0 here", ""])
