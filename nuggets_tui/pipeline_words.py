@@ -85,12 +85,13 @@ _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
 MODES: Final = {
     "off": "off: submitted texts wait",
     "shadow": "shadow: proposes every change, writes nothing without you",
-    "controlled-write": "writes new notes without asking",
-    "full": "writes new notes without asking, proposes changes",
+    "controlled-write": "writes new notes without asking; changes of notes wait for you",
+    "full": "writes new notes without asking; changes of notes wait for you",
+    "frozen": "frozen: texts are kept, none is read",
 }
 # The same where there is little room.
 SHORT_MODES: Final = {
-    "off": "off", "shadow": "shadow", "controlled-write": "writes notes", "full": "writes notes",
+    "off": "off", "shadow": "shadow", "controlled-write": "writes notes", "full": "writes notes", "frozen": "frozen",
 }  # fmt: skip
 # Events of the audit that say what became of a fact; "": its reason does.
 _OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
@@ -167,6 +168,11 @@ def model_state(provider: ProviderHealth, now: datetime | None = None) -> str:
     if now is not None and provider.state == "open" and provider.open_until:
         said += f", next try {until(provider.open_until, now)}"
     return said
+
+
+def mode_of(status: PipelineStatus) -> str:
+    """The mode by its name in `MODES`: what is frozen reads nothing, whatever it would do with what it reads."""
+    return "frozen" if status.frozen and status.mode != "off" else str(status.mode)
 
 
 def counts(status: PipelineStatus) -> str:

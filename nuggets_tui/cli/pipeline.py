@@ -316,12 +316,12 @@ _STYLES: Final[Mapping[str, SpanStyle]] = {"stuck": "bad", "paused": "warn", "re
 
 
 def _status_lines(found: PipelineStatus) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import MODES, counts, model_state
+    from nuggets_tui.pipeline_words import MODES, counts, mode_of, model_state
 
     yield (Span(f"{found.light.value}  ", _STYLES.get(found.light, "good")), found.why)
     if found.light == "working" and found.running is None:
         yield Span("       `nuggets daemon` does the work, or the app while it is open", "dim")
-    yield Span(f"mode   {MODES[found.mode]}", "dim")
+    yield Span(f"mode   {MODES[mode_of(found)]}", "dim")
     yield (
         f"texts  {found.raw:,} submitted; {plural(found.facts, 'fact')} written;"
         f" {plural(found.entities, 'entity', 'entities')} named"

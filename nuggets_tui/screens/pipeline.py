@@ -19,7 +19,7 @@ from nuggets_tui.notices import notify, notify_error, warn
 from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import PipelineSession, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
-from nuggets_tui.pipeline_words import SHORT_MODES, counts, model_state
+from nuggets_tui.pipeline_words import SHORT_MODES, counts, mode_of, model_state
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -226,7 +226,7 @@ class PipelineScreen(Dialog[None]):
         status = shown.status
         light = str(status.light) if shown.begun else "off"
         icon, style = STATUS_ICONS[light]
-        parts = [Content(SHORT_MODES[str(status.mode)])]
+        parts = [Content(SHORT_MODES[mode_of(status)])]
         if counts(status):
             parts.append(Content(counts(status)))
         provider = status.provider

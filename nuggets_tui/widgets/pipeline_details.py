@@ -20,6 +20,7 @@ from nuggets_tui.pipeline_words import (
     author_name,
     counts,
     job_state,
+    mode_of,
     model_state,
     outcomes,
     reason_of,
@@ -251,13 +252,7 @@ def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lin
 def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
     """How it stands with everything, in sentences."""
     lines = [*with_commands(status.why, "bold").wrap(width)] if status.why else []
-    lines.append(_muted(MODES.get(str(status.mode), str(status.mode))))
-    if status.frozen:
-        lines.append(
-            content(
-                "Frozen (mutations_frozen): submitted texts wait until you turn that off.", "$text-warning"
-            )
-        )
+    lines.append(_muted(MODES[mode_of(status)]))
     lines += _heading("Stored")
     lines.append(
         _muted(
@@ -432,7 +427,7 @@ def entity_row(entity: Entity) -> Row:
 
 def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:
     """The model, what it may still be asked today, what was written, and what is wrong with the configuration."""
-    rows = [_health("mode", "Mode", "frozen" if status.frozen else SHORT_MODES[str(status.mode)], "")]
+    rows = [_health("mode", "Mode", SHORT_MODES[mode_of(status)], "")]
     provider = status.provider
     if provider is None:
         rows.append(_health("model", "Model", "none", ""))

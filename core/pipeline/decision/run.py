@@ -51,14 +51,15 @@ def decide(
     speak of the same. deadline: seconds for each call. between: called between two calls, for a lease to be renewed;
     what it raises ends the batch.
 
-    An answer that cannot be used drops its fact with a warning. Raises the ModelError when every fact ended in one.
+    An answer that cannot be used leaves its fact without a proposal, with a warning. Raises the ModelError when every
+    fact ended in one.
     """
     batch = _DecisionBatch(provider, deadline, between)
     questions = _by_rules(facts, candidates, batch.outcomes)
     if len(questions) > 1:
         questions = _all_at_once(questions, batch)
     _one_by_one(questions, batch)
-    _follow_dropped(batch)
+    _follow_undecided(batch)
     if batch.errors and len(batch.errors) == len(facts):
         raise next(iter(batch.errors.values())).during(_STAGE)
     told = {place: outcome for place, outcome in batch.outcomes.items() if isinstance(outcome, str)}
@@ -135,8 +136,8 @@ def _one_by_one(questions: list[FactQuestion], batch: _DecisionBatch) -> None:
             unreached = unreached + 1 if error.outage or error.kind == "timeout" else 0
 
 
-def _follow_dropped(batch: _DecisionBatch) -> None:
-    """A fact that repeats or changes an earlier one shares its fate: where that is dropped, so is this."""
+def _follow_undecided(batch: _DecisionBatch) -> None:
+    """A fact that repeats or changes an earlier one shares its fate: where that is undecided, so is this."""
     for place, outcome in sorted(batch.outcomes.items()):
         if not isinstance(outcome, Proposal) or outcome.target is None:
             continue
@@ -147,4 +148,4 @@ def _follow_dropped(batch: _DecisionBatch) -> None:
             batch.errors[place] = batch.errors[earlier]
             del batch.outcomes[place]
         else:
-            batch.outcomes[place] = f"depends on fact {earlier + 1}, which was dropped"
+            batch.outcomes[place] = f"depends on fact {earlier + 1}, for which there is no decision"

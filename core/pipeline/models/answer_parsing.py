@@ -29,6 +29,15 @@ _LANDMARK: Final = re.compile(rf"\{{(?=[ \t\r\n]*+\")|<(/?){_TAG}>", re.IGNORECA
 _EMPTY: Final = re.compile(r"\{[ \t\r\n]*+\}")
 _CLOSING: Final = re.compile(rf"</{_TAG}>", re.IGNORECASE)
 _FENCED: Final = re.compile(r"```[a-zA-Z0-9]*+[ \t]*+\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
+# "0.9", "0,9", "90 %", "9/10", "~0.9"; words as "high", "very high", "high confidence".
+_WRITTEN_NUMBER: Final = re.compile(
+    r"[~≈]?\s*([-+]?\d{0,15}(?:[.,]\d{1,15})?)\s*(?:(%|percent|per cent)|/\s*(\d{1,4}))?", re.IGNORECASE
+)
+_CONFIDENCES: Final = {
+    "certain": 1.0, "absolute": 1.0, "very high": 0.95, "high": 0.9, "fairly high": 0.8, "medium high": 0.75,
+    "medium": 0.6, "moderate": 0.6, "medium low": 0.4, "fairly low": 0.4, "low": 0.3, "very low": 0.1,
+}  # fmt: skip
+_LONGEST_CONFIDENCE: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +54,9 @@ def last_object(
 ) -> JsonObject:
     """The last JSON object of an answer that has one of the keys.
 
-    Closed think blocks do not count, nor does anything before a closing tag that nobody opened, nor what follows an
-    opening tag that nobody closes. An object inside another one counts when the outer has none of the keys. An answer
+    Closed think blocks do not count, nor does anything before a closing tag that nobody opened. Thinking that nobody
+    closes ends where its first object begins; an answer before it stands, and what follows does not count then. An
+    object inside another one counts when the outer has none of the keys. An answer
     that is a JSON string as a whole is read as the text it holds, once. prefer: objects of this kind win over those
     of another, whatever their order. Time is linear in the length of the answer.
 
@@ -83,7 +93,11 @@ def says_nothing(answer: Answer) -> bool:
 
 
 def clamped(value: Json, default: float = 0.5) -> float:
-    """A fraction in [0, 1]: a number is clamped, anything else (also true, NaN, text) is the default."""
+    """A fraction in [0, 1]: a number is clamped, also one that is written as text; anything else (true, NaN, other
+    text) is the default. "90 %" and "9/10" are what they say, "high", "medium" and "low" .9, .6 and .3.
+    """
+    if isinstance(value, str):
+        value = _written(value)
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -92,6 +106,18 @@ def clamped(value: Json, default: float = 0.5) -> float:
     ):
         return default
     return float(min(1, max(0, value)))
+
+
+def _written(text: str) -> float | None:
+    """The fraction that a text names, None where it names none."""
+    # "0.9 (high)", "high (see above)": what is added says no more.
+    text = text.partition("(")[0].strip() if len(text) <= _LONGEST_CONFIDENCE else ""
+    number = _WRITTEN_NUMBER.fullmatch(text)
+    if number is None or not number[1].strip("+-"):
+        words = text.lower().replace("-", " ").replace("_", " ").removesuffix(" confidence")
+        return _CONFIDENCES.get(" ".join(words.split()))
+    whole = 100 if number[2] else int(number[3] or 1)
+    return float(number[1].replace(",", ".")) / whole if whole else None
 
 
 def excerpt(value: Json, length: int = 40) -> str:
@@ -114,7 +140,8 @@ def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], boo
     closings = [match.end() for match in _CLOSING.finditer(text)]
     best: JsonObject | None = None
     preferred = unfinished = False
-    answer_from, position = 0, 0
+    position = 0
+    answer_from: int | None = 0
     budget, broken = _READINGS * len(text), 0
     while landmark := _LANDMARK.search(text, position):
         if landmark[0] != "{":
@@ -122,8 +149,11 @@ def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], boo
             if not landmark[1]:
                 place = bisect_left(closings, position)
                 if place == len(closings):
-                    # JSON in a thought that never ended is no answer.
-                    return _Found(best, unfinished, None)
+                    if best is not None:
+                        return _Found(best, unfinished, None)
+                    # Some models never close it: what they thought ends with the first object.
+                    answer_from = None
+                    continue
                 position = closings[place]
                 if not text[answer_from : landmark.start()].strip():
                     answer_from = position

@@ -78,9 +78,11 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
     if provider.state == "off":
         return PipelineState.OFF, _HOW_TO_START + texts
     if inputs.frozen:
+        proposals = f"; {_proposals(inputs)}" if inputs.proposals_open else ""
         return (
             PipelineState.PAUSED,
-            f"frozen: settings.toml sets mutations_frozen, so nothing is written{texts}",
+            "frozen: texts are kept, none is read, until mutations_frozen is false under [pipeline] in"
+            f" settings.toml{texts}{proposals}",
         )
     if inputs.paused:
         return PipelineState.PAUSED, f"paused by hand{texts}"

@@ -22,7 +22,7 @@ from core.pipeline.intake.redaction import redact
 from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.models.factory import deadline_of
-from core.pipeline.models.provider import CallRefusedError, ModelError, Provider, TruncatedAnswerError
+from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode, writes_notes
 from core.pipeline.queue.errors import Failure
 from core.pipeline.records import Job, RawMemory
@@ -306,7 +306,6 @@ def _planned(
     window: TextSpan,
 ) -> Sequence[PlannedFact]:
     proposals = {proposal.fact: proposal for proposal in decisions.proposals}
-    errors: dict[int, ModelError] = dict(decisions.errors)
     told = {
         place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
     }
@@ -319,7 +318,6 @@ def _planned(
             fact=fact,
             said=normalise(fact.content),
             proposal=proposals.get(place),
-            missing="" if place in proposals else "unasked" if place in errors else "dropped",
             told=told.get(place, ""),
             contradiction=contradictions.get(place, ""),
             pinned=_pinned(graph, proposals.get(place)),

@@ -11,7 +11,7 @@ from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
-from core.pipeline.modes import Mode, mode, processes_jobs, writes_notes
+from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
@@ -73,7 +73,9 @@ class Worker:
             began, current = self._now(), mode(configuration)
             released = self._release(configuration)
             reaped = self._reap()
-            job, warnings = self._one_job(configuration, caller) if self._may_lease(current) else (None, ())
+            job, warnings = (
+                self._one_job(configuration, caller) if self._may_lease(configuration) else (None, ())
+            )
             known = self._update_graph(configuration, began, idle=job is None)
             brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
             done = TickResult(
@@ -120,8 +122,11 @@ class Worker:
             reaped = writer.jobs.reap(now)
         return len(reaped.pending) + len(reaped.dead)
 
-    def _may_lease(self, current: Mode) -> bool:
-        return processes_jobs(current) and self._database.reading.meta.number(meta.PAUSED) is None
+    def _may_lease(self, configuration: PipelineConfiguration) -> bool:
+        # Texts that were queued before a freeze wait for its end like those that came later.
+        if configuration.mutations_frozen:
+            return False
+        return processes_jobs(mode(configuration)) and self._database.reading.meta.number(meta.PAUSED) is None
 
     def _one_job(
         self, configuration: PipelineConfiguration, caller: ModelCaller

@@ -180,9 +180,8 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
         return rule
     if write.writer.facts.same(plan.raw.nugget, planned.said.content_hash):
         return Ruling("deduped", ProposalReason.DUPLICATE)
-    if planned.missing == "dropped":
-        return Ruling("skipped", ProposalReason.UNDECIDED)
-    if planned.missing == "unasked":
+    if planned.proposal is None:
+        # Whatever was wrong with the answer about it, the fact is not.
         rule = Ruling("review", ProposalReason.UNDECIDED, True)
     earlier = write.writer.proposals.same(plan.raw.nugget, planned.said.content_hash)
     if earlier is not None and earlier.status == "rejected":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from core.pipeline.decision.result import Proposal
 from core.pipeline.extraction.progress import NOTHING_READ, Outcome, Progress
@@ -20,7 +20,7 @@ from core.pipeline.writes.execution import Graph
 class PlannedFact:
     """An extracted fact on its way. place: its index in the extraction. span: where in the raw text it comes from.
 
-    proposal: None where there is none: the model's answer was "dropped", or it was "unasked". told: why, then.
+    proposal: None where no model could be asked, or its answer cannot be used. told: why, then.
     contradiction: how the fact contradicts the text that it would change, "" when it does not. pinned: whether the
     note it would change bears a pin. entailment: what the text has to say to it. replaced: whether a later fact of the
     same text corrects it.
@@ -30,7 +30,6 @@ class PlannedFact:
     fact: ExtractedFact
     said: Normalised
     proposal: Proposal | None
-    missing: Literal["", "dropped", "unasked"] = ""
     told: str = ""
     contradiction: str = ""
     pinned: bool = False

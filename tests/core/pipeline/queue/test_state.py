@@ -84,6 +84,12 @@ def test_what_waits_on_purpose_is_paused_and_says_why(given: dict[str, Any], wor
     assert word in why(**given)
 
 
+def test_what_is_frozen_says_that_texts_are_kept_and_what_a_person_can_decide_meanwhile() -> None:
+    said = why(mode=Mode.SHADOW, frozen=True, held=2, proposals_open=3)
+    assert said.startswith("frozen: texts are kept, none is read")
+    assert said.endswith("; 2 texts are waiting; 3 proposals wait for your decision")
+
+
 @pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
 def test_work_that_something_comes_of_is_working(given: dict[str, int]) -> None:
     assert state(**given, since=NOW - 2 * STUCK_AFTER_MS, progress=NOW - 1_000) is PipelineState.WORKING

@@ -403,12 +403,36 @@ def test_facts_that_could_not_be_asked_about_bring_the_job_back_and_wait_for_a_p
     assert waiting.told == "LLM decision failed: late"
 
 
-def test_an_answer_that_cannot_be_used_drops_its_fact_and_says_so(writes: Writes) -> None:
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (decision("update", "C9"), "non-candidate"),
+        (decision("none", "C1", reason=" "), "missing reason"),
+        (decision("add", reason=""), "missing reason"),
+        (decision("explode"), "Invalid action"),
+    ],
+)
+def test_a_fact_whose_decision_cannot_be_used_waits_for_a_person_and_says_why(
+    writes: Writes, answer: dict[str, Any], why: str
+) -> None:
     writes.known("Ben likes green tea")
-    done = writes.learn(TEXT, found(TEA), decision("update", "C9"))
-    assert (writes.proposal().status, writes.proposal().reason) == ("skipped", "undecided")
-    assert "non-candidate" in writes.proposal().told
-    assert "non-candidate" in done.result["warnings"][0]
+    done = writes.learn(TEXT, found(TEA), answer)
+    proposal = writes.proposal()
+    assert (proposal.status, proposal.reason, proposal.open) == ("review", "undecided", True)
+    assert (done.written, done.open) == (0, 1)
+    assert why in proposal.told
+    assert why in done.result["warnings"][0]
+    writes.accept(proposal.id)
+    writes.flush()
+    assert TEA in writes.notes()
+
+
+def test_a_fact_that_was_refused_does_not_come_back_by_an_answer_that_cannot_be_used(writes: Writes) -> None:
+    writes.known("Ben likes green tea")
+    writes.learn(TEXT, found(TEA), decision("add", reason=""))
+    writes.refuse(writes.proposal().id)
+    done = writes.learn(f"{TEXT} Again.", found(TEA), decision("add", reason=""))
+    assert (done.open, writes.proposal().reason) == (0, "refused_by_person")
 
 
 def test_a_model_that_is_away_is_an_error_of_the_job(writes: Writes) -> None:

@@ -137,6 +137,23 @@ def test_frozen_it_holds_texts_until_that_ends(opened: Opened) -> None:
     assert note_texts(pipeline) == [TEXT]
 
 
+def test_frozen_it_asks_no_model_about_texts_that_were_queued_before_and_says_so(opened: Opened) -> None:
+    model = ScriptedModel(by_prompt=lambda prompt: {"facts": [], "entities": []})
+    pipeline = opened(model)
+    pipeline.ingest(TEXT)
+    configure(pipeline.home, "mutations_frozen = true")
+    drain(pipeline)
+    assert model.prompts == []
+    assert only_job(pipeline).status == "pending"
+    status = pipeline.status()
+    assert status.light is PipelineState.PAUSED
+    assert status.why.startswith("frozen: texts are kept, none is read")
+    assert "1 text is waiting" in status.why
+    configure(pipeline.home)
+    drain(pipeline)
+    assert len(model.prompts) == 1
+
+
 def test_in_shadow_mode_nothing_is_written_until_a_person_accepts(opened: Opened) -> None:
     pipeline = opened(settings="shadowMode = true")
     pipeline.ingest(f"{TEXT} The office cat is called Turing.")
