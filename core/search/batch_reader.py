@@ -28,8 +28,8 @@ from core.text.tokens import runs, words_of_run
 _AT_ONCE: Final = 256
 # So many places are looked up in one go.
 _BLOCK: Final = 1 << 18
-# So many notes are counted over at a time, in arrays of a few megabytes each.
-_ROWS: Final = 1 << 13
+# So many notes are counted over at a time, in arrays of a megabyte each.
+_ROWS: Final = 1 << 11
 # Stands for the end of a field among runs of letters, of which none is empty.
 _END_OF_FIELD: Final = ""
 

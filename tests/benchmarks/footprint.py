@@ -19,7 +19,7 @@ from typing import Final
 
 from first_frame import ROOT, make_memory, start
 
-BARS: Final = {10_000: 250.0, 100_000: 1200.0}
+BARS: Final = {10_000: 200.0, 100_000: 850.0}
 _APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
 # Processor seconds in so many seconds on the clock, below which nothing works in the background.
 _IDLE, _WINDOW, _WINDOWS = 0.02, 2.0, 4
