@@ -567,6 +567,14 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     taken = {note.page.file.lower() for note in graph.notes if note is not None and note.page is not None}
     taken |= {name.lower() for name in pages.files} | {pages.dialect.INDEX.lower()}
     notes = [_completed(change, pages, taken) for change in effective.notes]
+    for page in (change.after.page for change in notes if change.after is not None):
+        if page is not None and len(page.text.encode()) > _LARGEST:
+            raise InvalidInputError(
+                f"a page holds at most {_LARGEST >> 20} MB",
+                code=ErrorCode.TOO_LONG,
+                where=page.file,
+                kept="nothing was written",
+            )
     return msgspec.structs.replace(effective, notes=tuple(notes))
 
 
@@ -698,7 +706,9 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     if words is not None and words != dialect.own_words(index, names):
         index = dialect.with_own_words(index, names, words)
     writes = [PageWrite(name, text) for name, text in wanted.items() if pages.disk.get(name) != text]
-    if index != pages.index:
+    known = pages.files.get(dialect.INDEX)
+    if index != pages.index and not (known is not None and known.problem):
+        # An index that cannot be read stays as it is.
         writes.append(PageWrite(dialect.INDEX, index or None))
     return writes
 

@@ -427,6 +427,36 @@ def test_a_link_out_of_the_folder_is_read_and_never_written(folder: Path, tmp_pa
     assert memory.snapshot.by_id[note.id].content == "text"
 
 
+def test_an_index_that_cannot_be_read_is_left_alone_while_pages_come_and_go(folder: Path) -> None:
+    (folder / "MEMORY.md").write_bytes(b"\xff\xfe- [x](billing.md)\n")
+    before, memory = tree(folder), Memory.open(folder)
+    memory.change("new", lambda draft: create_note(draft, "claude", "New one", "Text."))
+    memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "billing.md").id))
+    assert tree(folder)["MEMORY.md"] == before["MEMORY.md"]
+    memory.undo()
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_a_text_too_long_for_a_page_is_refused_before_anything_is_written(folder: Path) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    with pytest.raises(InvalidInputError, match="at most 4 MB"):
+        memory.change("new", lambda draft: create_note(draft, "claude", "Long", "x" * (5 << 20)))
+    assert tree(folder) == before
+    (folder / "huge.md").write_bytes(b"y" * (5 << 20))
+    memory.refresh()
+    assert [problem.place for problem in memory.snapshot.problems] == ["huge.md"]
+
+
+def test_what_is_no_file_among_the_pages_is_a_problem_and_nobody_waits_for_it(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.md")
+    (folder / "folder.md").mkdir()
+    (folder / "gone.md").symlink_to(folder / "nowhere.md")
+    memory = Memory.open(folder)
+    assert {problem.place for problem in memory.snapshot.problems} == {"pipe.md", "gone.md"}
+    assert len(memory.snapshot.notes) == len(PAGES)
+
+
 def test_permissions_of_a_page_stay(folder: Path) -> None:
     os.chmod(folder / "billing.md", 0o640)
     memory = Memory.open(folder)
