@@ -39,7 +39,7 @@ def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tu
     state = unsaved_folder(folder, os.environ if environ is None else environ)
     if state is None:
         raise StorageError(
-            "Claude Code's pages need a folder beside them for history and backups, and there is none",
+            "Claude Code's pages need a folder outside of them for history and backups, and there is none",
             code=ErrorCode.NO_PLACE,
             where=str(folder),
             kept="nothing was written",
