@@ -95,6 +95,8 @@ SHORT_MODES: Final = {
 }  # fmt: skip
 # Events of the audit that say what became of a fact; "": its reason does.
 _OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
+# Events of the audit as the trail of a note tells them.
+EVENTS: Final = {"none": "decided", "created": "written", "updated": "changed", "deleted": "hidden"}
 _KINDS: Final = get_args(AuthorKind)
 # What the audit calls the pipeline, in its two ways of working.
 _ITSELF: Final = {"pipeline-v2": "the pipeline", "pipeline-shadow": "the pipeline in shadow mode"}

@@ -43,7 +43,10 @@ class ProposalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RawMemory:
-    """A text as it was submitted. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id."""
+    """A text as it was submitted. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id.
+
+    model, prompt_version: who read it, and as what it was asked; "" before.
+    """
 
     id: str
     content: str
@@ -59,6 +62,7 @@ class RawMemory:
     created_at: int
     extracted_at: int | None
     model: str
+    prompt_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +254,31 @@ class HistoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TextTrail:
+    """What was read of a submitted text, and what came of it.
+
+    job: the one that reads it, None where none ever did. unread: spans of the text that no model has read. proposals:
+    one for each fact that was found, in the order of the text. entities: the names of what it mentions.
+    """
+
+    raw: RawMemory
+    job: Job | None
+    unread: tuple[tuple[int, int], ...]
+    proposals: tuple[StoredProposal, ...]
+    entities: tuple[str, ...]
+
+    @property
+    def unread_length(self) -> int:
+        """Characters that no model has read."""
+        return sum(end - start for start, end in self.unread)
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a note came from: the raw memory, the sentence in it, the model, and how it was decided."""
+    """Where a note came from: the raw memory, the sentence in it, the model, and how it was decided.
+
+    fact: as the model found it. decided_by: "rule" or "model".
+    """
 
     note_id: str
     raw_id: str
@@ -265,6 +292,11 @@ class Origin:
     told: str
     confidence: float
     created_at: int
+    project: str = ""
+    proposal_id: str = ""
+    fact_id: str = ""
+    fact: str = ""
+    decided_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

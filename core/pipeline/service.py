@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         RawMemory,
         Recovery,
         StoredProposal,
+        TextTrail,
     )
     from core.pipeline.workers.model_calls import ModelCaller
     from core.pipeline.workers.runner import Worker
@@ -294,6 +295,15 @@ class Pipeline:
         if found is None:
             raise NotFoundError("no submitted text has this id", where=raw_id)
         return found
+
+    def text(self, said: str) -> TextTrail:
+        """What was read of a submitted text, and what came of it. said: its id or an unambiguous beginning of it, or
+        the number of the job that reads it. Raises NotFoundError, AmbiguousError, InvalidInputError for "".
+        """
+        from core.pipeline.text_trail import text_trail
+
+        with self.database.checked_reading() as reader:
+            return text_trail(reader, said)
 
     def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
         """The kinds of credentials that a text seems to hold and that were not marked as none, each once. Of a very

@@ -34,6 +34,9 @@ _HERE: Final = "nuggets_tui.cli.notes"
 _ENTRIES: Final = {
     "add": CommandEntry(f"{_HERE}:add", "Write a new note."),
     "show": CommandEntry(f"{_HERE}:show", "Show a note with its metadata and links."),
+    "origin": CommandEntry(
+        "nuggets_tui.cli.provenance:origin", "Show where a note came from: text, fact, model."
+    ),
     "edit": CommandEntry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
     "hide": CommandEntry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
     "unhide": CommandEntry(f"{_HERE}:unhide", "Show hidden notes again."),

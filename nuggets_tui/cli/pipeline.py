@@ -41,6 +41,10 @@ pipeline_group = LazyGroup(
     entries={
         "status": CommandEntry(f"{_MODULE}:status", "Show its state, the counts and the model."),
         "jobs": CommandEntry(f"{_MODULE}:jobs", "List jobs, the latest first, with why they failed."),
+        "text": CommandEntry(
+            "nuggets_tui.cli.provenance:text",
+            "Show a submitted text, what was read of it and what came of it.",
+        ),
         "proposals": CommandEntry(f"{_MODULE}:proposals", "List proposals that wait for you."),
         "accept": CommandEntry(f"{_MODULE}:accept", "Write proposals into the notes."),
         "refuse": CommandEntry(f"{_MODULE}:refuse", "Refuse proposals; nothing is written."),
@@ -71,9 +75,9 @@ def status(call: Invocation, /) -> None:
 @pass_call
 def jobs(call: Invocation, /, only: Any, limit: int) -> None:
     """List jobs, the last active first, with why they failed."""
-    with _opened(call) as pipeline:
+    with opened_pipeline(call) as pipeline:
         found = pipeline.jobs(only, limit) if pipeline is not None else ()
-    call.answer(lambda: [_document(job) for job in found], lambda: _job_lines(found))
+    call.answer(lambda: [record_document(job) for job in found], lambda: _job_lines(found))
 
 
 @command("proposals", epilog=example("nuggets pipeline proposals", "nuggets pipeline proposals --all --json"))
@@ -82,11 +86,11 @@ def jobs(call: Invocation, /, only: Any, limit: int) -> None:
 @pass_call
 def proposals(call: Invocation, /, decided_too: bool, limit: int) -> None:
     """List proposals that wait for you, newest first, each with the sentence it comes from."""
-    with _opened(call) as pipeline:
+    with opened_pipeline(call) as pipeline:
         found = pipeline.proposals(all=decided_too, most=limit) if pipeline is not None else ()
         said = {one.id: _sentence(pipeline, one) for one in found} if pipeline is not None else {}
     call.answer(
-        lambda: [_document(one) | {"sentence": said[one.id]} for one in found],
+        lambda: [record_document(one) | {"sentence": said[one.id]} for one in found],
         lambda: _proposal_lines(found, said),
     )
 
@@ -116,7 +120,7 @@ def accept(
             where="pipeline accept",
             kept="nothing was changed",
         )
-    with _needed(call) as pipeline:
+    with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids) if above is None else pipeline.above(above)
         chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
         # Both sides of a change are seen beside each other before they are accepted at once.
@@ -124,7 +128,8 @@ def accept(
         if dry_run or ((above is not None or several) and asks(yes=yes)):
             if dry_run:
                 call.answer(
-                    lambda: [_document(one) for one in chosen], lambda: _proposal_lines(tuple(chosen), {})
+                    lambda: [record_document(one) for one in chosen],
+                    lambda: _proposal_lines(tuple(chosen), {}),
                 )
                 return None
             call.preview(_proposal_lines(tuple(chosen), {}))
@@ -140,7 +145,7 @@ def accept(
 @pass_call
 def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
     """Refuse proposals. Nothing is written, and they are not proposed again."""
-    with _needed(call) as pipeline:
+    with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids)
         refused = pipeline.refuse(wanted, by=call.author.signature)
     left = len(wanted) - refused
@@ -165,7 +170,7 @@ def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
             where="pipeline retry",
             kept="nothing was changed",
         )
-    with _needed(call) as pipeline:
+    with needed_pipeline(call) as pipeline:
         count = pipeline.retry_dead() if every else len([pipeline.retry(each) for each in dict.fromkeys(ids)])
     waits = "waits" if count == 1 else "wait"
     call.answer(lambda: {"retried": count}, lambda: [f"{plural(count, 'job')} {waits} again."])
@@ -179,17 +184,17 @@ def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
 @pass_call
 def pause(call: Invocation, /, wait: float) -> None:
     """Start no more jobs until `resume`, in any process. You can still submit texts."""
-    with _needed(call) as pipeline:
+    with needed_pipeline(call) as pipeline:
         left = pipeline.pause(wait)
     still = f"; {plural(len(left), 'job is', 'jobs are')} still running" if left else ""
-    call.answer(lambda: {"running": [_document(job) for job in left]}, lambda: [f"Paused{still}."])
+    call.answer(lambda: {"running": [record_document(job) for job in left]}, lambda: [f"Paused{still}."])
 
 
 @command("resume", epilog=example("nuggets pipeline resume"))
 @pass_call
 def resume(call: Invocation, /) -> None:
     """Go on after a pause."""
-    with _needed(call) as pipeline:
+    with needed_pipeline(call) as pipeline:
         was = pipeline.paused
         pipeline.resume()
     call.answer(lambda: {"resumed": was}, lambda: ["Resumed." if was else "It was not paused."])
@@ -198,7 +203,7 @@ def resume(call: Invocation, /) -> None:
 def pipeline_document(call: Invocation) -> dict[str, Any] | None:
     """How it stands, for an overview: None where nothing was handed in; without a light where it cannot be read."""
     try:
-        with _opened(call) as pipeline:
+        with opened_pipeline(call) as pipeline:
             found = pipeline.status() if pipeline is not None else None
     except NuggetsError as error:
         return {"light": None, "why": error.message, "jobs": {}, "proposalsOpen": 0}
@@ -219,7 +224,7 @@ def pipeline_lines(document: dict[str, Any] | None) -> Iterator[Line]:
 
 
 @contextmanager
-def _opened(call: Invocation) -> Iterator[Pipeline | None]:
+def opened_pipeline(call: Invocation) -> Iterator[Pipeline | None]:
     """The pipeline, None where nothing was handed in yet; looking makes none."""
     # Most memories have none, and whoever asks for their status need not wait for what it takes to open one.
     try:
@@ -241,8 +246,8 @@ def _opened(call: Invocation) -> Iterator[Pipeline | None]:
 
 
 @contextmanager
-def _needed(call: Invocation) -> Iterator[Pipeline]:
-    with _opened(call) as pipeline:
+def needed_pipeline(call: Invocation) -> Iterator[Pipeline]:
+    with opened_pipeline(call) as pipeline:
         if pipeline is None:
             raise NotFoundError(
                 "no text was submitted yet", where=str(call.folder), todo="submit one with nuggets ingest"
@@ -253,7 +258,7 @@ def _needed(call: Invocation) -> Iterator[Pipeline]:
 def _print_status(call: Invocation) -> None:
     from core.pipeline.service import status_before
 
-    with _opened(call) as pipeline:
+    with opened_pipeline(call) as pipeline:
         found = pipeline.status() if pipeline is not None else status_before(call.folder)
         paused = pipeline is not None and pipeline.paused
     call.answer(lambda: _status_document(found, paused), lambda: _status_lines(found))
@@ -272,7 +277,7 @@ def _sentence(pipeline: Pipeline, proposal: StoredProposal) -> str:
 # As JSON
 
 
-def _document(record: object) -> dict[str, Any]:
+def record_document(record: object) -> dict[str, Any]:
     """A record with its names in camel case."""
     names = getattr(type(record), "__slots__", ())
     return {_camel(name): _plain(getattr(record, name)) for name in names}
@@ -290,10 +295,10 @@ def _camel(name: str) -> str:
 
 def _status_document(found: PipelineStatus, paused: bool) -> dict[str, Any]:
     provider, running = found.provider, found.running
-    return _document(found) | {
+    return record_document(found) | {
         "paused": paused,
-        "running": _document(running) if running is not None else None,
-        "provider": _document(provider) if provider is not None else None,
+        "running": record_document(running) if running is not None else None,
+        "provider": record_document(provider) if provider is not None else None,
         "warnings": [warning.message for warning in found.warnings],
     }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual.app import ComposeResult
 from textual.content import Content
 
-from nuggets_tui.pipeline_words import age, author_name, submitted_line
+from nuggets_tui.pipeline_words import EVENTS, age, author_name, submitted_line
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.diff_lines import wrapped
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # Characters before and after the sentence.
 _AROUND: Final = 20_000
-_EVENTS: Final = {"none": "decided", "created": "written", "updated": "changed", "deleted": "hidden"}
 _MOST: Final = 100
 
 
@@ -59,14 +58,19 @@ class NoteOriginScreen(Dialog[None]):
             *sentence_lines(origin.content, origin.span, around=_AROUND),
             Content(""),
             Content.styled("Why it was written", f"bold {MUTED}"),
-            content(f"{told}{origin.confidence:.0%} sure · {origin.model or 'no model'}", MUTED),
+            content(f"{told}{origin.confidence:.0%} sure · {_asked(origin)}", MUTED),
         ]
         if self._history:
             lines += [Content(""), Content.styled("What happened", f"bold {MUTED}")]
             said = [
-                f"{age(row.at, now)}  {_EVENTS.get(row.event, row.event.replace('_', ' '))}"
+                f"{age(row.at, now)}  {EVENTS.get(row.event, row.event.replace('_', ' '))}"
                 f" by {author_name(row.changed_by)}"
                 for row in self._history[:_MOST]
             ]
             lines += [content(safe_line(one), MUTED) for one in dict.fromkeys(said)]
         return wrapped(lines, width)
+
+
+def _asked(origin: Origin) -> str:
+    """The model and the version of what it was asked."""
+    return " ".join(part for part in (origin.model or "no model", origin.prompt_version) if part)

@@ -144,7 +144,10 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "promote", run("promote", "--dry-run", "--memory-dir", "pages")
     yield "promote --automatic", run("promote", "--automatic", "never")
     yield "schedule print", run("schedule", "print", "--cron")
-    yield "ingest", run("ingest", "-")
+    text = run("ingest", "-")
+    yield "ingest", text
+    yield "pipeline text", run("pipeline", "text", text["id"])
+    yield "note origin", run("note", "origin", page["id"])
     for command in ("pipeline", "pipeline status", "pipeline jobs", "pipeline proposals", "pipeline pause"):
         yield command, run(*command.split())
     yield "pipeline resume", run("pipeline", "resume")

@@ -130,6 +130,15 @@ class Entities:
         """An entity with its counts, None when there is none."""
         return next(iter(self._entities("WHERE id = :id", {"id": entity_id})), None)
 
+    def named_in(self, raw_id: str) -> tuple[str, ...]:
+        """The names of the entities that a raw memory mentions."""
+        rows = self._connection.execute(
+            "SELECT entities.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
+            " WHERE mentions.raw_id = ? ORDER BY entities.canonical_name",
+            (raw_id,),
+        )
+        return tuple(row["name"] for row in rows)
+
     def entity_page(self, entity_id: int) -> EntityPage | None:
         """All that is known of an entity, None when there is none.
 

@@ -66,7 +66,8 @@ def _as_row(row: sqlite3.Row) -> OutboxRow:
 _ORIGIN: Final = """
 SELECT box.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author, proposals.span_start,
     proposals.span_end, proposals.model, proposals.prompt_version, proposals.told, proposals.confidence,
-    proposals.created_at
+    proposals.created_at, raw.project, proposals.id AS proposal_id, box.fact_id, proposals.content AS fact,
+    proposals.decided_by
 FROM graph_outbox AS box
 JOIN proposals ON proposals.id = box.proposal_id
 JOIN raw_memories AS raw ON raw.id = proposals.raw_id
@@ -248,6 +249,11 @@ class Outbox:
             told=row["told"],
             confidence=row["confidence"],
             created_at=row["created_at"],
+            project=row["project"],
+            proposal_id=row["proposal_id"],
+            fact_id=row["fact_id"],
+            fact=row["fact"],
+            decided_by=row["decided_by"],
         )
 
     def forget_done(self, proposal_id: str, *, but_add: bool = False) -> None:

@@ -187,6 +187,13 @@ class Proposals:
         )
         return tuple(map(_stored, rows))
 
+    def of_raw(self, raw_id: str) -> tuple[StoredProposal, ...]:
+        """All proposals of one raw memory, in the order of its facts; where it was read twice, by time."""
+        rows = self._connection.execute(
+            "SELECT * FROM proposals WHERE raw_id = ? ORDER BY created_at, place", (raw_id,)
+        )
+        return tuple(map(_stored, rows))
+
     def open_of(self, nugget: str, most: int) -> tuple[StoredProposal, ...]:
         """The newest proposals of a nugget that wait for a person."""
         rows = self._connection.execute(

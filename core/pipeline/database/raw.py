@@ -5,7 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from core.errors import AmbiguousError, ErrorCode, InvalidInputError, NameIt
 from core.pipeline.records import RawMemory, RawStatus
+
+_HEAD: Final = "raw-"
 
 _COLUMNS: Final = (
     "id, content, content_hash, source_type, source_id, project, nugget, author, status, duplicate_of, protected, "
@@ -30,6 +33,7 @@ def as_raw(row: sqlite3.Row) -> RawMemory:
         created_at=row["created_at"],
         extracted_at=row["extracted_at"],
         model=row["model"],
+        prompt_version=row["prompt_version"],
     )
 
 
@@ -65,9 +69,31 @@ class RawMemories:
     def raw_of(self, raw_id: str) -> RawMemory | None:
         """The raw memory of an id, None when there is none."""
         row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM raw_memories WHERE id = ?", (raw_id,)
+            f"SELECT {_COLUMNS}, prompt_version FROM raw_memories WHERE id = ?", (raw_id,)
         ).fetchone()
         return as_raw(row) if row else None
+
+    def resolve_id(self, said: str) -> str:
+        """The id that an unambiguous beginning of an id means, with or without its first word; what means none comes
+        back as it is. Raises AmbiguousError, and InvalidInputError for "".
+        """
+        wanted = said.strip()
+        if not wanted:
+            raise InvalidInputError(
+                "the id is empty", code=ErrorCode.EMPTY_ID, todo="name the id of a text or of its job"
+            )
+        found = self._connection.execute(
+            "SELECT id FROM raw_memories WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2"
+            " ORDER BY id <> ?1, id LIMIT 5",
+            (wanted, f"{_HEAD}{wanted}"),
+        ).fetchall()
+        ids = [str(row["id"]) for row in found]
+        if len(ids) > 1 and ids[0] != wanted:
+            few = ", ".join(ids[:4]) + (", and more" if len(ids) > 4 else "")
+            raise AmbiguousError(
+                f"matches several texts: {few}", remedy=NameIt("more of the id"), where=wanted
+            )
+        return ids[0] if ids else wanted
 
     def earlier_same(self, nugget: str, content_hash: str, hash_version: int) -> str:
         """The id of the first raw memory of a nugget that says the same, "" when there is none.

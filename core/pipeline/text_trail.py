@@ -1,0 +1,52 @@
+"""A submitted text with what was read of it and what came of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.errors import NotFoundError
+from core.pipeline.database.tables import Tables
+from core.pipeline.extraction.progress import progress_of
+from core.pipeline.records import Job, RawMemory, TextTrail
+
+# Longer numbers are no ids of rows.
+_LONGEST_JOB_ID: Final = 18
+
+
+def text_trail(reader: Tables, said: str) -> TextTrail:
+    """The trail of a text, by its id or a beginning of it, or by the number of its job.
+
+    Raises NotFoundError, AmbiguousError, InvalidInputError for "".
+    """
+    raw = reader.raw.raw_of(_target_of_job(reader, said.strip()) or reader.raw.resolve_id(said))
+    if raw is None:
+        raise NotFoundError("no submitted text or job has this id", where=said)
+    job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
+    return TextTrail(
+        raw,
+        job,
+        _unread(reader, raw, job),
+        reader.proposals.of_raw(raw.id),
+        reader.entities.named_in(raw.id),
+    )
+
+
+def _target_of_job(reader: Tables, said: str) -> str:
+    """The id of the text that a job of this number reads, "" where no job has it."""
+    if not (said.isascii() and said.isdigit() and len(said) <= _LONGEST_JOB_ID):
+        return ""
+    job = reader.jobs.job(int(said))
+    if job is not None and job.type != "extract":
+        raise NotFoundError("this job is about an entity, not about a text", where=f"job {said}")
+    return "" if job is None else job.target
+
+
+def _unread(reader: Tables, raw: RawMemory, job: Job | None) -> tuple[tuple[int, int], ...]:
+    """The spans that no model has read, in order."""
+    if job is None or not job.windows:
+        return () if raw.status == "extracted" or not raw.content else ((0, len(raw.content)),)
+    if not job.unread:
+        return ()
+    progress = progress_of(reader.jobs.result_of(job.id), len(raw.content))
+    ahead = [(progress.at, len(raw.content))] if raw.content[progress.at :].strip() else []
+    return tuple(sorted([*((one.start, one.end) for one in progress.failed), *ahead]))
