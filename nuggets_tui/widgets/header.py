@@ -85,7 +85,10 @@ class HeaderLine(Widget):
         whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
         busy = bool(self.view.busy)
-        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP)
+        tip = _tip(self.view)
+        # A tip has its room before an event longer than usual.
+        tipped = tip.cell_length + 2 * len(_GAP) if tip else 0
+        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP) - tipped
         for left, event in (
             (whole, self._event(max(_EVENT_WIDTH, spare))),
             # How far long work is, and how to stop it, matters more than counts while it goes on.

@@ -14,7 +14,7 @@ import pytest
 from click.shell_completion import shell_complete
 from kits.memory_files import tree
 
-from core.storage.cache.answers import folder
+from core.user_folders import cache_folder
 from nuggets_tui.cli import ENTRIES, program
 from nuggets_tui.cli.completion import _SHELLS, _Bash
 from nuggets_tui.cli.invocation import Invocation
@@ -74,7 +74,7 @@ def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
     assert complete("facts", "") == ["web", "zoo"]
     (memory / "web.nugget.json").write_bytes(b"[]")
     assert complete("note", "show", "") == []
-    assert folder(str(memory)) is not None
+    assert cache_folder(str(memory)) is not None
 
 
 def test_completing_commands_loads_none_of_them(home: Path) -> None:
