@@ -88,12 +88,15 @@ class HeaderLine(Widget):
         tip = _tip(self.view)
         # A tip has its room before an event longer than usual.
         tipped = tip.cell_length + 2 * len(_GAP) if tip else 0
-        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP) - tipped
+        spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP)
         for left, event in (
-            (whole, self._event(max(_EVENT_WIDTH, spare))),
+            (whole, self._event(max(_EVENT_WIDTH, spare - tipped))),
             # How far long work is, and how to stop it, matters more than counts while it goes on.
             *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
-            (short, self._event(room) if room >= _LEAST_EVENT else None),
+            (
+                short,
+                self._event(max(min(_EVENT_WIDTH, room), room - tipped)) if room >= _LEAST_EVENT else None,
+            ),
             (short, None),
             (named, None),
             (_NAME, None),
