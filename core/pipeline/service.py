@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Accepted,
         Conversation,
         Entity,
+        EntityChange,
         EntityPage,
         HistoryRow,
         Ingested,
@@ -515,6 +516,21 @@ class Pipeline:
         from core.pipeline.knowledge.merging import add_alias
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
+
+    def entity_changes(self, entity_id: int | None = None) -> tuple[EntityChange, ...]:
+        """What people merged and which names they gave, newest first; of one entity, where its id is given."""
+        from core.pipeline.knowledge.merging import entity_changes
+
+        with self.database.checked_reading() as reader:
+            return entity_changes(reader, entity_id)
+
+    def undo_entity_change(self, change_id: int) -> EntityChange:
+        """Takes back a merge or a name that was given. Raises NotFoundError, and ConflictError while a later change is
+        in the way.
+        """
+        from core.pipeline.knowledge.merging import undo_entity_change
+
+        return undo_entity_change(self.database, change_id, by=self.author.signature, now=self._now())
 
     def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
         """Records a person's decision on an attribute flagged as superseded. False when it was no longer flagged."""

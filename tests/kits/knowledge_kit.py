@@ -134,6 +134,16 @@ class Knowledge:
         found = [job for job in self.database.reading.jobs.jobs() if job.type == "structural_classify"]
         return tuple(sorted(found, key=lambda job: job.id))
 
+    def known(self) -> list[object]:
+        """All that is known of all entities, without the times at which rows were touched."""
+        reader = self.database.reading
+        ids = [one.id for one in reader.entities.entities(most=10_000)]
+        rows = reader.entity_rows.of(ids).items()
+        return sorted(
+            (table, key, sorted((name, str(value)) for name, value in row.items() if name != "updated_at"))
+            for (table, key), row in rows
+        )
+
     def dump(self) -> list[tuple[object, ...]]:
         """All rows of the graph."""
         return [

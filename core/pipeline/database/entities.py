@@ -515,6 +515,25 @@ class Entities:
         )
         return same is None
 
+    def move_to_aspect(self, attribute_id: int, aspect_id: int, now: int) -> None:
+        """Puts what is said under another aspect; where the same stands there already, that stands for both."""
+        moved = self._connection.execute(
+            "UPDATE OR IGNORE attributes SET aspect_id = ?, updated_at = ? WHERE id = ?",
+            (aspect_id, now, attribute_id),
+        ).rowcount
+        if moved:
+            return
+        same = self._connection.execute(
+            "SELECT same.id FROM attributes AS same JOIN attributes AS said ON said.id = ? "
+            "WHERE same.aspect_id = ? AND same.normalised_content = said.normalised_content "
+            "AND same.status = 'active'",
+            (attribute_id, aspect_id),
+        ).fetchone()
+        self.retract(attribute_id, same["id"], "says the same", now)
+        self._connection.execute(
+            "UPDATE attributes SET aspect_id = ? WHERE id = ?", (aspect_id, attribute_id)
+        )
+
     def retract(self, attribute_id: int, instead: int, why: str, now: int) -> None:
         """Lets another attribute stand instead of one that says the same."""
         self._connection.execute(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from core.pipeline.records import HistoryRow
 
@@ -49,6 +49,14 @@ class History:
             ),
         ).fetchone()  # fmt: skip
         return int(row[0])
+
+    def events(self, events: Sequence[str], most: int) -> tuple[HistoryRow, ...]:
+        """The newest rows of some events, newest first."""
+        rows = self._connection.execute(
+            f"SELECT * FROM history WHERE event IN ({', '.join('?' * len(events))}) ORDER BY id DESC LIMIT ?",
+            (*events, most),
+        )
+        return tuple(map(_row, rows))
 
     def history_of(self, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """What was decided and done about a raw memory, note or proposal, by its id: the newest rows, oldest first."""

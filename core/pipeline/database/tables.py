@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.checkpoints import Checkpoints
     from core.pipeline.database.counts import Counts
     from core.pipeline.database.entities import Entities
+    from core.pipeline.database.entity_rows import EntityRows
     from core.pipeline.database.facts import Facts
     from core.pipeline.database.found_relations import FoundRelations
     from core.pipeline.database.history import History
@@ -56,6 +57,13 @@ class Tables:
         from core.pipeline.database.entities import Entities
 
         return Entities(self.connection)
+
+    @cached_property
+    def entity_rows(self) -> EntityRows:
+        """The rows of entities, for a change of them to be taken back."""
+        from core.pipeline.database.entity_rows import EntityRows
+
+        return EntityRows(self.connection)
 
     @cached_property
     def facts(self) -> Facts:

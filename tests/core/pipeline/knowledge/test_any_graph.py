@@ -13,7 +13,7 @@ from kits.laws import examples
 
 from core.pipeline.extraction.result import ExtractedRelation
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.knowledge.merging import merge_entities
+from core.pipeline.knowledge.merging import entity_changes, merge_entities, undo_entity_change
 
 NAMES = ("Ben", "ben", "Benjamin", "Carla", "npm", "NPM", "Node", "x")
 TRIPLES = st.builds(
@@ -83,9 +83,17 @@ def test_any_memories_and_merges_leave_a_sound_graph(
                     knowledge.find(raw_id, *relations)
                 knowledge.bring_in(number)
             assert_sound(knowledge)
+            before_merges = knowledge.known()
+            made = len(entity_changes(knowledge.database.reading))
             for keep, other in merges:
                 merge(knowledge, keep, other)
                 assert_sound(knowledge)
+            newest = entity_changes(knowledge.database.reading)
+            if not again:
+                for change in newest[: len(newest) - made]:
+                    undo_entity_change(knowledge.database, change.id, by="person", now=60)
+                    assert_sound(knowledge)
+                assert knowledge.known() == before_merges
         before = knowledge.dump()
         for number, (relations, _) in enumerate(memories):
             knowledge.find(f"raw-{number}", *relations)

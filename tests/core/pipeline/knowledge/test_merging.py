@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from kits.knowledge_kit import Knowledge, triple
 
-from core.errors import InvalidInputError, NotFoundError
-from core.pipeline.knowledge.merging import add_alias, merge_entities
+from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.pipeline.knowledge.merging import (
+    add_alias,
+    entity_changes,
+    merge_entities,
+    undo_entity_change,
+)
 
 
 @pytest.fixture
@@ -116,3 +121,137 @@ def test_aliases_are_given_and_taken(knowledge: Knowledge) -> None:
     assert [row["event"] for row in database.reading.connection.execute("SELECT event FROM history")] == [
         "alias_added"
     ]
+
+
+# Undo
+
+
+def changes(knowledge: Knowledge) -> list[int]:
+    """The ids of what was changed and stands, newest first."""
+    return [one.id for one in entity_changes(knowledge.database.reading) if not one.undone]
+
+
+def undo(knowledge: Knowledge, change_id: int | None = None) -> None:
+    wanted = changes(knowledge)[0] if change_id is None else change_id
+    undo_entity_change(knowledge.database, wanted, by="person", now=60)
+
+
+def rich(knowledge: Knowledge) -> None:
+    """Two entities that share texts, statements and relations, and have others of their own."""
+    knowledge.learn(
+        "raw-1", triple("Postgres", "is", "database", 0.4), triple("Ben", "uses", "Postgres", 0.5)
+    )
+    knowledge.learn(
+        "raw-2", triple("PostgreSQL", "is", "database", 0.8), triple("PostgreSQL", "replaces", "Postgres")
+    )
+    knowledge.find("raw-1", triple("PostgreSQL", "is", "database", 0.6))
+    knowledge.bring_in()
+    for name in ("Postgres", "PostgreSQL"):
+        knowledge.say("stores the invoices", entity=name, aspect="uses", at=len(name))
+    knowledge.say("listens on port 5432", entity="Postgres", aspect="interfaces")
+    add_alias(knowledge.database, id_of(knowledge, "Postgres"), "pg", by="person", now=40)
+    with knowledge.database.write() as writer:
+        writer.connection.execute(
+            "UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Postgres"),)
+        )
+        writer.entities.pin(id_of(knowledge, "Postgres"), True, 5)
+
+
+def test_a_merge_is_undone_whole(knowledge: Knowledge) -> None:
+    rich(knowledge)
+    before = knowledge.known()
+    merge(knowledge, "PostgreSQL", "Postgres")
+    assert knowledge.known() != before
+    undo(knowledge)
+    assert knowledge.known() == before
+    assert [(one.kind, one.entity, one.name, one.undone) for one in entity_changes(knowledge.database.reading)] == [
+        ("merged", "PostgreSQL", "Postgres", True), ("alias", "Postgres", "pg", False),
+    ]  # fmt: skip
+
+
+def test_a_name_that_was_given_is_taken_back(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    add_alias(knowledge.database, id_of(knowledge, "Ben"), "Benjamin", by="person", now=5)
+    undo(knowledge)
+    assert knowledge.entity("Ben").entity.aliases == ()
+    with pytest.raises(NotFoundError):
+        undo(knowledge, entity_changes(knowledge.database.reading)[0].id)
+
+
+def test_what_came_after_a_merge_stays_when_it_is_undone(knowledge: Knowledge) -> None:
+    rich(knowledge)
+    merge(knowledge, "PostgreSQL", "Postgres")
+    knowledge.learn(
+        "raw-9", triple("Postgres", "runs on", "Linux"), triple("PostgreSQL", "is", "database", 0.9)
+    )
+    knowledge.say("is backed up nightly", entity="PostgreSQL", aspect="interfaces", at=70)
+    undo(knowledge)
+    kept, other = knowledge.entity("PostgreSQL"), knowledge.entity("Postgres")
+    assert "Linux" in {one.other for one in kept.relations}
+    assert ("interfaces", "is backed up nightly") in {(one.aspect, one.content) for one in kept.attributes}
+    assert {(one.aspect, one.content) for one in other.attributes} == {
+        ("uses", "stores the invoices"),
+        ("interfaces", "listens on port 5432"),
+    }
+    (database,) = [one for one in kept.relations if one.other == "database"]
+    assert database.evidence == 3
+    assert knowledge.database.reading.connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_merges_that_build_on_each_other_are_undone_latest_first(knowledge: Knowledge) -> None:
+    rich(knowledge)
+    knowledge.learn("raw-5", triple("psql", "talks to", "Linux"))
+    before = knowledge.known()
+    merge(knowledge, "Postgres", "psql")
+    first = changes(knowledge)[0]
+    merge(knowledge, "PostgreSQL", "Postgres")
+    with pytest.raises(ConflictError, match='"Postgres" was merged into "PostgreSQL"'):
+        undo(knowledge, first)
+    undo(knowledge)
+    undo(knowledge, first)
+    assert knowledge.known() == before
+
+
+def test_a_change_of_other_entities_is_in_nobodys_way(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "uses", "npm"))
+    knowledge.learn("raw-2", triple("Rome", "is in", "Italy"), triple("Roma", "is in", "Italy"))
+    merge(knowledge, "Ben", "Benjamin")
+    first = changes(knowledge)[0]
+    merge(knowledge, "Rome", "Roma")
+    undo(knowledge, first)
+    assert knowledge.entity("Benjamin").entity.name == "Benjamin"
+    assert knowledge.entity("Roma").entity.name == "Rome"
+
+
+def test_an_entity_comes_back_although_another_has_its_number_by_now(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    knowledge.learn("raw-2", triple("Benny", "likes", "npm"))
+    knowledge.learn("raw-3", triple("npm", "knows", "Benjamin"))
+    last = id_of(knowledge, "Benjamin")
+    merge(knowledge, "Benjamin", "Benny")
+    first = changes(knowledge)[0]
+    merge(knowledge, "Ben", "Benjamin")
+    knowledge.learn("raw-4", triple("Yan", "knows", "npm"), triple("Zoe", "knows", "npm"))
+    assert {id_of(knowledge, "Yan"), id_of(knowledge, "Zoe")} == {last - 1, last}
+    undo(knowledge)
+    assert id_of(knowledge, "Benjamin") != last
+    undo(knowledge, first)
+    names = {name: {(one.type, one.other) for one in knowledge.entity(name).relations} for name in
+             ("Ben", "Benny", "Benjamin", "Zoe")}  # fmt: skip
+    assert names == {
+        "Ben": {("uses", "npm")},
+        "Benny": {("likes", "npm")},
+        "Benjamin": {("knows", "npm")},
+        "Zoe": {("knows", "npm")},
+    }
+
+
+def test_what_an_earlier_version_merged_says_that_it_cannot_be_undone(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    with knowledge.database.write() as writer:
+        writer.history.append(
+            at=1, event="entities_merged", changed_by="person", old_content="Benjamin", new_content="Ben",
+            metadata={"kept": id_of(knowledge, "Ben"), "merged": 99},
+        )  # fmt: skip
+    with pytest.raises(ConflictError, match="earlier version"):
+        undo(knowledge)
