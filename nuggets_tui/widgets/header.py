@@ -22,6 +22,7 @@ from nuggets_tui.words import COPY_PREFIX, plural, time_ago
 
 _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
 _EVENT_WIDTH: Final = 58
+_LONGEST: Final = 100_000
 _LEAST_EVENT: Final = 24
 _GAP: Final = "   "
 # Cells of the name of a memory, where its whole path has no room.
@@ -85,18 +86,12 @@ class HeaderLine(Widget):
         whole, short, named = self._left(full=True), self._left(), self._left(counts=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
         busy = bool(self.view.busy)
-        tip = _tip(self.view)
-        # A tip has its room before an event longer than usual.
-        tipped = tip.cell_length + 2 * len(_GAP) if tip else 0
         spare = width - whole.cell_length - waits.cell_length - 2 * len(_GAP)
         for left, event in (
-            (whole, self._event(max(_EVENT_WIDTH, spare - tipped))),
+            (whole, self._long_event(max(_EVENT_WIDTH, spare))),
             # How far long work is, and how to stop it, matters more than counts while it goes on.
             *(((named, self._event(_EVENT_WIDTH)),) if busy else ()),
-            (
-                short,
-                self._event(max(min(_EVENT_WIDTH, room), room - tipped)) if room >= _LEAST_EVENT else None,
-            ),
+            (short, self._long_event(room) if room >= _LEAST_EVENT else None),
             (short, None),
             (named, None),
             (_NAME, None),
@@ -151,6 +146,12 @@ class HeaderLine(Widget):
         elif not view.trouble:
             parts.append(Content.styled("opening …", "$text-muted"))
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))
+
+    def _long_event(self, room: int) -> Content | None:
+        """The event in all the room, but as long as usual where that cuts it all the same and a tip may stand."""
+        event = self._event(room)
+        cut = event is not None and self._event(_LONGEST) != event
+        return self._event(min(_EVENT_WIDTH, room)) if cut and _tip(self.view) else event
 
     def _event(self, limit: int) -> Content | None:
         """What goes on, or what happened last, in at most so many cells."""
