@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.pipeline.records import (
         Accepted,
         Entity,
+        EntityChange,
         EntityPage,
         HistoryRow,
         Ingested,
@@ -39,6 +40,8 @@ _Result = TypeVar("_Result")
 PIPELINE_FILE: Final = "pipeline.db"
 _BY: Final = "person"
 _MOST_TROUBLES: Final = 20
+# Names that begin with the same letters, so many of them, are likely those of one thing.
+_ALIKE: Final = 4
 
 
 @dataclass(frozen=True)
@@ -177,6 +180,27 @@ class PipelineSession:
         """Everything about an entity. Raises NotFoundError."""
         return await self._read(lambda: self.pipeline().entity(entity_id))
 
+    async def merge_candidates(self, entity: Entity, query: str) -> tuple[Entity, ...]:
+        """Other entities with such a name; without one, those with a name that begins alike come first."""
+
+        def work() -> tuple[Entity, ...]:
+            pipeline = self.pipeline()
+            alike = pipeline.entities(entity.name[:_ALIKE]) if not query else ()
+            found = {one.id: one for one in (*alike, *pipeline.entities(query))}
+            found.pop(entity.id, None)
+            return tuple(found.values())
+
+        return await self._read(work)
+
+    async def last_entity_change(self, entity_id: int) -> EntityChange | None:
+        """What was merged into an entity, or which name it was given, last and not undone; None for nothing."""
+
+        def work() -> EntityChange | None:
+            found = self.pipeline().entity_changes(entity_id)
+            return next((one for one in found if not one.undone), None)
+
+        return await self._read(work)
+
     async def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that the pipeline did not make."""
         return await self._read(lambda: self.pipeline().origin(note_id) if self.begun else None)
@@ -216,6 +240,32 @@ class PipelineSession:
     async def pin(self, entity_id: int, pinned: bool) -> None:
         """Pins an entity, or lets it go."""
         await asyncio.to_thread(lambda: self.pipeline().pin(entity_id, pinned))
+
+    async def merge_entities(self, keep_id: int, other_id: int) -> EntityChange:
+        """Makes one entity of two."""
+
+        def work() -> EntityChange:
+            pipeline = self.pipeline()
+            pipeline.merge_entities(keep_id, other_id)
+            return pipeline.entity_changes(keep_id)[0]
+
+        return await asyncio.to_thread(work)
+
+    async def name_entity(self, entity_id: int, name: str) -> EntityChange | None:
+        """Gives an entity another name; None when it has it already."""
+
+        def work() -> EntityChange | None:
+            pipeline = self.pipeline()
+            before = pipeline.entity_changes(entity_id)[:1]
+            pipeline.alias(entity_id, name)
+            after = pipeline.entity_changes(entity_id)[:1]
+            return after[0] if after != before else None
+
+        return await asyncio.to_thread(work)
+
+    async def undo_entity_change(self, change_id: int) -> EntityChange:
+        """Takes back a merge or a name."""
+        return await asyncio.to_thread(lambda: self.pipeline().undo_entity_change(change_id))
 
     async def resolve_outdated(self, attribute_id: int, superseded: bool) -> bool:
         """A person's word on what may be outdated; False when it was settled already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -19,7 +19,7 @@ from nuggets_tui.notices import notify, notify_error, warn
 from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import PipelineSession, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
-from nuggets_tui.pipeline_words import SHORT_MODES, counts, mode_of, model_state
+from nuggets_tui.pipeline_words import SHORT_MODES, age, counts, mode_of, model_state
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -34,7 +34,15 @@ from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
-    from core.pipeline.records import Accepted, EntityPage, HistoryRow, RawMemory, StoredProposal
+    from core.pipeline.records import (
+        Accepted,
+        Entity,
+        EntityChange,
+        EntityPage,
+        HistoryRow,
+        RawMemory,
+        StoredProposal,
+    )
     from nuggets_tui.pending_conflict import PendingConflict
     from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.typed_text import TypedTextStore
@@ -59,7 +67,7 @@ _EMPTY: Final = {
 # What is done to a row of one list, and so only while that one is in use.
 _OF_PANES: Final = {
     "accept": "proposals", "refuse": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
-    "pin": "entities", "resolve": "entities",
+    "pin": "entities", "resolve": "entities", "merge": "entities", "name": "entities",
 }  # fmt: skip
 
 
@@ -87,6 +95,8 @@ class PipelineScreen(Dialog[None]):
         Binding("p", "pause", show=False),
         Binding("P", "pin", show=False),
         Binding("s", "resolve", show=False),
+        Binding("m", "merge", show=False),
+        Binding("o", "name", show=False),
         Binding("n", "submit", show=False),
         Binding("slash", "find", show=False),
         Binding("i,q", "close", show=False),
@@ -109,8 +119,9 @@ class PipelineScreen(Dialog[None]):
         self._news = news
         # Where a text is kept that is typed and not handed in yet.
         self.text_store_of: Callable[[], TypedTextStore | None] = lambda: None
-        # Ids of the entries that were written here and are not taken back, the latest last.
-        self._done: list[str] = []
+        # Ids of the entries that were written here and are not taken back, the latest last; a number is the id of a
+        # change of entities.
+        self._done: list[str | int] = []
         # The part of a name that entities are looked for by.
         self.query_text = ""
         self.open_pane = "proposals"
@@ -558,9 +569,14 @@ class PipelineScreen(Dialog[None]):
     async def action_undo(self) -> None:
         """Takes back what was written here last, and nothing that was done elsewhere."""
         if not self._done:
-            notify(self, "There is nothing to undo here. Older changes are in the audit log.")
+            await self._offer_older_undo()
             return
-        done = await self.attempt(self._turned_back(self._done[-1]))
+        last = self._done[-1]
+        if isinstance(last, int):
+            if await self._undo_entity_change(last):
+                self._done.pop()
+            return
+        done = await self.attempt(self._turned_back(last))
         if done is None:
             return
         self._done.pop()
@@ -571,6 +587,38 @@ class PipelineScreen(Dialog[None]):
             notify(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
         self._news()
         self.read()
+
+    async def _undo_entity_change(self, change_id: int) -> bool:
+        """Takes a merge or a name back; whether it is."""
+        try:
+            change = await self.attempt(self.pipeline.undo_entity_change(change_id))
+        finally:
+            self.read()
+        if change is None:
+            return False
+        name, entity = (safe_line(one, _LONGEST_QUOTE) for one in (change.name, change.entity))
+        merged = f'"{name}" and "{entity}" are two entities again.'
+        notify(self, merged if change.kind == "merged" else f'"{name}" is no name of "{entity}" any more.')
+        return True
+
+    async def _offer_older_undo(self) -> None:
+        """What was merged into the entity under the cursor earlier can be taken back, too."""
+        entity = self._entity_here() if self.open_pane == "entities" else None
+        change = await self.attempt(self.pipeline.last_entity_change(entity.id)) if entity else None
+        if change is None:
+            notify(self, "There is nothing to undo here. Older changes are in the audit log.")
+            return
+        name, kept = (safe_line(one, _LONGEST_QUOTE) for one in (change.name, change.entity))
+        merged = change.kind == "merged"
+        text = f'"{name}" was merged into "{kept}"' if merged else f'"{name}" became a name of "{kept}"'
+        text += f' {age(change.at, self.session.clock())}. What came since stays with "{kept}".'
+        question = ConfirmScreen("Undo this?", text, yes="undo")
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self.run_worker(self._undo_entity_change(change.id), group="decide", exit_on_error=False)
+
+        self.app.push_screen(question, answered)
 
     async def _turned_back(self, entry_id: str) -> ChangeSet | str:
         try:
@@ -704,6 +752,74 @@ class PipelineScreen(Dialog[None]):
         if more:
             self.action_resolve()
 
+    def _entity_here(self) -> Entity | None:
+        from core.pipeline.records import Entity
+
+        row = self.entities.cursor_row
+        return row.data if row is not None and isinstance(row.data, Entity) else None
+
+    def action_merge(self) -> None:
+        """Asks which entity is the same as the one under the cursor, and shows what a merge does."""
+        from nuggets_tui.screens.entities import EntityPicker
+
+        entity = self._entity_here()
+        if entity is None:
+            return
+        kept = entity.id
+
+        def chosen(other: int | None) -> None:
+            if other is not None:
+                self._review_merge(kept, other)
+
+        self.app.push_screen(EntityPicker(self.pipeline, entity), chosen)
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _review_merge(self, kept: int, other: int) -> None:
+        from nuggets_tui.screens.entities import MergeReview
+
+        pages = [await self.attempt(self.pipeline.entity(one)) for one in (kept, other)]
+        if pages[0] is not None and pages[1] is not None:
+            self.app.push_screen(MergeReview(pages[0], pages[1]), self._reviewed_merge)
+
+    def _reviewed_merge(self, ids: tuple[int, int] | None) -> None:
+        if ids is not None:
+            self._change_entity(self.pipeline.merge_entities(*ids))
+
+    def action_name(self) -> None:
+        """Gives the entity under the cursor another name."""
+        from nuggets_tui.screens.entities import AliasScreen
+
+        entity = self._entity_here()
+        if entity is None:
+            return
+        entity_id = entity.id
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                self._change_entity(self.pipeline.name_entity(entity_id, name))
+
+        self.app.push_screen(AliasScreen(entity), named)
+
+    @work(group="decide", exit_on_error=False)
+    async def _change_entity(self, asked: Coroutine[object, object, EntityChange | None]) -> None:
+        try:
+            change = await asked
+        except NuggetsError as error:
+            notify_error(self, error)
+            return
+        if change is None:
+            notify(self, "The entity has this name already.")
+            return
+        self._done.append(change.id)
+        name, entity = (safe_line(one, _LONGEST_QUOTE) for one in (change.name, change.entity))
+        said = (
+            f'Merged "{name}" into "{entity}"'
+            if change.kind == "merged"
+            else f'"{name}" means "{entity}" now'
+        )
+        notify(self, f"{said}. u undoes it.")
+        self.read()
+
     @work(group="decide", exit_on_error=False)
     async def action_pin(self) -> None:
         """Pins the entity under the cursor, or lets it go."""
@@ -723,7 +839,10 @@ KEYS: Final = {
         "?  help · esc  close"
     ),
     "work": "r  retry · R  retry all dead · p  pause · n  submit · tab  read · ?  help · esc  close",
-    "entities": "/  find · P  pin · s  resolve · n  submit · tab  read · ?  help · esc  close",
+    "entities": (
+        "/  find · m  merge · o  other name · u  undo · P  pin · s  resolve · n  submit · tab  read · ?  help · "
+        "esc  close"
+    ),
     "health": "p  pause · n  submit · tab  read · ?  help · esc  close",
     "details": "↑↓  scroll · tab  back to the list · esc  close",
     "query": "⏎  go to the list · esc  show all",
@@ -732,6 +851,7 @@ KEYS: Final = {
 NARROW_KEYS: Final = KEYS | {
     "proposals": "a  accept · x  refuse · space  select · A  above · u  undo · ?  help · esc  close",
     "work": "r  retry · R  all dead · p  pause · n  submit · ?  help · esc  close",
+    "entities": "/  find · m  merge · o  other name · u  undo · P  pin · ?  help · esc  close",
 }
 # Where no proposal waits.
 NO_PROPOSAL_KEYS: Final = "n  submit · v  decided · u  undo · tab  read · ?  help · esc  close"
@@ -754,11 +874,13 @@ HERE: Final = Here(
         ("+  ~  ⊘  =", "proposals: add, change or hide a note; = already known; ! check it"),
         ("A", "proposals: review all above a confidence"),
         ("v", "proposals: show decided ones too"),
-        ("u", "undo what you accepted here last"),
+        ("u", "undo what you accepted, merged or named here last"),
         ("r  R", "jobs: retry a dead one; retry all"),
         ("/", "entities: find by part of a name"),
         ("P", "entities: pin or unpin"),
         ("s", "entities: decide which statements are outdated"),
+        ("m", "entities: merge another one into it, after a look; u undoes it"),
+        ("o", "entities: give it another name, under which later texts mean it"),
         ("p", "pause or resume all programs; you can still submit texts"),
         ("n", "submit a text"),
         ("esc  i", "close"),

@@ -234,6 +234,67 @@ def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
     return wrapped(lines, width)
 
 
+def merge_lines(kept: EntityPage, other: EntityPage, width: int) -> Lines:
+    """What becomes of two entities when the other one is merged into the kept one."""
+    lines: Lines = []
+    for page, fate in ((kept, "stays"), (other, "goes into it")):
+        one = page.entity
+        counted = (
+            f"in {plural(one.mentions, 'text')}",
+            plural(one.attributes, "statement"),
+            plural(one.relations, "relation"),
+        )
+        kind = "unknown kind" if one.type == "extracted" else one.type
+        lines += [
+            Content.assemble(content(safe_line(one.name, _LINE), "bold"), (f"  {fate}", "$text-accent")),
+            _muted(" · ".join((kind, *counted))),
+        ]
+    names = (other.entity.name, *other.entity.aliases)
+    lines += [*_heading("Becomes another name of it"), content(safe_line(", ".join(names), _LINE))]
+    both = {one.raw_id for one in kept.mentions} & {one.raw_id for one in other.mentions}
+    if both:
+        lines.append(_muted(f"{plural(len(both), 'text names', 'texts name')} both"))
+    said = {(one.aspect, one.content.casefold()) for one in kept.attributes}
+    if other.attributes:
+        lines += _heading("What is said of it then, too")
+        lines += [
+            Content.assemble(
+                ("= " if known else "+ ", MUTED if known else "$text-success"),
+                content(safe_line(one.content, _LINE), MUTED if known else ""),
+                (f"  {'said of both' if known else safe_line(one.aspect, 80)}", MUTED),
+            )
+            for one in other.attributes[:_MOST]
+            for known in ((one.aspect, one.content.casefold()) in said,)
+        ]
+    lines += _merged_relations(kept, other)
+    return wrapped(lines, width)
+
+
+def _merged_relations(kept: EntityPage, other: EntityPage) -> Lines:
+    """The relations that come over, and those between the two, which go."""
+    between = [one for one in other.relations if one.other_id == kept.entity.id]
+    known = {(one.type, one.other_id, one.outgoing) for one in kept.relations}
+    lines: Lines = []
+    coming = [one for one in other.relations if one.other_id != kept.entity.id]
+    if coming:
+        lines += _heading("Relations that it has then, too")
+        lines += [
+            Content.assemble(
+                ("= " if same else "+ ", MUTED if same else "$text-success"),
+                ("→ " if one.outgoing else "← ", "$text-accent"),
+                content(safe_line(one.other, 200)),
+                content(f"  {safe_line(one.type.replace('_', ' '), 80)}", "$text-secondary"),
+                ("  both have it" if same else "", MUTED),
+            )
+            for one in coming[:_MOST]
+            for same in ((one.type, one.other_id, one.outgoing) in known,)
+        ]
+    if between:
+        lines += _heading("Relations between the two, which go")
+        lines += [_muted(f"- {one.type.replace('_', ' ')}") for one in between[:_MOST]]
+    return lines
+
+
 def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lines:
     """What is said of an entity; what may be outdated, with what came after it."""
     said = content(safe_line(attribute.content, _LINE))

@@ -135,7 +135,15 @@ def test_a_note_that_a_person_wrote_says_so_and_nothing_of_a_model(nuggets: Any)
 
 
 def test_hostile_texts_reach_the_terminal_as_plain_text(nuggets: Any, worked: Work) -> None:
-    raw_id = worked(f"Anna wrote this: {HOSTILE}.")
-    assert not RAW.search(nuggets.ok("pipeline", "text", raw_id))
-    for note in nuggets.notes():
-        assert not RAW.search(nuggets.ok("note", "origin", note["id"]))
+    said = f"Anna likes green tea {' '.join(HOSTILE[:-2])}."
+    raw_id = worked(said, model=ScriptedModel([found("Anna likes green tea")]))
+    told = nuggets.json("pipeline", "text", raw_id)
+    lines = nuggets.ok("pipeline", "text", raw_id)
+    assert "Anna likes green tea" in lines
+    assert not RAW.search(lines)
+    with open_pipeline(nuggets.home) as pipeline:
+        pipeline.accept([told["facts"][0]["id"]])
+    (note,) = nuggets.notes()
+    lines = nuggets.ok("note", "origin", note["id"])
+    assert raw_id in lines
+    assert not RAW.search(lines)
