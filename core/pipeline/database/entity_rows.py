@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from core.pipeline.intake.names import canonical_name
+
 # Before what is put back later in this order stands what it refers to.
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "entities": ("id",),
-    "entity_aliases": ("canonical_name",),
+    "entity_aliases": ("name",),
     "aspects": ("id",),
     "attributes": ("id",),
     "relations": ("id",),
@@ -36,8 +38,9 @@ _REFERS: Final[Mapping[str, Mapping[str, str]]] = {
     "mentions": {"entity_id": "entities", "raw_id": "raw_memories"},
 }
 _RENUMBERED: Final = ("entities", "aspects", "relations")
-# Follows from the rest.
-_UNTOLD: Final = "updated_at"
+# Made of the name again: masking finds a credential in the name, not in this form of it.
+_DERIVED: Final = "canonical_name"
+_UNTOLD: Final = (_DERIVED, "updated_at")
 
 Row = dict[str, Any]
 # By table, for an id that something had the one that it has now.
@@ -63,9 +66,9 @@ def differences(before: Rows, after: Rows) -> list[RowChange]:
         table, was, now = place[0], before.get(place), after.get(place)
         key = {name: (was or now or {})[name] for name in _KEYS[table]}
         if was is None or now is None:
-            found.append(RowChange(table, key, was, now))
+            found.append(RowChange(table, key, _without_derived(was), _without_derived(now)))
             continue
-        changed = [name for name in was if was[name] != now[name] and name != _UNTOLD]
+        changed = [name for name in was if was[name] != now[name] and name not in _UNTOLD]
         if changed:
             found.append(
                 RowChange(
@@ -73,6 +76,10 @@ def differences(before: Rows, after: Rows) -> list[RowChange]:
                 )
             )
     return found
+
+
+def _without_derived(row: Row | None) -> Row | None:
+    return None if row is None else {name: value for name, value in row.items() if name != _DERIVED}
 
 
 def entities_of(changes: Iterable[RowChange]) -> frozenset[int]:
@@ -130,6 +137,8 @@ class EntityRows:
         if all(row[name] is None or self._exists(to, row[name]) for name, to in refers.items()):
             if table in numbers and self._exists(table, row["id"]):
                 del row["id"]
+            if "name" in row:
+                row[_DERIVED] = canonical_name(row["name"])
             columns, marks = ", ".join(row), ", ".join("?" * len(row))
             done = self._connection.execute(
                 f"INSERT INTO {table} ({columns}) VALUES ({marks})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Final, Literal
 
@@ -124,7 +125,11 @@ def undo_entity_change(
                 f"a later change is in the way: {_told(later)}", where=_told(change), kept=_KEPT,
                 todo="undo that one first",
             )  # fmt: skip
-        numbers = writer.entity_rows.put_back(rows)
+        try:
+            numbers = writer.entity_rows.put_back(rows)
+        except sqlite3.IntegrityError:
+            what = "another entity has its name by now"
+            raise ConflictError(what, where=_told(change), kept=_KEPT) from None
         ids = sorted({numbers["entities"].get(one, one) for one in touched})
         for attribute, entity_id, aspect in writer.entity_rows.strayed(ids):
             own = writer.entities.find_or_make_aspect(entity_id, aspect, now)

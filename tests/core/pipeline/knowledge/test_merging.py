@@ -255,3 +255,23 @@ def test_what_an_earlier_version_merged_says_that_it_cannot_be_undone(knowledge:
         )  # fmt: skip
     with pytest.raises(ConflictError, match="earlier version"):
         undo(knowledge)
+
+
+def test_the_audit_keeps_no_form_of_a_name_that_masking_would_miss(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Hunter2Battery", "uses", "npm"), triple("Ben", "uses", "npm"))
+    add_alias(knowledge.database, id_of(knowledge, "Hunter2Battery"), "Other2Battery", by="person", now=5)
+    merge(knowledge, "Ben", "Hunter2Battery")
+    rows = knowledge.database.reading.connection.execute("SELECT * FROM history").fetchall()
+    assert "battery" not in "".join(str(value) for row in rows for value in tuple(row))
+
+
+def test_where_another_entity_has_the_name_by_now_nothing_is_undone(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "knows", "Carla"))
+    merge(knowledge, "Ben", "Benjamin")
+    with knowledge.database.write() as writer:
+        writer.connection.execute("DELETE FROM entity_aliases")
+    knowledge.learn("raw-2", triple("Benjamin", "likes", "tea"))
+    before = knowledge.known()
+    with pytest.raises(ConflictError, match="has its name by now"):
+        undo(knowledge)
+    assert knowledge.known() == before
