@@ -29,7 +29,7 @@ _WHERE: Final[Mapping[str, str]] = {
     "relation_evidence": f"relation_id IN (SELECT id FROM relations WHERE {_ENDS})",
 }
 # What a column refers to, by table; ids of rows that went may be those of others by now.
-_REFERS: Final[Mapping[str, Mapping[str, str]]] = {
+REFERS: Final[Mapping[str, Mapping[str, str]]] = {
     "entity_aliases": {"entity_id": "entities"},
     "aspects": {"entity_id": "entities"},
     "attributes": {"entity_id": "entities", "aspect_id": "aspects"},
@@ -90,7 +90,7 @@ def entities_of(changes: Iterable[RowChange]) -> frozenset[int]:
         for side in (change.key, change.before or {}, change.after or {})
         for name, value in side.items()
         if (change.table == "entities" and name == "id")
-        or _REFERS.get(change.table, {}).get(name) == "entities"
+        or REFERS.get(change.table, {}).get(name) == "entities"
     )
 
 
@@ -132,7 +132,7 @@ class EntityRows:
 
     def _insert(self, table: str, before: Row, numbers: Numbers) -> None:
         row = _renumbered(table, before, numbers)
-        refers = _REFERS.get(table, {})
+        refers = REFERS.get(table, {})
         made = 0
         if all(row[name] is None or self._exists(to, row[name]) for name, to in refers.items()):
             if table in numbers and self._exists(table, row["id"]):
@@ -185,5 +185,5 @@ def renumbered(change: RowChange, numbers: Numbers) -> RowChange:
 
 def _renumbered(table: str, row: Row, numbers: Numbers, *, own: bool = False) -> Row:
     """A row with new ids of what it refers to; own: its own id as well."""
-    refers = {**_REFERS.get(table, {}), **({"id": table} if own else {})}
+    refers = {**REFERS.get(table, {}), **({"id": table} if own else {})}
     return {name: numbers.get(refers.get(name, ""), {}).get(value, value) for name, value in row.items()}

@@ -9,6 +9,7 @@ import pytest
 from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.pipeline.database.entity_rows import REFERS
 from core.pipeline.knowledge.merging import (
     add_alias,
     entity_changes,
@@ -275,3 +276,17 @@ def test_where_another_entity_has_the_name_by_now_nothing_is_undone(knowledge: K
     with pytest.raises(ConflictError, match="has its name by now"):
         undo(knowledge)
     assert knowledge.known() == before
+
+
+def test_every_table_that_refers_to_an_entity_is_part_of_what_is_put_back(knowledge: Knowledge) -> None:
+    reader = knowledge.database.reading.connection
+    tables = [row[0] for row in reader.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    refers = {
+        (table, row["from"])
+        for table in tables
+        for row in reader.execute(f"PRAGMA foreign_key_list({table})")
+        if row["table"] == "entities"
+    }
+    assert refers == {
+        (table, name) for table, names in REFERS.items() for name, to in names.items() if to == "entities"
+    }
