@@ -91,6 +91,10 @@ def _text_lines(found: TextTrail) -> Iterator[Line]:
     yield from _reading_lines(found)
     if found.entities:
         yield f"names  {', '.join(found.entities)}"
+    if found.proposals:
+        yield f"facts  {len(found.proposals):,}"
+    elif raw.status == "extracted":
+        yield "facts  none found"
     yield from (_fact_line(one) for one in found.proposals)
     yield ""
     yield from raw.content.split("\n")
@@ -120,10 +124,6 @@ def _reading_lines(found: TextTrail) -> Iterator[Line]:
             )
     if job is not None and job.error:
         yield Span(f"job    {job.id}: {job.error}", "bad" if job.status == "dead" else "warn")
-    if found.proposals:
-        yield f"facts  {len(found.proposals):,}"
-    elif not found.unread and not raw.duplicate_of and raw.status == "extracted":
-        yield "facts  none found"
 
 
 def _fact_line(one: StoredProposal) -> Line:
@@ -131,7 +131,7 @@ def _fact_line(one: StoredProposal) -> Line:
 
     sign, _, word = STATES[one.status]
     why = reason_of(one)
-    told = "; ".join(part for part in (word or "waits for you", why) if part)
+    told = f"waits for you: {why}".removesuffix(": ") if one.open else "; ".join(filter(None, (word, why)))
     at = one.note_id or one.target_note or one.id
     style: SpanStyle = "warn" if one.open else "good" if one.status == "applied" else "dim"
     return (f"  {sign or '!'} ", Span(one.content), Span(f"  {told}", style), Span(f"  {at}", "dim"))
@@ -209,9 +209,11 @@ def _origin_lines(
     yield f"model  {asked}, {known.confidence:.0%} sure"
     if known.told:
         yield f"why    {known.told}"
-    for row in history:
-        event = EVENTS.get(row.event, row.event.replace("_", " "))
-        yield Span(f"       {age(row.at, now)}  {event} by {author_name(row.changed_by)}", "dim")
+    happened = (
+        f"{age(row.at, now)}  {EVENTS.get(row.event, row.event.replace('_', ' '))} by {author_name(row.changed_by)}"
+        for row in history
+    )
+    yield from (Span(f"       {one}", "dim") for one in dict.fromkeys(happened))
     yield Span(f"nuggets pipeline text {known.raw_id} shows the whole text", "dim")
 
 

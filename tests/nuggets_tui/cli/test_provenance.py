@@ -53,7 +53,7 @@ def test_a_text_is_shown_word_for_word_with_who_read_it_and_what_came_of_each_fa
     assert TEXT in lines
     assert "read   whole" in lines
     assert f"{MOVED}  written  {notes[MOVED]}" in lines
-    assert "check it" in lines
+    assert f"{unsure['content']}  waits for you: " in lines
 
 
 def test_a_text_is_named_by_its_job_and_by_the_start_of_its_id(nuggets: Any, worked: Work) -> None:
