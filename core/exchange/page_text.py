@@ -90,10 +90,13 @@ def with_text(parts: Parts, text: str) -> Parts:
     lead = parts.lead
     if lead and not lead.endswith("\n") and text:
         lead += newline
-    if not (parts.front or lead) and _front_of(text):
+    front = parts.front
+    if front and not lead and not front.endswith("\n") and text:
+        front += newline
+    if not (front or lead) and _front_of(text):
         # It would be taken for front matter.
         lead = newline
-    return parts._replace(text=text, lead=lead)
+    return parts._replace(front=front, text=text, lead=lead)
 
 
 def merged(old: str, new: str, newline: str) -> str:

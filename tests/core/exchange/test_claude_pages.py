@@ -80,6 +80,12 @@ def test_a_page_says_the_text_that_it_was_given(front: str, body: str, content: 
     assert _changed(made, content=said.content) == made
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_front_matter_stays_when_a_page_that_ends_with_it_gets_a_text(end: str) -> None:
+    page = f"---{end}name: a{end}---"
+    assert _changed(page, content="A text.") == f"{page}{end}A text."
+
+
 @LAWS
 @given(front=FRONT, body=TEXT, title=TEXT)
 def test_a_page_says_the_title_that_it_was_given_and_its_text_stays(
