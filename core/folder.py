@@ -16,6 +16,8 @@ DONNA_HOME: Final = "~/.donna"
 GRAPH_FILE: Final = Path("graph") / "graph.json"
 # Of a memory whose notes are pages in another folder: which folder that is, and what is to be written there still.
 PLACE_FILE: Final = "pages.json"
+# The home of such a memory, in the folder for its state.
+PAGES_HOME: Final = "pages"
 # Claude Code keeps what it remembers of a project in <its folder>/projects/<project>/memory, with this index.
 PROJECTS_FOLDER: Final = "projects"
 MEMORY_FOLDER: Final = "memory"

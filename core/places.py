@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.folder import MEMORY_PAGE, PROJECTS_FOLDER, pages_of
+from core.folder import MEMORY_PAGE, PAGES_HOME, PLACE_FILE, PROJECTS_FOLDER, pages_of
+from core.user_folders import state_folder
 
 
 def home_of(folder: Path) -> Path:
@@ -14,13 +15,19 @@ def home_of(folder: Path) -> Path:
     Raises StorageError for pages where there is no such place.
     """
     # All but a few are no such folder, and who starts the app waits for this.
-    if folder.parent.parent.name != PROJECTS_FOLDER and not os.path.lexists(folder / MEMORY_PAGE):
+    by_name = folder.parent.parent.name == PROJECTS_FOLDER or os.path.lexists(folder / MEMORY_PAGE)
+    if not by_name and not _has_home_outside(folder):
         return folder
     from core.storage.files.atomic import absolute_path
     from core.storage.personal.page_homes import home_and_pages
 
     home, pages = home_and_pages(absolute_path(folder))
     return folder if pages is None else home
+
+
+def _has_home_outside(folder: Path) -> bool:
+    state = state_folder(os.fspath(folder))
+    return state is not None and os.path.lexists(os.path.join(state, PAGES_HOME, PLACE_FILE))
 
 
 def folder_of(home: Path) -> Path:

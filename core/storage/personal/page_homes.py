@@ -11,19 +11,23 @@ from typing import Final
 
 from core.errors import ErrorCode, NuggetsError, StorageError
 from core.folder import (
+    DONNA_HOME,
     FACT_SUFFIXES,
     GRAPH_FILE,
     MEMORY_FOLDER,
     MEMORY_PAGE,
+    PAGES_HOME,
     PLACE_FILE,
     PROJECTS_FOLDER,
+    USUAL_HOME,
     pages_of,
 )
 from core.storage.files.atomic import make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.user_folders import STATE_VARIABLE
 
-_HOME: Final = "pages"
+_OURS: Final = ("ledger.db", "ledger.id", "settings.toml", "searches.toml", "pipeline.db")
+_OWN_HOMES: Final = tuple(Path(home).name for home in (USUAL_HOME, DONNA_HOME))
 
 
 def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tuple[Path, Path | None]:
@@ -34,9 +38,10 @@ def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tu
     known = pages_of(folder)
     if known is not None:
         return folder, known
-    if not is_page_folder(folder):
-        return folder, None
     state = unsaved_folder(folder, os.environ if environ is None else environ)
+    # Who writes the pages may take their index away, for a moment or for good: a folder once known stays one.
+    if not (is_page_folder(folder) or (state is not None and _was_page_folder(folder, state))):
+        return folder, None
     if state is None:
         raise StorageError(
             "Claude Code's pages need a folder outside of them for history and backups, and there is none",
@@ -45,7 +50,7 @@ def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tu
             kept="nothing was written",
             todo=f"set {STATE_VARIABLE} to a folder outside of it",
         )
-    home = state / _HOME
+    home = state / PAGES_HOME
     with contextlib.suppress(NuggetsError):
         # Whoever opens the home finds the pages by this.
         if pages_of(home) != folder:
@@ -54,15 +59,29 @@ def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tu
     return home, folder
 
 
+def _was_page_folder(folder: Path, state: Path) -> bool:
+    try:
+        return pages_of(state / PAGES_HOME) is not None and not _is_ours(folder)
+    except OSError:
+        return False
+
+
 def is_page_folder(folder: Path) -> bool:
     """Whether a folder is one of Claude Code's memory, and none that this program keeps its files in."""
     by_place = folder.name == MEMORY_FOLDER and folder.parent.parent.name == PROJECTS_FOLDER
     try:
-        if not (by_place or (folder / MEMORY_PAGE).is_file()) or (folder / GRAPH_FILE).exists():
-            return False
-        with os.scandir(folder) as entries:
-            return not any(
-                entry.name.endswith(FACT_SUFFIXES) or entry.name == "ledger.db" for entry in entries
-            )
+        if by_place or (folder.name not in _OWN_HOMES and (folder / MEMORY_PAGE).is_file()):
+            return not _is_ours(folder)
+        return False
     except OSError:
         return by_place and not folder.exists() and folder.parent.is_dir()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether files of ours lie in a folder, of which some may be missing. Raises OSError."""
+    with os.scandir(folder) as entries:
+        names = [entry.name for entry in entries]
+    ours = any(
+        name in _OURS or name.endswith(FACT_SUFFIXES) or name.startswith(".nuggets.") for name in names
+    )
+    return ours or (folder / GRAPH_FILE).exists()

@@ -112,6 +112,43 @@ def test_a_memory_of_ours_with_a_page_called_as_the_index_stays_one(tmp_path: Pa
     assert Memory.open(tmp_path).pages is None
 
 
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        (".nuggets", ""),
+        (".donna", ""),
+        ("own", "settings.toml"),
+        ("own", "ledger.id"),
+        ("own", ".nuggets.lock"),
+    ],
+)
+def test_a_home_of_ours_is_never_taken_for_pages_however_little_is_left_of_it(
+    tmp_path: Path, name: str, file: str
+) -> None:
+    home = tmp_path / name
+    home.mkdir()
+    (home / "MEMORY.md").write_text("# mine\n")
+    if file:
+        (home / file).write_text("")
+    assert Memory.open(home).pages is None
+    assert home_of(home) == home
+
+
+def test_pages_whose_index_another_program_takes_away_stay_pages_with_their_history(tmp_path: Path) -> None:
+    folder = tmp_path / "anywhere"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("- [A](a.md)\n")
+    (folder / "a.md").write_text("text\n")
+    memory = Memory.open(folder)
+    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "a.md").id, content="ours"))
+    (folder / "MEMORY.md").unlink()
+    again = Memory.open(folder)
+    assert again.pages == folder
+    assert home_of(folder) == memory.home
+    again.undo(memory.log()[0].change_set)
+    assert tree(folder) == {"a.md": b"text\n"}
+
+
 # Changing
 
 
