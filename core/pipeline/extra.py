@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final, Literal
 
-Extra = Literal["pipeline", "mcp"]
-_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2 pyyaml", "mcp": "mcp"}
+Extra = Literal["pipeline", "mcp", "pdf"]
+_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2 pyyaml", "mcp": "mcp", "pdf": "pypdf"}
 
 
 def install_command(extra: Extra = "pipeline") -> str:

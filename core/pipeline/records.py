@@ -13,8 +13,12 @@ from core.settings.warnings import ConfigurationWarning
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
 JobStatus = Literal["held", "pending", "leased", "completed", "dead"]
-JobType = Literal["extract", "structural_classify"]
+JobType = Literal["extract", "structural_classify", "document_ingest"]
 ProposalStatus = Literal["proposed", "review", "applied", "deduped", "none", "rejected", "blocked", "skipped"]
+DocumentKind = Literal["text", "file", "url"]
+DocumentStatus = Literal[
+    "queued", "extracting", "chunking", "embedding", "indexing", "done", "failed", "unchanged"
+]
 OutboxStatus = Literal["pending", "done", "conflict", "failed"]
 
 
@@ -79,6 +83,83 @@ class Ingested:
     entities: tuple[str, ...]
     protected: bool
     warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One version of a document. id: "doc-" and 16 hexadecimal digits. source: the path or the address, "" for a text.
+
+    status: "unchanged" for a version that says what the one before it says. length: characters of its text. chunks: how
+    many it has in all, chunks_written: how many of them are found by now. raw_id: the text that facts are extracted
+    from, "" for none. replaced_by: the version that took its place, "" for none. removed_at: since when it is found no
+    more; None for a present one.
+    """
+
+    id: str
+    kind: DocumentKind
+    source: str
+    title: str
+    media_type: str
+    status: DocumentStatus
+    error: str
+    length: int
+    chunks: int
+    chunks_written: int
+    nugget: str
+    project: str
+    author: str
+    raw_id: str
+    replaced_by: str
+    created_at: int
+    updated_at: int
+    done_at: int | None
+    removed_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """What became of a document that was added. outcome: a first or another version waits for its job, what is there
+    already says the same, or a removed one is back. job_id: None where nothing has to be done. replaces: the version
+    that it takes the place of once it is indexed, "" for none.
+    """
+
+    document: Document
+    outcome: Literal["new", "changed", "known", "restored"]
+    job_id: int | None = None
+    replaces: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHit:
+    """A chunk of a document that a query finds. place: of the chunk in the document, from 0. score: in 0 to 1, the best
+    of the hits has 1. content_hash: of the chunk's text; chunk_id: the same for each document that has this text.
+    """
+
+    document_id: str
+    title: str
+    source: str
+    chunk_id: int
+    place: int
+    text: str
+    content_hash: str
+    score: float
+    nugget: str
+    updated_at: int
+
+    @property
+    def type(self) -> str:
+        """What kind of memory it is."""
+        return "document_chunk"
+
+    @property
+    def importance(self) -> float:
+        """How much it weighs beside other memories, 0 to 1."""
+        return 0.3
+
+    @property
+    def tag(self) -> str:
+        """The tag that all chunks of the document share."""
+        return f"document:{self.title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +502,7 @@ class PipelineState(StrEnum):
 class PipelineStatus:
     """Everything in counts. jobs: by status. why: what the status means, in words, with what to do.
 
-    unread: texts of which a part was not read.
+    unread: texts of which a part was not read. documents: those that are found.
     """
 
     mode: Mode
@@ -440,6 +521,7 @@ class PipelineStatus:
     provider: ProviderHealth | None = None
     warnings: tuple[ConfigurationWarning, ...] = ()
     unread: int = 0
+    documents: int = 0
 
     @property
     def no_model(self) -> bool:

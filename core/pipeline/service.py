@@ -33,10 +33,15 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.window import Window
     from core.pipeline.configuration import LoadedConfiguration
+    from core.pipeline.documents.fetch import Network
     from core.pipeline.models.provider import Provider
     from core.pipeline.records import (
         Accepted,
+        AddedDocument,
         Conversation,
+        Document,
+        DocumentHit,
+        DocumentKind,
         Entity,
         EntityChange,
         EntityPage,
@@ -92,6 +97,7 @@ class Pipeline:
         provider: Provider | None,
         chance: Callable[[], float],
         name: str,
+        network: Network | None = None,
     ) -> None:
         self.home = home
         self.database = database
@@ -101,6 +107,7 @@ class Pipeline:
         self._given_provider = provider
         self._chance = chance
         self._name = name
+        self._network = network
         self._memory = memory
         self._window = window
         self._own_memory = memory is None
@@ -124,13 +131,14 @@ class Pipeline:
         provider: Provider | None = None,
         chance: Callable[[], float] | None = None,
         name: str = "",
+        network: Network | None = None,
     ) -> Self:
         """Opens the pipeline of a memory folder (default: NUGGETS_HOME, else ~/.nuggets), and creates its database.
 
         memory: the opened memory to write notes through; without it, one is opened when needed, for `author`, in
         `window`. clock: gives aware datetimes. ids: 16 new hexadecimal digits a call. provider: instead of the
-        configured one. chance: from 0 to 1, for the jitter. name: of this worker, "" for host and process. Raises
-        StorageError, ReadOnlyError.
+        configured one. chance: from 0 to 1, for the jitter. name: of this worker, "" for host and process. network:
+        that pages are fetched from, None for the internet. Raises StorageError, ReadOnlyError.
         """
         folder = absolute_path(default_home() if home is None else Path(home).expanduser())
         pages = pages_of(folder)
@@ -153,6 +161,7 @@ class Pipeline:
             provider=provider,
             chance=chance or random.random,
             name=name or f"{socket.gethostname()}:{os.getpid()}",
+            network=network,
         )
 
     @staticmethod
@@ -250,6 +259,7 @@ class Pipeline:
                     ids=self._ids,
                     chance=self._chance,
                     name=self._name,
+                    network=self._network,
                 )
             return self._worker
 
@@ -314,6 +324,78 @@ class Pipeline:
 
         with self.database.checked_reading() as reader:
             return kinds_in(reader, raw.content)
+
+    # Documents
+
+    def add_document(
+        self,
+        kind: DocumentKind,
+        source: str = "",
+        data: bytes = b"",
+        *,
+        title: str = "",
+        nugget: str = "",
+        project: str = "",
+        author: str = "",
+    ) -> AddedDocument:
+        """Stores a document as it came, and queues the job that makes it searchable; nothing is fetched here.
+
+        source: the path of a file, or the address of a page; data: the bytes of a file or text. nugget: where its facts
+        go, where `documents.extract_facts` asks for them. What is there already is recognised, and a changed one takes
+        the place of its former version once it is indexed. Raises DocumentError, InvalidInputError, StorageError.
+        """
+        from core.pipeline.writes.documents import NewDocument, add_document
+
+        new = NewDocument(kind, source, data, title, nugget, project, author or self.author.signature)
+        added = add_document(
+            self.database, self.configuration, new, document_id=f"doc-{self._ids()}", now=self._now()
+        )
+        self.nudge()
+        return added
+
+    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
+        """Documents, the one added last first. removed: former versions and removed ones too."""
+        with self.database.checked_reading() as reader:
+            return reader.documents.documents(removed=removed, most=most)
+
+    def document(self, said: str) -> Document:
+        """The document of an id, of an unambiguous beginning of one, or of a path, address or title.
+
+        Raises NotFoundError, AmbiguousError.
+        """
+        from core.pipeline.writes.documents import resolve
+
+        with self.database.checked_reading() as reader:
+            return resolve(reader, said)
+
+    def document_text(self, document_id: str) -> str:
+        """The text that was read of a document; "" before that."""
+        with self.database.checked_reading() as reader:
+            return reader.documents.text_of(document_id)
+
+    def search_documents(self, query: str, limit: int = 10) -> tuple[DocumentHit, ...]:
+        """The chunks of documents that share words with a query, best first."""
+        with self.database.checked_reading() as reader:
+            return reader.documents.search(query, limit, self.database.counted_chunk_words)
+
+    def remove_document(self, said: str) -> Document:
+        """Makes a document one that is found no more, until `restore_document`. Its notes stay.
+
+        Raises NotFoundError, AmbiguousError.
+        """
+        from core.pipeline.writes.documents import remove_document
+
+        return remove_document(self.database, said, by=self.author.signature, now=self._now())
+
+    def restore_document(self, said: str) -> Document:
+        """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
+        from core.pipeline.writes.documents import restore_document
+
+        done = restore_document(
+            self.database, self.configuration, said, by=self.author.signature, now=self._now()
+        )
+        self.nudge()
+        return done
 
     # Sessions
 
@@ -606,6 +688,7 @@ class Pipeline:
         """Wakes a resting loop of this process."""
         with self._guard:
             if self._worker is not None:
+                self._worker.look_for_documents()
                 self._worker.nudged.set()
 
     # Pausing

@@ -158,16 +158,35 @@ class RepairPart(msgspec.Struct, frozen=True):
 
 
 class DocumentsPart(msgspec.Struct, frozen=True):
-    """Documents and the windows they are cut into; an overlap is at most half a window."""
+    """Documents and the windows they are cut into; an overlap is at most half a window. extract_facts: facts are
+    extracted from a document that is indexed, as from any text that is submitted.
+    """
 
-    worker_interval_ms: Annotated[int, Meta(ge=1_000, le=300_000), Also(("documentWorkerIntervalMs",))] = (
-        10_000
-    )
-    chunk_size: Annotated[int, Meta(ge=200, le=50_000), Also(("documentChunkSize",))] = 2_000
-    chunk_overlap: Annotated[int, Meta(ge=0, le=10_000), Also(("documentChunkOverlap",))] = 200
-    max_content_bytes: Annotated[int, Meta(ge=1_024, le=104_857_600), Also(("documentMaxContentBytes",))] = (
-        10_485_760
-    )
+    worker_interval_ms: Annotated[
+        int,
+        Meta(ge=1_000, le=300_000),
+        Words("Pipeline: milliseconds between two looks for documents"),
+        Also(("documentWorkerIntervalMs",)),
+    ] = 10_000
+    chunk_size: Annotated[
+        int,
+        Meta(ge=200, le=50_000),
+        Words("Pipeline: characters of a chunk of a document"),
+        Also(("documentChunkSize",)),
+    ] = 2_000
+    chunk_overlap: Annotated[
+        int,
+        Meta(ge=0, le=10_000),
+        Words("Pipeline: characters that two chunks of a document share"),
+        Also(("documentChunkOverlap",)),
+    ] = 200
+    max_content_bytes: Annotated[
+        int,
+        Meta(ge=1_024, le=104_857_600),
+        Words("Pipeline: bytes of the largest document"),
+        Also(("documentMaxContentBytes",)),
+    ] = 10_485_760
+    extract_facts: Annotated[bool, Words("Pipeline: extracts facts from documents")] = False
 
 
 class GuardrailsPart(msgspec.Struct, frozen=True):
@@ -282,7 +301,7 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     reranker: Annotated[RerankerPart, NOT_YET] = RerankerPart()
     autonomous: AutonomousPart = AutonomousPart()
     repair: Annotated[RepairPart, NOT_YET] = RepairPart()
-    documents: Annotated[DocumentsPart, NOT_YET] = DocumentsPart()
+    documents: DocumentsPart = DocumentsPart()
     guardrails: GuardrailsPart = GuardrailsPart()
     continuity: ContinuityPart = ContinuityPart()
     telemetry: Annotated[TelemetryPart, NOT_YET] = TelemetryPart()

@@ -32,5 +32,9 @@ def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """All rows of each table, but those of the full-text index and of SQLite."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as reader:
         names = [row[0] for row in reader.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        own = [name for name in names if not name.startswith(("facts_fts", "facts_terms", "sqlite_"))]
+        own = [
+            name
+            for name in names
+            if not name.startswith(("facts_fts", "facts_terms", "chunks_fts", "chunks_terms", "sqlite_"))
+        ]
         return {name: sorted(reader.execute(f"SELECT * FROM {name}"), key=repr) for name in own}

@@ -65,6 +65,8 @@ class Database:
         self.notice = ""
         # Of `facts.matching`, for all who use it.
         self.counted_words: dict[str, tuple[int, int]] = {}
+        # Of `documents.search`.
+        self.counted_chunk_words: dict[str, tuple[int, int]] = {}
         self._seconds = seconds
         self._writer: sqlite3.Connection | None = None
         # What the writer's next transaction is, unless it is told otherwise.

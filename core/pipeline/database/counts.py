@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final, NamedTuple
 
+from core.pipeline.database.documents import Documents
 from core.pipeline.database.jobs import Jobs
 from core.pipeline.records import JobStatus
 
@@ -16,7 +17,9 @@ class DatabaseCounts(NamedTuple):
     """Everything in counts. jobs: by status. Moments are epoch ms, None for never.
 
     since: from when on the oldest open work has waited. progress: when a job was last completed, a part of a long text
-    read or a note written. unread: texts of which a part was not read.
+    read or a note written. unread: texts of which a part was not read. documents: those that are found,
+    documents_waiting: those that wait for
+    their job.
     """
 
     jobs: dict[JobStatus, int]
@@ -34,6 +37,8 @@ class DatabaseCounts(NamedTuple):
     died: int | None
     died_of: str
     unread: int = 0
+    documents: int = 0
+    documents_waiting: int = 0
 
 
 def _since(one: _One) -> int | None:
@@ -96,6 +101,8 @@ class Counts:
             died=dead["failed_at"] if dead else None,
             died_of=dead["error"] if dead else "",
             unread=Jobs(self._connection).unread(),
+            documents=Documents(self._connection).count_present(),
+            documents_waiting=Jobs(self._connection).documents_waiting(),
         )
 
     def any_fact(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Final, Literal, NamedTuple
 
-from core.pipeline.decision.candidates import distinctive_terms
+from core.pipeline.database.rare_words import Counted, RareWords
 
 _COLUMNS: Final = (
     "id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version, type, confidence, "
@@ -15,14 +15,6 @@ _COLUMNS: Final = (
 )
 # Facts of other nuggets may stand among the best: so many times as many are looked at.
 _LOOKED_AT: Final = 10
-_READ_AT_MOST: Final = 100
-_COUNTED: Final = 8
-# Words of so many facts or more are remembered with their number, until there are a quarter more facts.
-_SELDOM: Final = 8
-_COUNTED_AGAIN: Final = 1.25
-_MOST_COUNTED: Final = 4_096
-# For a word how many facts held it, and of how many.
-Counted = dict[str, tuple[int, int]]
 _ANOTHER_SAYS_IT: Final = """
 EXISTS (SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'
     AND same.content_hash = facts.content_hash AND same.id <> facts.id)
@@ -183,7 +175,8 @@ class Facts:
         leads to more, only facts that hold others of them too are found. counted: of this database, to be handed
         in again.
         """
-        query = self._query(words, {} if counted is None else counted)
+        known = {} if counted is None else counted
+        query = RareWords(self._connection, "facts_terms").query(words, self.newest(), known)
         if not query:
             return []
         rows = self._connection.execute(
@@ -196,40 +189,6 @@ class Facts:
         )
         found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
         return sorted(found, key=lambda match: (match.score, match.fact.id))
-
-    def _query(self, words: Sequence[str], counted: Counted) -> str:
-        """A query for the words in fewest facts, which leads to about so many facts in all; "" for no fact."""
-        total = self.newest()
-        # To count a word costs as much as it is common.
-        held_by = {word: self._held_by(word, total, counted) for word in distinctive_terms(words, _COUNTED)}
-        rarest = sorted((held, word) for word, held in held_by.items() if held)
-        if not rarest:
-            return ""
-        together = rarest[0][0] > _READ_AT_MOST
-        expected = float(rarest[0][0])
-        found = [rarest[0][1]]
-        for held, word in rarest[1:]:
-            # Words that are common stand together as often as chance has it, or somewhat more.
-            expected = expected * held / total if together else expected + held
-            if not together and expected > _READ_AT_MOST:
-                break
-            found.append(word)
-            if together and expected <= _READ_AT_MOST:
-                break
-        return (" AND " if together else " OR ").join(f'"{word}"' for word in found)
-
-    def _held_by(self, word: str, total: int, counted: Counted) -> int:
-        """How many facts of so many hold a word, or did when there were a fifth fewer."""
-        known, among = counted.get(word, (0, 0))
-        if known and among <= total <= among * _COUNTED_AGAIN:
-            return known
-        row = self._connection.execute("SELECT doc FROM facts_terms WHERE term = ?", (word,)).fetchone()
-        held = 0 if row is None else int(row[0])
-        if held >= _SELDOM:
-            if len(counted) >= _MOST_COUNTED:
-                counted.clear()
-            counted[word] = held, total
-        return held
 
     def newest(self) -> int:
         """A number that grows with each fact that is stored."""

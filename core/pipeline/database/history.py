@@ -59,10 +59,10 @@ class History:
         return tuple(map(_row, rows))
 
     def history_of(self, about: str, most: int = 500) -> tuple[HistoryRow, ...]:
-        """What was decided and done about a raw memory, note or proposal, by its id: the newest rows, oldest first."""
+        """What was decided and done about a raw memory, document, note or proposal: the newest rows, oldest first."""
         column = (
             "raw_id"
-            if about.startswith("raw-")
+            if about.startswith(("raw-", "doc-"))
             else "proposal_id"
             if about.startswith("proposal-")
             else "note_id"

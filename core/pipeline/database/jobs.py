@@ -29,13 +29,15 @@ _LONGEST_GATHERING_MS: Final = 1_000 * LONGEST_WINDOW_SECONDS + 1_000
 _ERROR_LENGTH: Final = 2_000
 _EXPIRED: Final = "status = 'leased' AND (lease_expires_at < :now OR lease_expires_at > :now + :longest)"
 _JOBS: Final = f"""
-SELECT jobs.*, substr(coalesce(raw.content, entities.name, ''), 1, {PREVIEW_LENGTH}) AS preview,
+SELECT jobs.*, substr(coalesce(raw.content, entities.name,
+    nullif(documents.title, ''), documents.source, ''), 1, {PREVIEW_LENGTH}) AS preview,
     coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
     coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
     coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
 FROM jobs
 LEFT JOIN raw_memories AS raw ON raw.id = jobs.target AND jobs.type = 'extract'
-LEFT JOIN entities ON jobs.type <> 'extract' AND entities.id = CAST(jobs.target AS INTEGER)
+LEFT JOIN entities ON jobs.type = 'structural_classify' AND entities.id = CAST(jobs.target AS INTEGER)
+LEFT JOIN documents ON jobs.type = 'document_ingest' AND documents.id = jobs.target
 """
 _UNLEASED: Final = "lease_token = NULL, leased_by = '', leased_at = NULL, lease_expires_at = NULL"
 
@@ -265,7 +267,7 @@ class Jobs:
         permanent: no further attempt. counts: whether the attempt is the job's own; one that only met a model nobody
         could reach is not. outage: it is the provider that failed; answered_at: when it last
         answered before; where that is after the job's last failure it rests longer, until it is woken. The raw memory
-        of a dead job is failed.
+        or document of a dead job is failed.
         """
         row = self._connection.execute(
             "SELECT attempts, max_attempts, run_after, failed_at, error_class FROM jobs"
@@ -447,6 +449,11 @@ class Jobs:
                     " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
                     (job_id,),
                 )
+                self._connection.execute(
+                    "UPDATE documents SET status = 'queued', error = '', updated_at = ?2 WHERE status = 'failed'"
+                    " AND id = (SELECT target FROM jobs WHERE id = ?1 AND type = 'document_ingest')",
+                    (job_id, now),
+                )
             revived += changed
         return revived
 
@@ -456,8 +463,22 @@ class Jobs:
             " AND id = (SELECT target FROM jobs WHERE id = ? AND type = 'extract')",
             [(each,) for each in ids],
         )
+        self._connection.executemany(
+            "UPDATE documents SET status = 'failed', error = (SELECT error FROM jobs WHERE id = ?1),"
+            " updated_at = (SELECT updated_at FROM jobs WHERE id = ?1) WHERE status <> 'done' AND removed_at IS NULL"
+            " AND id = (SELECT target FROM jobs WHERE id = ?1 AND type = 'document_ingest')",
+            [(each,) for each in ids],
+        )
 
     # Reading
+
+    def documents_waiting(self) -> int:
+        """How many documents wait to be read or indexed."""
+        return int(
+            self._connection.execute(
+                "SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_ingest'"
+            ).fetchone()[0]
+        )
 
     def texts_waiting(self) -> int:
         """How many texts wait to be read."""

@@ -12,17 +12,22 @@ from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
 from core.model.secrets import mark_of
+from core.pipeline.database.documents import terms_of
 from core.pipeline.database.meta import Meta
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.intake.normalisation import normalise
+from core.pipeline.intake.normalisation import content_hash, normalise
 from core.storage.files.sqlite import in_one_step
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
-HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoints")
-_SHADOWS: Final = "facts_fts"
+HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoints", "documents", "chunks")
+# Full-text indexes, which are made anew, and the words of each.
+_INDEXES: Final = ("facts_fts", "chunks_fts")
+_SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
+# Texts that are stored compressed.
+_PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
     (
@@ -42,6 +47,9 @@ _STAYS: Final = frozenset(
         "event",
         "nugget",
         "content_hash",
+        "source_hash",
+        "document_id",
+        "replaced_by",
         "payload_hash",
         "lease_token",
         "decided_by",
@@ -55,6 +63,7 @@ _ONLY: Final = {
     "entities": "canonical_name",
     "aspects": "canonical_name",
     "entity_aliases": "canonical_name",
+    "chunks": "content_hash",
 }
 
 
@@ -87,7 +96,7 @@ def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]
 
 def _masked_value(table: str, column: str, value: Any, masks: Masks) -> Any:
     if isinstance(value, bytes):
-        if table != "transcripts":
+        if (table, column) not in _PACKED:
             return masks.data(value)
         text = _unpacked(value)
         masked = masks.text(text)
@@ -113,7 +122,9 @@ def _masked_json(text: str, masks: Masks, *, tight: bool) -> str:
 def _derived(table: str, row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from columns that change: other forms of a text, and hashes, which could be guessed at."""
     masked: dict[str, Any] = {}
-    if "content" in changes and table == "transcripts":
+    if table == "documents" and {"content", "raw"} & set(changes):
+        masked |= _document_anew(row, changes)
+    elif "content" in changes and table == "transcripts":
         masked["length"] = len(_unpacked(changes["content"]))
     elif "content" in changes:
         forms = normalise(changes["content"])
@@ -121,10 +132,23 @@ def _derived(table: str, row: Mapping[str, Any], changes: Mapping[str, Any]) -> 
             masked["normalised_content"] = forms.normalised_content
         if row.get("content_hash") == normalise(row["content"]).content_hash:
             masked["content_hash"] = forms.content_hash
+        if "terms" in row:
+            masked["terms"] = terms_of(changes["content"])
     if "name" in changes and "canonical_name" in row:
         masked["canonical_name"] = canonical_name(changes["name"])
     if "payload" in changes and "payload_hash" in row:
         masked["payload_hash"] = _digest(changes["payload"])
+    return masked
+
+
+def _document_anew(row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a document whose text changes: no hash of the former one, and cut again where it was being cut."""
+    masked: dict[str, Any] = {"source_hash": ""}
+    if "content" in changes:
+        text = _unpacked(changes["content"])
+        masked |= {"length": len(text), "content_hash": content_hash(text)}
+        if row["status"] != "done":
+            masked |= {"next_start": 0, "chunks_written": 0}
     return masked
 
 
@@ -173,6 +197,15 @@ class Masking:
         for session, content in found:
             yield StoredText(f"session {session}", "", _unpacked(content))
         yield from self._stored_texts("SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id")
+        documents = self._connection.execute(
+            "SELECT id, nugget, source || char(10) || title || char(10), raw, content, media_type FROM documents"
+            " ORDER BY created_at, rowid"
+        )
+        for document, nugget, names, raw, content, media_type in documents:
+            text = _unpacked(content) if content is not None else ""
+            if raw is not None and media_type.startswith("text/"):
+                text = raw.decode("utf-8", "replace")
+            yield StoredText(document, nugget, names + text)
 
     def _stored_texts(self, query: str) -> Iterator[StoredText]:
         return (StoredText(*row) for row in self._connection.execute(query))
@@ -212,11 +245,11 @@ class Masking:
                     yield Masked(table, {name: row[name] for name in keys}, changes)
 
     def _tables(self) -> list[str]:
-        """All tables but the full-text index, which is made anew; raw memories first, since spans point into them."""
+        """All tables but the indexes, which are made anew; raw memories first, since spans point into them."""
         rows = self._connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid"
         ).fetchall()
-        names = [row[0] for row in rows if not row[0].startswith((_SHADOWS, "sqlite_", "facts_terms"))]
+        names = [row[0] for row in rows if not row[0].startswith(_SHADOWS)]
         return sorted(names, key=lambda name: name != "raw_memories")
 
     def mask_rows(self, masks: Masks, *, holding: bool = True) -> Counter[str]:
@@ -277,8 +310,11 @@ class Masking:
         )
 
     def index_anew(self) -> None:
-        """What was taken out of the full-text index stays in it until it is made anew."""
-        self._connection.execute("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
+        """What was taken out of a full-text index stays in it until it is made anew."""
+        there = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
+        # A copy of a former version has not all of them.
+        for index in filter(there.__contains__, _INDEXES):
+            self._connection.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     def unfinished(self) -> bool:
         """Whether rows were masked, and the bytes of the former ones may still lie in the file or beside it."""

@@ -37,12 +37,52 @@ SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000, 'reopened', 'pipeline-v2',
 FROM proposals WHERE status = 'blocked' ORDER BY created_at, raw_id, place;
 UPDATE proposals SET resolved_at = NULL, resolved_by = '' WHERE status = 'blocked';
 """
+# Documents, and the texts that they are cut into. A row of `documents` is one version of a document: it is replaced by
+# another row, never written over. raw: the bytes as they came, until their text is there; content: that text,
+# compressed; next_start: where the chunks written so far end. A text that several chunks have stands once; terms: its
+# words, as a search spells them. place: counted from 0.
+_DOCUMENTS: Final = """
+CREATE TABLE documents (
+    id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('text', 'file', 'url')), source TEXT NOT NULL,
+    title TEXT NOT NULL, media_type TEXT NOT NULL, status TEXT NOT NULL CHECK (status IN (
+        'queued', 'extracting', 'chunking', 'embedding', 'indexing', 'done', 'failed', 'unchanged')),
+    error TEXT NOT NULL DEFAULT '', raw BLOB, source_hash TEXT NOT NULL, content BLOB,
+    length INTEGER NOT NULL DEFAULT 0, content_hash TEXT NOT NULL DEFAULT '', hash_version INTEGER NOT NULL,
+    chunk_size INTEGER NOT NULL DEFAULT 0, chunk_overlap INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
+    chunks_written INTEGER NOT NULL DEFAULT 0, next_start INTEGER NOT NULL DEFAULT 0, nugget TEXT NOT NULL,
+    project TEXT NOT NULL, author TEXT NOT NULL, raw_id TEXT NOT NULL DEFAULT '', replaced_by TEXT NOT NULL DEFAULT '',
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, done_at INTEGER, removed_at INTEGER);
+CREATE INDEX documents_source ON documents (source) WHERE source <> '' AND removed_at IS NULL;
+CREATE INDEX documents_bytes ON documents (source_hash) WHERE source_hash <> '' AND removed_at IS NULL;
+CREATE INDEX documents_present ON documents (created_at) WHERE removed_at IS NULL;
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, content TEXT NOT NULL, terms TEXT NOT NULL, content_hash TEXT NOT NULL,
+    hash_version INTEGER NOT NULL, created_at INTEGER NOT NULL);
+CREATE UNIQUE INDEX chunks_hash ON chunks (content_hash);
+CREATE TABLE document_chunks (
+    document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE, place INTEGER NOT NULL,
+    chunk_id INTEGER NOT NULL REFERENCES chunks (id), PRIMARY KEY (document_id, place)) WITHOUT ROWID;
+CREATE INDEX document_chunks_chunk ON document_chunks (chunk_id);
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (terms, content='chunks', content_rowid='id');
+CREATE VIRTUAL TABLE chunks_terms USING fts5vocab (chunks_fts, row);
+CREATE TRIGGER chunk_inserted AFTER INSERT ON chunks BEGIN
+    INSERT INTO chunks_fts (rowid, terms) VALUES (new.id, new.terms);
+END;
+CREATE TRIGGER chunk_deleted AFTER DELETE ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, terms) VALUES ('delete', old.id, old.terms);
+END;
+CREATE TRIGGER chunk_updated AFTER UPDATE OF terms ON chunks BEGIN
+    INSERT INTO chunks_fts (chunks_fts, rowid, terms) VALUES ('delete', old.id, old.terms);
+    INSERT INTO chunks_fts (rowid, terms) VALUES (new.id, new.terms);
+END;
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
     FIRST_TABLES,
     _CHECKPOINTS,
     _OPEN_CHANGES,
+    _DOCUMENTS,
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.calls import Calls
     from core.pipeline.database.checkpoints import Checkpoints
     from core.pipeline.database.counts import Counts
+    from core.pipeline.database.documents import Documents
     from core.pipeline.database.entities import Entities
     from core.pipeline.database.entity_rows import EntityRows
     from core.pipeline.database.facts import Facts
@@ -50,6 +51,13 @@ class Tables:
         from core.pipeline.database.counts import Counts
 
         return Counts(self.connection)
+
+    @cached_property
+    def documents(self) -> Documents:
+        """Documents, and the chunks that they are found by."""
+        from core.pipeline.database.documents import Documents
+
+        return Documents(self.connection)
 
     @cached_property
     def entities(self) -> Entities:

@@ -15,6 +15,7 @@ from core.errors import (
     ReadOnlyError,
     StorageError,
 )
+from core.pipeline.documents.errors import DocumentError
 from core.pipeline.models.provider import (
     CallRefusedError,
     CommandFailedError,
@@ -77,9 +78,14 @@ def failure_of(error: Exception) -> Failure:
     known = next((name for kind, name in _OURS if isinstance(error, kind)), "error")
     circumstance = known in _CIRCUMSTANCES
     return Failure(
-        getattr(error, "error_class", known), error.message, known in _PERMANENT, not circumstance,
+        getattr(error, "error_class", known), error.message, known in _PERMANENT or _is_permanent(error),
+        not circumstance,
         spreads=circumstance,
     )  # fmt: skip
+
+
+def _is_permanent(error: NuggetsError) -> bool:
+    return isinstance(error, DocumentError) and error.permanent
 
 
 def _of_model(error: ModelError) -> Failure:

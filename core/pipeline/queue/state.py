@@ -20,7 +20,8 @@ _HOW_TO_START: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StateInputs:
-    """How things stand. waiting: jobs that wait; held: texts of a frozen pipeline; outbox: facts without their note.
+    """How things stand. waiting: jobs that wait, but those of documents; documents: these; held: texts of a frozen
+    pipeline; outbox: facts without their note.
 
     since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
     job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
@@ -35,6 +36,7 @@ class StateInputs:
     provider: ProviderHealth
     now: int
     waiting: int = 0
+    documents: int = 0
     held: int = 0
     running: int = 0
     dead: int = 0
@@ -75,6 +77,9 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
         # To decide on what was found takes no model.
         jobs = f"; {_counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
         return PipelineState.REVIEW, f"{_proposals(inputs)}; no model is configured{jobs}"
+    if provider.state == "off" and inputs.documents and not (waiting or inputs.frozen or inputs.paused):
+        # To index a document takes no model.
+        return PipelineState.WORKING, _work(inputs)
     if provider.state == "off":
         return PipelineState.OFF, _HOW_TO_START + texts
     if inputs.frozen:
@@ -104,7 +109,7 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
             PipelineState.PAUSED,
             f"{_named(provider)} fails{said}; the pipeline waits a while before it asks again{texts}",
         )
-    if inputs.waiting or inputs.running or inputs.outbox:
+    if inputs.waiting or inputs.documents or inputs.running or inputs.outbox:
         return PipelineState.WORKING, _work(inputs)
     if inputs.proposals_open:
         return PipelineState.REVIEW, _proposals(inputs)
@@ -127,6 +132,7 @@ def _work(inputs: StateInputs) -> str:
     parts = [
         _counted(inputs.running, "job running", "jobs running") if inputs.running else "",
         _counted(inputs.waiting, "job waiting", "jobs waiting") if inputs.waiting else "",
+        _counted(inputs.documents, "document to index", "documents to index") if inputs.documents else "",
         _counted(inputs.outbox, "note to write", "notes to write") if inputs.outbox else "",
     ]
     return ", ".join(part for part in parts if part)
@@ -153,7 +159,7 @@ def _stuck(inputs: StateInputs) -> str:
 
 def _quiet_ms(inputs: StateInputs) -> int:
     """For how long nothing has come of work that waits or runs, 0 where there is none."""
-    work = inputs.waiting + inputs.running + inputs.outbox
+    work = inputs.waiting + inputs.documents + inputs.running + inputs.outbox
     if not work or inputs.since is None:
         return 0
     return inputs.now - max(inputs.since, inputs.progress or 0)
@@ -173,7 +179,7 @@ def _obstacle(inputs: StateInputs) -> str:
         return f"{_named(provider)} fails{said}{start}"
     if inputs.running:
         return f"{_counted(inputs.running, 'job has', 'jobs have')} been running all this time"
-    if inputs.waiting:
+    if inputs.waiting or inputs.documents:
         return "no worker is running: start `nuggets daemon`, or keep the app open"
     return "the notes cannot be written: check the memory with `nuggets verify`"
 

@@ -15,9 +15,10 @@ from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.pipeline.documents.fetch import Network
     from core.pipeline.workers.model_calls import ModelCaller
 
-TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify")
+TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify", "document_ingest")
 MEMORY_NOT_FOUND: Final = "memory_not_found"
 ALREADY_EXTRACTED: Final = "already_extracted"
 
@@ -26,7 +27,7 @@ ALREADY_EXTRACTED: Final = "already_extracted"
 class JobContext:
     """What a job is worked on with. now: epoch ms. heartbeat: renews the lease; raises LostLeaseError when it is lost.
 
-    memory: opens the memory when it is first asked for.
+    memory: opens the memory when it is first asked for. network: that pages are fetched from, None for the internet.
     """
 
     database: Database
@@ -35,6 +36,7 @@ class JobContext:
     memory: Callable[[], Memory]
     now: Callable[[], int]
     heartbeat: Callable[[], None]
+    network: Network | None = None
 
 
 def needs_model(type: JobType) -> bool:
@@ -42,9 +44,16 @@ def needs_model(type: JobType) -> bool:
     return type == "extract"
 
 
+def uses_model(type: JobType) -> bool:
+    """Whether a job of this type asks a model where there is one."""
+    return type != "document_ingest"
+
+
 def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
     """Does a job to its end, and what there is to warn of. Raises LostLeaseError, and what kept it from being done."""
-    return {"extract": _extract, "structural_classify": _classify}[lease.job.type](context, lease)
+    return {"extract": _extract, "structural_classify": _classify, "document_ingest": _ingest_document}[
+        lease.job.type
+    ](context, lease)
 
 
 def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
@@ -82,6 +91,17 @@ def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
     if written is None:
         raise LostLeaseError(lease.job.id)
     return written.warnings
+
+
+def _ingest_document(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    from core.pipeline.workers.document_job import DocumentContext, take_turn
+
+    job, configuration = lease.job, context.configuration
+    turn = DocumentContext(
+        context.database, configuration, job, lease.token, context.now, context.heartbeat, context.network
+    )
+    why = take_turn(turn)
+    return _skip(context, lease, why) if why else ()
 
 
 def _skip(context: JobContext, lease: Lease, why: str) -> tuple[str, ...]:

@@ -15,13 +15,14 @@ from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
-from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job
+from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
 from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
 from core.pipeline.workers.round_robin import RoundRobin
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.pipeline.documents.fetch import Network
     from core.pipeline.workers.model_calls import ModelCaller
 
 # A model and its fallback may both take their whole time between two renewals.
@@ -34,7 +35,8 @@ class Worker:
     """Works on the queue of one memory. `nudged` is set when there is something new to do.
 
     memory: opens the memory when it is first asked for. now: epoch ms. ids: new hexadecimal digits, for the tokens of
-    leases. chance: from 0 to 1. name: of the worker, for people.
+    leases. chance: from 0 to 1. name: of the worker, for people. network: that pages are fetched from, None for the
+    internet.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Worker:
         ids: Callable[[], str],
         chance: Callable[[], float],
         name: str,
+        network: Network | None = None,
     ) -> None:
         self.nudged = threading.Event()
         self.notes = OutboxFlusher(database, memory, now)
@@ -55,6 +58,7 @@ class Worker:
         self._ids = ids
         self._chance = chance
         self._name = name
+        self._network = network
         self._rounds = RoundRobin(TYPES)
         self._turn = threading.Lock()
         self._current: Lease | None = None
@@ -63,6 +67,8 @@ class Worker:
         self._kept_by = ""
         self._got_on = False
         self._gathers_since: int | None = None
+        # When documents were looked for last and none was there; None: look at once.
+        self._no_documents_at: int | None = None
 
     def tick(self, configuration: PipelineConfiguration, caller: ModelCaller) -> TickResult:
         """Lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
@@ -111,6 +117,7 @@ class Worker:
     def _release(self, configuration: PipelineConfiguration) -> int:
         if configuration.mutations_frozen or not self._database.reading.jobs.any_held():
             return 0
+        self.look_for_documents()
         with self._database.write() as writer:
             return writer.jobs.release_held(self._now())
 
@@ -150,7 +157,9 @@ class Worker:
                     raise LostLeaseError(lease.job.id)
 
         caller, troubled, answered_at = caller.for_a_job(), caller.troubled(), caller.last_ok_at()
-        context = JobContext(self._database, configuration, caller, self._memory, self._now, heartbeat)
+        context = JobContext(
+            self._database, configuration, caller, self._memory, self._now, heartbeat, self._network
+        )
         try:
             with self._database.database_errors():
                 warnings = run_job(context, lease)
@@ -191,12 +200,12 @@ class Worker:
             return writer.jobs.revive_after_outage(self._now(), caller.last_ok_at())
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
-        turns = self._rounds.turns(self._database.reading.jobs.ready(self._now()))
+        turns = self._rounds.turns(self._ready(configuration))
         waits = self._model_obstacle(turns, caller)
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
         for type in turns:
-            if waits and (caller.provider is not None or needs_model(type)):
+            if waits and uses_model(type) and (caller.provider is not None or needs_model(type)):
                 continue
             lease = self._lease_of(type, configuration)
             if lease is not None:
@@ -204,9 +213,26 @@ class Worker:
                 return lease
         return None
 
+    def look_for_documents(self) -> None:
+        """Has the next tick look for documents, however short ago that was done."""
+        self._no_documents_at = None
+
+    def _ready(self, configuration: PipelineConfiguration) -> tuple[JobType, ...]:
+        """The types of which a job may run now. Documents are looked for seldom while there are none."""
+        now = self._now()
+        ready = self._database.reading.jobs.ready(now)
+        waited = None if self._no_documents_at is None else now - self._no_documents_at
+        looks = waited is None or not 0 <= waited < configuration.documents.worker_interval_ms
+        if looks:
+            self._no_documents_at = None if "document_ingest" in ready else now
+        if looks and not configuration.mutations_frozen:
+            return ready
+        return tuple(type for type in ready if type != "document_ingest")
+
     @staticmethod
     def _model_obstacle(turns: tuple[JobType, ...], caller: ModelCaller) -> str:
         """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing."""
+        turns = tuple(filter(uses_model, turns))
         if not turns or (caller.provider is None and not any(map(needs_model, turns))):
             return ""
         readiness = caller.ready()

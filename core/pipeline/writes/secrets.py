@@ -181,7 +181,9 @@ def _holders(kept: Iterable[rows.StoredText], refused: Collection[str]) -> Itera
             dict.fromkeys(Held(kind, one.text[start:end]) for start, end, kind in find_secrets(one.text))
         )
         found = tuple(held for held in found if mark_of(held.value) not in refused)
-        if not found or (not one.id.startswith("raw-") and known.issuperset(held.value for held in found)):
+        if not found or (
+            not one.id.startswith(("raw-", "doc-")) and known.issuperset(held.value for held in found)
+        ):
             continue
         known.update(held.value for held in found)
         title = next((line.strip() for line in masked(one.text).splitlines() if line.strip()), "")

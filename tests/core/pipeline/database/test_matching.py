@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from kits.knowledge_kit import Knowledge
 
-from core.pipeline.database.facts import Counted, StoredFact
+from core.pipeline.database.facts import StoredFact
+from core.pipeline.database.rare_words import Counted
 from core.pipeline.intake.normalisation import normalise
 
 

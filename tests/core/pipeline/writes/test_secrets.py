@@ -494,3 +494,37 @@ def test_no_model_sees_a_credential_and_no_fact_holds_one(tmp_path: Path) -> Non
             pipeline.database.reading.connection.execute("SELECT count(*) FROM found_relations").fetchone()[0]
             == 0
         )
+
+
+def packed_documents(home: Path) -> bytes:
+    """The texts of all documents, as they are read."""
+    with closing(sqlite3.connect(f"file:{home / 'pipeline.db'}?mode=ro", uri=True)) as reader:
+        texts = [row[0] for row in reader.execute("SELECT content FROM documents WHERE content IS NOT NULL")]
+    return b"\n".join(map(zlib.decompress, texts))
+
+
+@pytest.mark.parametrize("ticks", [0, 1, 2])
+def test_a_document_that_holds_a_credential_is_named_and_masked_wherever_it_stands(
+    pipeline: Pipeline, ticks: int
+) -> None:
+    text = f"{'One word after another. ' * 300}{TEXT} The end."
+    added = pipeline.add_document("file", f"/notes/{VALUE}.txt", text.encode(), title=f"Of {VALUE}").document
+    for _ in range(ticks):
+        pipeline.tick()
+    assert [held.id for held in secrets.secrets(pipeline.memory)] == [added.id]
+    plan = secrets.masking(pipeline.memory, [added.id])
+    assert "documents" in {place.part for place in plan.rewritten}
+    Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
+    assert_gone(pipeline.home, VALUE)
+    assert VALUE.encode() not in packed_documents(pipeline.home)
+    assert not secrets.secrets(pipeline.memory)
+    # It is indexed whole all the same, and found by what it says now.
+    drain(pipeline)
+    done = pipeline.document(added.id)
+    chunks = pipeline.database.reading.documents.chunks_of(added.id)
+    assert (done.status, done.chunks, len(chunks)) == ("done", len(chunks), len(chunks))
+    assert chunks[-1].endswith("The end.")
+    assert VALUE not in "".join(chunks)
+    assert [hit.document_id for hit in pipeline.search_documents("staging dashboard")] == [added.id]
+    assert pipeline.search_documents(VALUE) == () or VALUE not in pipeline.search_documents(VALUE)[0].text
+    assert_gone(pipeline.home, VALUE)

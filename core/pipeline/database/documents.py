@@ -1,0 +1,373 @@
+"""Rows of documents and of the chunks that they are found by.
+
+A row of a document is one version of it. The version that a document is replaced by is another row: the former one is
+found until that one is whole, and stays as a tombstone. Chunks that say the same stand once, whoever has them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from core.errors import BrokenFileError
+from core.pipeline.database.rare_words import Counted, RareWords
+from core.pipeline.decision.candidates import match_terms, normalised_bm25
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.records import Document, DocumentHit, DocumentStatus
+from core.text.tokens import words
+
+_COLUMNS: Final = ", ".join(Document.__slots__)
+_LEVEL: Final = 6
+# Chunks of documents that were removed may be among the best: so many times as many are looked at.
+_LOOKED_AT: Final = 10
+
+
+class Work(NamedTuple):
+    """What the job of a document goes on from. raw: the bytes that came, b"" where there are none. text: what was read
+    of them, None as long as that is to be done. chunk_size, chunk_overlap: in characters, by which it is cut.
+    """
+
+    document: Document
+    raw: bytes
+    text: str | None
+    content_hash: str
+    chunk_size: int
+    chunk_overlap: int
+    next_start: int
+
+
+class NewChunk(NamedTuple):
+    """A chunk that is to be stored. end: where it ends in the text."""
+
+    content: str
+    content_hash: str
+    hash_version: int
+    terms: str
+    end: int
+
+
+def new_chunk(content: str, end: int) -> NewChunk:
+    """A chunk with what is derived from its text; made before the transaction, since it takes time."""
+    forms = normalise(content)
+    return NewChunk(content, forms.content_hash, forms.hash_version, terms_of(content), end)
+
+
+def terms_of(content: str) -> str:
+    """The words of a chunk as a search spells them: scripts without spaces are cut, accents are folded."""
+    return " ".join(words(content.lower()))
+
+
+def packed(text: str) -> bytes:
+    """A text as it is stored; made before the transaction, since it takes time."""
+    return zlib.compress(text.encode(), _LEVEL)
+
+
+def _unpacked(content: bytes) -> str:
+    try:
+        return zlib.decompress(content).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise BrokenFileError(
+            f"the text of a document cannot be read ({error})", where="pipeline.db", kept="it is unchanged"
+        ) from error
+
+
+def _document(row: sqlite3.Row) -> Document:
+    return Document(**{name: row[name] for name in Document.__slots__})
+
+
+class Documents:
+    """Documents and their chunks."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    # Documents
+
+    def insert(self, document: Document, *, raw: bytes | None, source_hash: str, hash_version: int) -> None:
+        """Stores a new version with the bytes that came; None where they are still to be fetched."""
+        values = {name: getattr(document, name) for name in Document.__slots__}
+        values |= {"raw": raw, "source_hash": source_hash, "hash_version": hash_version}
+        self._connection.execute(
+            f"INSERT INTO documents ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        )
+
+    def document(self, document_id: str) -> Document | None:
+        """A version, present or not; None for none of this id."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents WHERE id = ?", (document_id,)
+        ).fetchone()
+        return None if row is None else _document(row)
+
+    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
+        """Documents, the one that was added last first. removed: former versions and removed ones too."""
+        where = "" if removed else "WHERE removed_at IS NULL"
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents {where} ORDER BY created_at DESC, rowid DESC LIMIT ?", (most,)
+        )
+        return tuple(_document(row) for row in rows)
+
+    def named(self, said: str, most: int = 3) -> tuple[Document, ...]:
+        """What somebody may mean: the document of an id, else those whose id begins so, or that have this source or
+        title. Present ones go before others.
+        """
+        exact = self.document(said)
+        if exact is not None:
+            return (exact,)
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents WHERE removed_at IS NULL AND (source = ?1 OR title = ?1"
+            " OR (length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1))"
+            " ORDER BY created_at DESC, rowid DESC LIMIT ?2",
+            (said, most),
+        ).fetchall()
+        if not rows:
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM documents WHERE length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"
+                " ORDER BY created_at DESC, rowid DESC LIMIT ?2",
+                (said, most),
+            ).fetchall()
+        return tuple(_document(row) for row in rows)
+
+    def of_source(self, source: str) -> tuple[Document, ...]:
+        """The present versions of a path or address, the newest first: one that is found, and one on its way to it."""
+        if not source:
+            return ()
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents WHERE source = ? AND source <> '' AND removed_at IS NULL"
+            " ORDER BY created_at DESC, rowid DESC",
+            (source,),
+        )
+        return tuple(_document(row) for row in rows)
+
+    def same_bytes(self, source_hash: str, *, removed: bool = False) -> Document | None:
+        """A document of which the same bytes came, and that did not fail; removed: one that a person removed."""
+        which = "removed_at IS NOT NULL AND replaced_by = ''" if removed else "removed_at IS NULL"
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents WHERE source_hash = ? AND source_hash <> '' AND {which}"
+            " AND status NOT IN ('failed', 'unchanged') ORDER BY created_at DESC, rowid DESC LIMIT 1",
+            (source_hash,),
+        ).fetchone()
+        return None if row is None else _document(row)
+
+    def source_hash_of(self, document_id: str) -> str:
+        """The hash of the bytes that a version came as; "" for one that is to be fetched, or was masked."""
+        row = self._connection.execute(
+            "SELECT source_hash FROM documents WHERE id = ?", (document_id,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
+    def work_of(self, document_id: str) -> Work | None:
+        """What the job of a version goes on from; None where there is no such version, or nobody wants it any more."""
+        row = self._connection.execute(
+            "SELECT * FROM documents WHERE id = ? AND removed_at IS NULL", (document_id,)
+        ).fetchone()
+        if row is None:
+            return None
+        return Work(
+            _document(row),
+            row["raw"] or b"",
+            None if row["content"] is None else _unpacked(row["content"]),
+            row["content_hash"],
+            row["chunk_size"],
+            row["chunk_overlap"],
+            row["next_start"],
+        )
+
+    def text_of(self, document_id: str) -> str:
+        """The whole text of a version; "" as long as it was not read."""
+        row = self._connection.execute(
+            "SELECT content FROM documents WHERE id = ?", (document_id,)
+        ).fetchone()
+        return "" if row is None or row["content"] is None else _unpacked(row["content"])
+
+    def set_status(self, document_id: str, status: DocumentStatus, now: int, error: str = "") -> None:
+        """How far a version is."""
+        self._connection.execute(
+            "UPDATE documents SET status = ?, error = ?, updated_at = ? WHERE id = ?",
+            (status, error, now, document_id),
+        )
+
+    def store_text(
+        self,
+        document_id: str,
+        content: bytes,
+        *,
+        length: int,
+        content_hash: str,
+        source_hash: str,
+        title: str,
+        media_type: str,
+        chunk_size: int,
+        chunk_overlap: int,
+        chunks: int,
+        now: int,
+    ) -> None:
+        """Stores the text that was read of a version, and how it is cut; its bytes are needed no more.
+
+        content: as `packed` gives it.
+        """
+        self._connection.execute(
+            "UPDATE documents SET content = ?, raw = NULL, length = ?, content_hash = ?, source_hash = ?, title = ?,"
+            " media_type = ?, chunk_size = ?, chunk_overlap = ?, chunks = ?, chunks_written = 0, next_start = 0,"
+            " status = 'chunking', error = '', updated_at = ? WHERE id = ?",
+            (
+                content, length, content_hash, source_hash, title, media_type, chunk_size, chunk_overlap, chunks, now,
+                document_id,
+            ),
+        )  # fmt: skip
+        self._connection.execute("DELETE FROM document_chunks WHERE document_id = ?", (document_id,))
+
+    def finish(self, document_id: str, raw_id: str, now: int) -> int:
+        """Marks a version as whole: it takes the place of all others of its source. How many these are. raw_id: the
+        text that facts are extracted from, "" for none.
+        """
+        self._connection.execute(
+            "UPDATE documents SET status = 'done', error = '', done_at = ?1, updated_at = ?1, raw_id = ?2,"
+            " chunks = chunks_written WHERE id = ?3",
+            (now, raw_id, document_id),
+        )
+        return self._connection.execute(
+            "UPDATE documents SET removed_at = ?1, replaced_by = ?2 WHERE id <> ?2 AND removed_at IS NULL"
+            " AND source <> '' AND source = (SELECT source FROM documents WHERE id = ?2)"
+            " AND rowid < (SELECT rowid FROM documents WHERE id = ?2)",
+            (now, document_id),
+        ).rowcount
+
+    def drop_unchanged(self, document_id: str, same: str, now: int) -> None:
+        """Ends a version that says what another one says already, which was looked at just now."""
+        self._connection.execute(
+            "UPDATE documents SET status = 'unchanged', error = '', raw = NULL, removed_at = ?1, replaced_by = ?2,"
+            " updated_at = ?1 WHERE id = ?3",
+            (now, same, document_id),
+        )
+        self._connection.execute("UPDATE documents SET updated_at = ? WHERE id = ?", (now, same))
+
+    def found_text(self, document: Document, content_hash: str) -> Document | None:
+        """The version that is found and says the same: of the same source, or of any for a text without one."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM documents WHERE content_hash = ? AND status = 'done' AND removed_at IS NULL"
+            " AND source = ? AND id <> ? ORDER BY rowid DESC LIMIT 1",
+            (content_hash, document.source, document.id),
+        ).fetchone()
+        return None if row is None else _document(row)
+
+    def remove(self, document_id: str, now: int) -> bool:
+        """Makes a version one that is found no more; False where it is that already."""
+        return (
+            self._connection.execute(
+                "UPDATE documents SET removed_at = ?1, updated_at = ?1 WHERE id = ?2 AND removed_at IS NULL",
+                (now, document_id),
+            ).rowcount
+            == 1
+        )
+
+    def restore(self, document_id: str, now: int) -> bool:
+        """Lets a version be found again that was removed or replaced; False where it is found. What took its place is
+        replaced by it.
+        """
+        restored = self._connection.execute(
+            "UPDATE documents SET removed_at = NULL, replaced_by = '', updated_at = ?1"
+            " WHERE id = ?2 AND removed_at IS NOT NULL AND status <> 'unchanged'",
+            (now, document_id),
+        ).rowcount
+        if restored:
+            self._connection.execute(
+                "UPDATE documents SET removed_at = ?1, replaced_by = ?2, updated_at = ?1 WHERE id <> ?2"
+                " AND removed_at IS NULL AND source <> ''"
+                " AND source = (SELECT source FROM documents WHERE id = ?2)",
+                (now, document_id),
+            )
+        return bool(restored)
+
+    def count_present(self) -> int:
+        """How many documents are found by now."""
+        return int(
+            self._connection.execute(
+                "SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done'"
+            ).fetchone()[0]
+        )
+
+    # Chunks
+
+    def write_chunks(
+        self, document_id: str, content_hash: str, start: int, chunks: Sequence[NewChunk], now: int
+    ) -> bool:
+        """Stores the next chunks of a version, which begin where those before have ended. A text that is there already
+        is linked.
+
+        content_hash, start: of the text that was cut and where; False, and nothing is stored, where they are others by
+        now: it was masked, or another worker went on.
+        """
+        row = self._connection.execute(
+            "SELECT chunks_written FROM documents WHERE id = ? AND content_hash = ? AND next_start = ?"
+            " AND removed_at IS NULL",
+            (document_id, content_hash, start),
+        ).fetchone()
+        if row is None:
+            return False
+        first = int(row[0])
+        if not first:
+            # Of a former cut, where the text was masked since.
+            self._connection.execute("DELETE FROM document_chunks WHERE document_id = ?", (document_id,))
+        for place, chunk in enumerate(chunks, first):
+            self._connection.execute(
+                "INSERT INTO chunks (content, terms, content_hash, hash_version, created_at)"
+                " VALUES (?, ?, ?, ?, ?) ON CONFLICT (content_hash) DO NOTHING",
+                (chunk.content, chunk.terms, chunk.content_hash, chunk.hash_version, now),
+            )
+            self._connection.execute(
+                "INSERT OR REPLACE INTO document_chunks (document_id, place, chunk_id)"
+                " SELECT ?, ?, id FROM chunks WHERE content_hash = ?",
+                (document_id, place, chunk.content_hash),
+            )
+        self._connection.execute(
+            "UPDATE documents SET chunks_written = ?, next_start = ?, status = 'indexing', updated_at = ?"
+            " WHERE id = ?",
+            (first + len(chunks), chunks[-1].end if chunks else start, now, document_id),
+        )
+        return True
+
+    def chunks_of(self, document_id: str) -> tuple[str, ...]:
+        """The texts of a version's chunks, in order."""
+        rows = self._connection.execute(
+            "SELECT content FROM document_chunks JOIN chunks ON chunks.id = chunk_id WHERE document_id = ?"
+            " ORDER BY place",
+            (document_id,),
+        )
+        return tuple(row[0] for row in rows)
+
+    def newest_chunk(self) -> int:
+        """A number that grows with each chunk that is stored."""
+        return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
+
+    def search(self, query: str, limit: int, counted: Counted | None = None) -> tuple[DocumentHit, ...]:
+        """The chunks of present documents that share words with a query, best first, each once for each document.
+
+        Only documents are found that are indexed whole. counted: of this database, to be handed in again by whoever
+        searches often.
+        """
+        asked = RareWords(self._connection, "chunks_terms").query(
+            match_terms(query), self.newest_chunk(), {} if counted is None else counted
+        )
+        if not asked or limit < 1:
+            return ()
+        rows = self._connection.execute(
+            "SELECT documents.id AS document_id, title, source, chunks.id AS chunk_id, place, chunks.content AS text,"
+            " chunks.content_hash AS content_hash, found.score AS score, nugget, updated_at FROM"
+            " (SELECT rowid, rank AS score FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
+            " CROSS JOIN chunks ON chunks.id = found.rowid"
+            " CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
+            " CROSS JOIN documents ON documents.id = document_id"
+            " WHERE documents.removed_at IS NULL AND documents.status = 'done'"
+            # A text that a document says twice is one hit.
+            " AND place = (SELECT min(place) FROM document_chunks AS same WHERE same.document_id = documents.id"
+            "   AND same.chunk_id = chunks.id)"
+            " ORDER BY found.score, documents.rowid DESC, place LIMIT ?",
+            (asked, _LOOKED_AT * limit, limit),
+        ).fetchall()
+        best = max((abs(row["score"]) for row in rows), default=0.0)
+        return tuple(
+            DocumentHit(**{**dict(row), "score": normalised_bm25(row["score"], best)}) for row in rows
+        )
