@@ -225,6 +225,8 @@ class PipelineBeside:
         """Says what came of the work, and what could not be done; whether that is well."""
         if work.read or work.written:
             self._report(_done(work.read, work.written, pipeline))
+        if work.indexed:
+            self._report(f"{plural(work.indexed, 'document')} indexed")
         try:
             waiting, status = pipeline.texts_waiting(), pipeline.status()
             on_purpose = status.frozen or pipeline.paused or status.mode == "off"
@@ -276,6 +278,7 @@ class _Once:
     """What came of working off the queue a single time. progressed: whether any text was read, or a part of one."""
 
     read: int = 0
+    indexed: int = 0
     written: int = 0
     died: int = 0
     progressed: bool = False
@@ -288,6 +291,10 @@ class _Once:
         self.written += ticked.flushed
         if job is not None and job.type == "extract":
             self.read += job.status == "completed"
+            self.died += job.status == "dead"
+            self.progressed |= ticked.read
+        elif job is not None and job.type == "document_ingest":
+            self.indexed += job.status == "completed"
             self.died += job.status == "dead"
             self.progressed |= ticked.read
         if job is None or job.status != "pending":

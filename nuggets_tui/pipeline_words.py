@@ -12,6 +12,7 @@ from nuggets_tui.words import ago, plural, time_ago
 
 if TYPE_CHECKING:
     from core.pipeline.records import (
+        Document,
         HistoryRow,
         Job,
         JobStatus,
@@ -75,7 +76,15 @@ STATES: Final = {
     "blocked": ("!", "$text-warning", "check it"),
     "skipped": ("–", "$text-muted", "left out"),
 }
-JOB_TYPES: Final = {"extract": "extracting facts", "structural_classify": "grouping an entity's facts"}
+JOB_TYPES: Final = {
+    "extract": "extracting facts",
+    "structural_classify": "grouping an entity's facts",
+    "document_ingest": "indexing a document",
+}
+_DOCUMENT_STATES: Final = {
+    "queued": "queued", "extracting": "reading", "chunking": "cutting", "embedding": "embedding",
+    "indexing": "indexing", "done": "searchable", "failed": "failed", "unchanged": "unchanged",
+}  # fmt: skip
 _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
     ("leased", "running"),
     ("pending", "waiting"),
@@ -162,6 +171,16 @@ def job_state(job: Job, now: datetime) -> str:
     if job.unread:
         return f"{job.windows_read} of {job.windows} parts read"
     return age(job.completed_at, now) or "done"
+
+
+def document_state(document: Document) -> str:
+    """How far a document is, in a few words, with its share of chunks while it is indexed."""
+    if document.removed_at is not None and document.status != "unchanged":
+        return "replaced" if document.replaced_by else "removed"
+    said = _DOCUMENT_STATES[document.status]
+    if document.status in ("chunking", "embedding", "indexing") and document.chunks:
+        return f"{said} {document.chunks_written:,} of {document.chunks:,}"
+    return f"{said}, {plural(document.chunks, 'chunk')}" if document.status == "done" else said
 
 
 def model_state(provider: ProviderHealth, now: datetime | None = None) -> str:

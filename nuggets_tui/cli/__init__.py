@@ -26,6 +26,9 @@ ENTRIES: Final = {
     "pipeline": CommandEntry(
         f"{_PACKAGE}.pipeline:pipeline_group", "Show the state of the pipeline; decide on its proposals."
     ),
+    "document": CommandEntry(
+        f"{_PACKAGE}.documents:document_group", "Make files and pages searchable; list, search, remove them."
+    ),
     "forget": CommandEntry(
         f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept, hidden."
     ),

@@ -27,6 +27,7 @@ _WORDS = {
     "quarantine": "in the quarantined {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
 }  # fmt: skip
 _PARTS = {
+    "documents": ("document",), "chunks": ("chunk of a document", "chunks of documents"),
     "raw_memories": ("submitted text",), "proposals": ("proposal",), "facts": ("fact",),
     "history": ("entry of the history", "entries of the history"), "transcripts": ("transcript",),
     "graph_outbox": ("accepted change",), "attributes": ("statement",), "entities": ("entity", "entities"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from core.pipeline.service import Pipeline
 from nuggets_tui.cli import ENTRIES, program
 from nuggets_tui.cli.output import JSON_VERSION
 
@@ -95,6 +96,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "memory"
 
 
+def _index() -> None:
+    """Does what the daemon does with documents."""
+    with Pipeline.open("memory") as pipeline:
+        for _ in range(6):
+            pipeline.tick()
+
+
 def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     """The name of each command as the page has it, and what it printed."""
     yield "remember", run("remember", "web", "port", "8080")
@@ -148,6 +156,15 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "ingest", text
     yield "pipeline text", run("pipeline", "text", text["id"])
     yield "note origin", run("note", "origin", page["id"])
+    (document,) = run("document", "add", "-")
+    _index()
+    yield "document add", [document]
+    for command in ("document", "document list"):
+        yield command, run(*command.split())
+    yield "document show", run("document", "show", document["id"])
+    yield "document search", run("document", "search", "tea")
+    yield "document remove", run("document", "remove", document["id"])
+    yield "document restore", run("document", "restore", document["id"])
     for command in ("pipeline", "pipeline status", "pipeline jobs", "pipeline proposals", "pipeline pause"):
         yield command, run(*command.split())
     yield "pipeline resume", run("pipeline", "resume")
