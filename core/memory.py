@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.search_checks import SearchCheckResult
+    from core.search.signals import SignalSource
     from core.services.answers import AnswersMadeAhead, Present
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
@@ -207,6 +208,10 @@ class Memory:
             memory._repository.refresh_read_only()
             memory.count_waiting()
         return memory
+
+    def use_signals(self, source: SignalSource) -> None:
+        """From now on searches and recalls count what a source knows of the notes beside their words."""
+        self._search.signals = source
 
     @property
     def folder(self) -> Path:

@@ -37,6 +37,18 @@ def state_folder(home: str, environ: Mapping[str, str] | None = None) -> str | N
     return _folder(home, state_root(environ))
 
 
+def configuration_files(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Where the user's settings for all memories may lie, on any system."""
+    environ = os.environ if environ is None else environ
+    folders = (
+        environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"),
+        os.path.expanduser("~/Library/Application Support"),
+        environ.get("LOCALAPPDATA", ""),
+    )
+    names = ("settings.toml", "agent.yaml")
+    return tuple(os.path.join(folder, "nuggets", name) for folder in folders if folder for name in names)
+
+
 def cache_root(environ: Mapping[str, str] | None = None) -> str | None:
     """The folder that has the caches of all memories; None where there is to be none."""
     return _root(CACHE_VARIABLE, _CACHES, environ)

@@ -5,23 +5,58 @@ What concerns both is asked for here: a credential, or a note that is not as it 
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.errors import partly_done
+from core.folder import PIPELINE_FILE
 
 if TYPE_CHECKING:
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
     from core.model.masks import Masks
     from core.model.progress import Progress
+    from core.search.signals import Ranked, Signals, SignalSource
     from core.storage.masking.mask import Place
 
 
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
+
+
+class _Signals:
+    """What the pipeline of a folder knows of notes, for searches; it is loaded once there is one."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._path = os.path.join(home, PIPELINE_FILE)
+        self._source: SignalSource | None = None
+
+    def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
+        """See `SignalSource`."""
+        source = self._source
+        if source is None or not os.path.isfile(self._path):
+            from core.search.signals import NO_SIGNALS
+
+            if not os.path.isfile(self._path):
+                return NO_SIGNALS
+            from core.pipeline.recall.source import PipelineSignals
+
+            source = self._source = PipelineSignals(self._home)
+        return source.signals(text, ranked)
+
+
+def open_memory(path: str | Path | None = None, **named: Any) -> Memory:
+    """Opens a memory whose searches know what its pipeline knows. Arguments and errors as of `Memory.open`."""
+    from core.memory import Memory
+
+    memory = Memory.open(path, **named)
+    memory.use_signals(_Signals(memory.home))
+    return memory
 
 
 class _OfMemory:

@@ -11,6 +11,7 @@ from typing import Final
 
 from core.memory import Memory
 from core.quick_recall import known_files, something_waits, try_again
+from core.workspace import open_memory
 
 # So often it begins anew, while recalls go on.
 _ROUNDS: Final = 1000
@@ -50,7 +51,7 @@ def _work(lock: int, home: str, question: Sequence[str], memory: Memory | None) 
     # Whoever was answered in a hurry was so for these files. Whoever was not may have met others.
     known = () if asked else known_files(home)
     if memory is None:
-        memory = Memory.open(home, reconcile=None, tolerant=True)
+        memory = open_memory(home, reconcile=None, tolerant=True)
     try:
         if not memory.write_only_while_it_stands(known):
             return

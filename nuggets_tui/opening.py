@@ -71,11 +71,11 @@ class Opening:
         if not self.quick_scan.done():
             self.quick_scan.set_result(None)
         try:
-            from core.memory import Memory
+            from core.workspace import open_memory
             from nuggets_tui.view import prepare
 
             # The log is brought up to date once the first frame is shown.
-            memory = Memory.open(self.home, clock=self.clock, reconcile=None)
+            memory = open_memory(self.home, clock=self.clock, reconcile=None)
             prepare(memory.snapshot)
             self.future.set_result(memory)
         except BaseException as error:

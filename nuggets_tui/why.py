@@ -21,6 +21,7 @@ LINES: Final = (
     ("associative", "like"),
     ("links", "link"),
     ("exact", "exact"),
+    ("signals", "known"),
 )
 MEANINGS: Final = (
     ("words", "how many words it shares with the query, and how rare they are"),
@@ -29,6 +30,7 @@ MEANINGS: Final = (
     ("like", "how similar it is to the best hits"),
     ("link", "a good hit links to it"),
     ("exact", "it holds the exact words you asked for, so it comes first"),
+    ("known", "what else is known of it: names in the query, decisions, dates, notes that only seem near"),
 )
 # From here on two decimals say what a number is.
 _SMALL: Final = 0.0095
@@ -89,7 +91,7 @@ def why(explanation: Explanation, request: SearchRequest, title_of: TitleOf) -> 
     parts = hit.breakdown
     is_hit, outcome = _outcome(explanation, request)
     # What shares nothing with the words has no score worth taking apart.
-    if not parts.vector and not parts.text:
+    if not (parts.vector or parts.text or parts.signals):
         return Why(outcome, (), (), 0.0, is_hit)
     sentences = tuple(_sentences(explanation, request, is_hit))
     return Why(outcome, sentences, _lines(hit, title_of), parts.blend, is_hit)
@@ -270,6 +272,12 @@ def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
         "durable": "durable",
         "scope": f"scope {reason.found}",
         "confidence": f"confidence {reason.found}",
+        "hint": f"it answers {found}",
+        "entity": f"names {reason.found}",
+        "constraint": "a decision about what you named",
+        "gravity": "no word in common, only a similar meaning",
+        "hub": "it names only what many notes name",
+        "resolution": "it holds a decision" if reason.found == "decision" else "it holds a date",
     }
     return words[reason.kind] if reason.kind in words else f'link from "{title_of(reason.found)}"'
 

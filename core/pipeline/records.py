@@ -540,6 +540,7 @@ class TickResult:
 
     known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
     may rest before the next one, 0 for not at all. read: whether the job got on: it was done, or a part of its text.
+    linked: notes of which is known anew what they name.
     """
 
     released: int = 0
@@ -550,7 +551,8 @@ class TickResult:
     delay_ms: int = 0
     warnings: tuple[str, ...] = ()
     read: bool = False
+    linked: int = 0
 
     @property
     def did_something(self) -> bool:
-        return bool(self.released or self.reaped or self.job or self.flushed or self.known)
+        return bool(self.released or self.reaped or self.job or self.flushed or self.known or self.linked)

@@ -37,6 +37,7 @@ class Parts(NamedTuple):
     associative: float
     links: float
     exact: float
+    signals: float
 
 
 def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]:
@@ -52,6 +53,7 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]
         (_associative(ranking, row), parts.associative),
         (_links(ranking, row, parts.links), parts.links),
         (_exact(ranking, row), parts.exact),
+        (_signals(ranking, row), parts.signals),
     ):
         some = [reason for reason in found if reason.value] if total else []
         summed = sum(reason.value for reason in some)
@@ -161,3 +163,11 @@ def _exact(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     for text, one in ranking.exact.items():
         if row in one.rows:
             yield ScoreReason("exact", "exact", text, text, one.worth)
+
+
+def _signals(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
+    score = ranking.before_signals(row)
+    for signal in ranking.signals.get(row, ()):
+        changed = signal.applied(score)
+        yield ScoreReason("signals", signal.kind, "", signal.found, changed - score)
+        score = changed

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.search.index_blocks import Blocks
     from core.search.phase_vectors import VectorRows, Vectors
     from core.search.ranking import Ranking
+    from core.search.signals import SignalSource
     from core.search.state import State
 
 # So many recent documents are kept beside the base before both become one, or an eighth of the base.
@@ -65,6 +66,8 @@ class SearchIndex:
         self._vectors: Vectors | None = None
         # A person's own, as `Settings.synonyms` has them.
         self.synonyms: Synonyms = ()
+        # Who knows more of the notes than their words; None for nobody.
+        self.signals: SignalSource | None = None
         self._guard = threading.Lock()
 
     # Following
@@ -354,7 +357,7 @@ class SearchIndex:
         from core.search.ranking import rank
 
         vectors, found = self.vectors(settings.dimension), filters or Filters()
-        return rank(state, query, found, settings, vectors, explained, stopped, self.synonyms)
+        return rank(state, query, found, settings, vectors, explained, stopped, self.synonyms, self.signals)
 
     def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
         """The phase vectors of the notes, as far as they are made."""
@@ -467,7 +470,12 @@ def search_question(
     question = wanted.question
     if question.words:
         result = index.result(question.words, limit, wanted, settings, stopped)
-        clauses = (*question.described(), *_spelling_clauses(result), *_exact_word_clauses(result))
+        clauses = (
+            *question.described(),
+            *_spelling_clauses(result),
+            *_exact_word_clauses(result),
+            *_late_clauses(result),
+        )
         result = replace(result, clauses=clauses)
     else:
         found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
@@ -493,6 +501,12 @@ def _exact_word_clauses(result: SearchResult) -> Iterator[Clause]:
         elif holders < len(result.hits):
             notes = "1 note contains" if holders == 1 else f"{holders} notes contain"
             yield Clause(f'{notes} "{text}" exactly; the notes below match its words')
+
+
+def _late_clauses(result: SearchResult) -> Iterator[Clause]:
+    """That what the query names was looked up in part only."""
+    if result.cut_short:
+        yield Clause("names: looked up only in part, since time ran out", True)
 
 
 def note_rank(

@@ -40,6 +40,7 @@ from core.search.scorers import (
     score_vectors,
     stem_weights,
 )
+from core.search.signals import MOST_RANKED, NO_SIGNALS, Ranked, Signal, Signals, SignalSource, after
 from core.search.state import Holdings, Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
@@ -306,7 +307,8 @@ class Ranking:
     best_vector: what the vector score is measured against. first_blends: before associations and links.
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
     to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the
-    cosines of rows whose phase vectors were read. candidates: rows of the hits, in no order.
+    cosines of rows whose phase vectors were read. signals: by row, what is known beside the words; cut_short: not all
+    of it was looked up in time. candidates: rows of the hits, in no order.
     """
 
     state: State
@@ -327,6 +329,8 @@ class Ranking:
     links: Mapping[int, tuple[float, int]]
     exact: Mapping[str, Exact]
     measured: Mapping[int, float]
+    signals: Mapping[int, Sequence[Signal]]
+    cut_short: bool
     blends: Values
     candidates: Numbers
 
@@ -348,7 +352,12 @@ class Ranking:
         among = set(self.candidates.tolist()) if self.exact else set()
         held = tuple(ExactWords(text, len(among & one.rows)) for text, one in self.exact.items())
         return SearchResult(
-            hits, judged(self.best), held, spellings=spellings(self.terms), nowhere=nowhere(self.terms)
+            hits,
+            judged(self.best),
+            held,
+            spellings=spellings(self.terms),
+            nowhere=nowhere(self.terms),
+            cut_short=self.cut_short,
         )
 
     @cached_property
@@ -363,7 +372,26 @@ class Ranking:
         return Judge(self)
 
     def _likelihood(self, row: int) -> float:
-        return self.judge.likelihood(row)
+        told = max((signal.likelihood for signal in self.signals.get(row, ())), default=0.0)
+        return max(self.judge.likelihood(row), told)
+
+    def before_signals(self, row: int) -> float:
+        """The blend of a row without its signals."""
+        return _blend(*self._parts(row)[:-1], 0.0)
+
+    def _parts(self, row: int) -> Parts:
+        settings = self.settings
+        parts = Parts(
+            settings.vector_weight * float(self.vector_scores[row]),
+            settings.text_weight * float(self.text_scores[row]),
+            float(self.boosts[row]),
+            float(self.associative[row]),
+            settings.link_weight * self.links.get(row, (0.0, 0))[0],
+            sum(one.worth for one in self.exact.values() if row in one.rows),
+            0.0,
+        )
+        before = _blend(*parts)
+        return parts._replace(signals=after(self.signals.get(row, ()), before) - before)
 
     def _above_the_line(self, rows: Sequence[int]) -> int:
         """How many of the best rows stand above the line: none unless the search found something; then the best one
@@ -463,23 +491,13 @@ class Ranking:
         return [float(np.exp((self.blends[row] - best[0]) / temperature) / total) for row in rows]
 
     def _hit(self, row: int, rank: int, score: float, sure: bool) -> Hit:
-        note, settings = self.state.notes[row], self.settings
-        vector = settings.vector_weight * float(self.vector_scores[row])
-        text = settings.text_weight * float(self.text_scores[row])
-        boost, associative = float(self.boosts[row]), float(self.associative[row])
-        links = settings.link_weight * self.links.get(row, (0.0, 0))[0]
-        exact = sum(one.worth for one in self.exact.values() if row in one.rows)
-        parts = Parts(vector, text, boost, associative, links, exact)
+        note = self.state.notes[row]
+        parts = self._parts(row)
         cosine = self.measured.get(row)
         if cosine is None:
             cosine = self.vector.cosine(self.state, row)
         breakdown = Breakdown(
-            vector=vector,
-            text=text,
-            boost=boost,
-            associative=associative,
-            links=links,
-            exact=exact,
+            **parts._asdict(),
             blend=_blend(*parts),
             vector_score=float(self.vector_scores[row]),
             text_score=float(self.text_scores[row]),
@@ -513,6 +531,7 @@ def rank(
     explained: int | None = None,
     stopped: Callable[[], bool] | None = None,
     synonyms: Synonyms = (),
+    source: SignalSource | None = None,
 ) -> Ranking | None:
     """Scores every note and finds those that answer the query. None when it was stopped.
 
@@ -520,7 +539,7 @@ def rank(
     typed: one the same, or several nearly, for enough of the query (`relevance_floor`). Likeness to other hits and
     links make none. Scores do not depend on filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
-    synonyms: a person's own, as the settings have them.
+    synonyms: a person's own, as the settings have them. source: of signals.
     """
     asked_to_stop = _latch(stopped)
     pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
@@ -555,7 +574,18 @@ def rank(
     if len(rows):
         scaled = read * state.lengths[rows] * vector.length * state.scales[rows]
         vector_scores[rows] = np.clip(scaled / max(best_vector, _TINY), 0.0, 1.0)
-    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking, exact)
+    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking, exact, 0.0)
+    told, signals = NO_SIGNALS, dict[int, Sequence[Signal]]()
+    if source is not None:
+        if asked_to_stop():
+            return None
+        own = text.phrase | text.title | text.same | (text.coverage > 0)
+        told = _asked_signals(state, source, query.phrase, blends, own, candidates, outsider)
+        signals = {state.rows[id]: some for id, some in told.of_notes.items() if some and id in state.rows}
+        for row, given in signals.items():
+            blends[row] = blends[row] + (after(given, float(blends[row])) - blends[row])
+        raised = [row for row, given in signals.items() if pool[row] and any(one.at_least for one in given)]
+        candidates = np.union1d(candidates, np.array(raised, dtype=np.intp))
     return Ranking(
         state=state,
         query=query,
@@ -575,9 +605,27 @@ def rank(
         links=links,
         exact=held,
         measured=dict(zip(rows.tolist(), read.tolist(), strict=True)),
+        signals=signals,
+        cut_short=told.cut_short,
         blends=blends,
         candidates=_admitted(state, candidates, filters),
     )
+
+
+def _asked_signals(
+    state: State,
+    source: SignalSource,
+    text: str,
+    blends: Values,
+    own: Mask,
+    rows: Numbers,
+    outsider: int | None,
+) -> Signals:
+    """What a source says. own: the rows that hold words of the query itself. outsider: a row beside the best."""
+    best = sorted(greatest(state, blends, rows, MOST_RANKED).tolist(), key=lambda row: -blends[row])
+    told = [*best, *(() if outsider is None else (outsider,))]
+    ranked = [Ranked(state.notes[row], float(blends[row]), bool(own[row])) for row in told]
+    return source.signals(text, ranked)
 
 
 def _gains(
@@ -602,9 +650,17 @@ def _gains(
 _Part = TypeVar("_Part", float, Values)
 
 
-def _blend(vector: _Part, text: _Part, boost: _Part, associative: _Part, links: _Part, exact: _Part) -> _Part:
+def _blend(
+    vector: _Part,
+    text: _Part,
+    boost: _Part,
+    associative: _Part,
+    links: _Part,
+    exact: _Part,
+    signals: _Part | float,
+) -> _Part:
     """The sum of the parts, always in this order, so that what is shown is exactly what is ranked by."""
-    return vector + text + boost + associative + links + exact
+    return vector + text + boost + associative + links + exact + signals
 
 
 def _latch(stopped: Callable[[], bool] | None) -> Callable[[], bool]:

@@ -11,10 +11,11 @@ from core.model.judgement import Judgement
 from core.model.note import Note, normalise_tag
 from core.search.query_syntax import Clause
 
-Line = Literal["vector", "text", "boost", "associative", "links", "exact"]
+Line = Literal["vector", "text", "boost", "associative", "links", "exact", "signals"]
 ReasonKind = Literal[
     "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise",
     "durable", "scope", "confidence", "note", "link", "exact",
+    "hint", "entity", "constraint", "gravity", "hub", "resolution",
 ]  # fmt: skip
 Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
 
@@ -86,8 +87,9 @@ class QueryWords(NamedTuple):
 class Breakdown:
     """Why a note stands where it does.
 
-    vector, text, boost, associative, links, exact: the parts after their weights; they add up to `blend`, by which
-    hits are ranked. exact: for exact words that were asked for. vector_score, text_score: the first two before their
+    vector, text, boost, associative, links, exact, signals: the parts after their weights; they add up to `blend`, by
+    which hits are ranked. exact: for exact words that were asked for. signals: what is known of the note beside its
+    words, and may take away. vector_score, text_score: the first two before their
     weights, in [0, 1]; the best of the whole memory has 1. associative: how like the note is to the best hits; links:
     what its best linked note gives. raw_vector: cosine of the phase vectors of query and note, in [-1, 1]: read from
     them where `measured`, else as it is expected. coverage: share of the query that the note holds, rare words
@@ -101,6 +103,7 @@ class Breakdown:
     associative: float = 0.0
     links: float = 0.0
     exact: float = 0.0
+    signals: float = 0.0
     blend: float = 0.0
     vector_score: float = 0.0
     text_score: float = 0.0
@@ -167,6 +170,7 @@ class SearchResult:
     words that were asked for. clauses: how the query was read, and what became of its words, in plain words.
     spellings: words that no note holds, each with the word that was searched in its place. nowhere: words, everyday
     ones aside, that no note holds in any form. instead: queries that find something, where this one found no hit.
+    cut_short: whether time ran out before all was looked up that is known of the notes beside their words.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -176,6 +180,7 @@ class SearchResult:
     spellings: tuple[tuple[str, str], ...] = ()
     nowhere: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    cut_short: bool = False
 
 
 class NoteRank(NamedTuple):

@@ -146,7 +146,7 @@ class AnswersMadeAhead:
             return False
         if not claim_cache_folder(Path(folder), self._repository.home):
             return False
-        version, content = answers.code_version(), _content(snapshot, self._settings())
+        version, content = answers.code_version(), _content(snapshot, self._settings(), looked)
         with self._known(folder, version) as known:
             if known is None or known.content != content:
                 # Nobody waits for answers that take a while to be made.
@@ -308,9 +308,15 @@ def _copy(folded: str, one: _Keyed, entries: Entries) -> None:
             entries[answers.question(kind, name, one.nugget.name)] = made
 
 
-def _content(snapshot: Snapshot, settings: Settings) -> bytes:
-    """What decides all answers: the memory without what recalls change, and the settings."""
+def _content(
+    snapshot: Snapshot, settings: Settings, looked: Mapping[str, tuple[answers.Version, bytes]]
+) -> bytes:
+    """What decides all answers: the memory without what recalls change, the settings, and what the pipeline knows of
+    the notes. looked: the versions of the files.
+    """
     parts = [repr(replace(settings, problems=(), defaulted=(), unknown=()))]
+    if any(looked[answers.PIPELINE[0]][0]):
+        parts += (repr(looked[name]) for name in (*answers.PIPELINE, "settings.toml", "agent.yaml"))
     for nugget in snapshot.nuggets:
         parts.append(repr((nugget.meta, nugget.problem, [(fact.key, fact.value) for fact in nugget.facts])))
     parts += (repr(_uncounted(note)) for note in snapshot.notes)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.index import Progress, QuestionFilters
     from core.search.search_checks import SearchCheckResult
+    from core.search.signals import SignalSource
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
 VERSION: Final = "search-2"
@@ -42,6 +43,8 @@ class SearchService:
         self._settings = settings
         self._synonyms = synonyms
         self._clock = clock
+        # Who knows more of the notes than their words; None for nobody.
+        self.signals: SignalSource | None = None
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
@@ -154,7 +157,7 @@ class SearchService:
             if self._index is None or dimension != self._dimension:
                 self._index = None
                 self._index, self._dimension = self._opened(snapshot, dimension, progress), dimension
-            self._index.synonyms = self._synonyms()
+            self._index.synonyms, self._index.signals = self._synonyms(), self.signals
             self._index.update(snapshot, progress)
             return self._index
 

@@ -113,8 +113,17 @@ class GraphPart(msgspec.Struct, frozen=True):
     """The knowledge graph, and what being linked adds to a score."""
 
     enabled: Annotated[bool, Words("Pipeline: keeps a graph of entities"), Also(("graphEnabled",))] = True
-    boost_weight: Annotated[Fraction, Also(("graphBoostWeight",)), NOT_YET] = 0.15
-    boost_timeout_ms: Annotated[int, Meta(ge=50, le=5_000), Also(("graphBoostTimeoutMs",)), NOT_YET] = 500
+    boost_weight: Annotated[
+        Fraction,
+        Words("Search: bonus of notes that name what the query names"),
+        Also(("graphBoostWeight",)),
+    ] = 0.15
+    boost_timeout_ms: Annotated[
+        int,
+        Meta(ge=50, le=5_000),
+        Words("Search: milliseconds to look up what a query names"),
+        Also(("graphBoostTimeoutMs",)),
+    ] = 500
 
 
 class RerankerPart(msgspec.Struct, frozen=True):
@@ -268,13 +277,15 @@ class HintsPart(msgspec.Struct, frozen=True):
 class DampeningPart(msgspec.Struct, frozen=True):
     """Corrections of the scores before the last sort: three stages, each with its switch and its factor."""
 
-    gravity_enabled: bool = True
-    hub_enabled: bool = True
-    resolution_enabled: bool = True
-    hub_percentile: Fraction = 0.9
-    hub_penalty: Fraction = 0.7
-    gravity_penalty: Fraction = 0.5
-    resolution_boost: Annotated[float, Meta(ge=0.0, le=10.0)] = 1.2
+    gravity_enabled: Annotated[bool, Words("Search: lowers notes that share no word with the query")] = True
+    hub_enabled: Annotated[bool, Words("Search: lowers notes that name only what many notes name")] = True
+    resolution_enabled: Annotated[bool, Words("Search: raises decisions and notes with a date")] = True
+    hub_percentile: Annotated[
+        Fraction, Words("Search: share of names that are borne by fewer notes than a hub")
+    ] = 0.9
+    hub_penalty: Annotated[Fraction, Words("Search: factor of notes that name only hubs")] = 0.7
+    gravity_penalty: Annotated[Fraction, Words("Search: factor of notes that share no word")] = 0.5
+    resolution_boost: Annotated[float, Meta(ge=0.0, le=10.0), Words("Search: factor of decisions")] = 1.2
 
 
 class PredictorPart(msgspec.Struct, frozen=True):
@@ -309,5 +320,5 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     structural: StructuralPart = StructuralPart()
     feedback: Annotated[FeedbackPart, NOT_YET] = FeedbackPart()
     hints: Annotated[HintsPart, NOT_YET] = HintsPart()
-    dampening: Annotated[DampeningPart, NOT_YET] = DampeningPart()
+    dampening: DampeningPart = DampeningPart()
     predictor: Annotated[PredictorPart, NOT_YET] = PredictorPart()

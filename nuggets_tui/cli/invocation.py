@@ -115,11 +115,11 @@ class Invocation:
 
     def _opened(self) -> Memory:
         if self._memory is None:
-            from core.memory import Memory
+            from core.workspace import open_memory
 
             folder = self.folder
             self._elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
-            self._memory = Memory.open(folder, author=self.author, reconcile=False, tolerant=True)
+            self._memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
         return self._memory
 
     @property

@@ -192,6 +192,7 @@ def _document(hit: Hit) -> dict[str, Any]:
         "associative": parts.associative,
         "links": parts.links,
         **({"exact": parts.exact} if parts.exact else {}),
+        **({"signals": parts.signals} if parts.signals else {}),
         "blended": parts.blend,
         "sure": hit.sure,
         "matched": list(parts.matched),
@@ -213,7 +214,11 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
         "needed": explanation.needed,
         "judgement": explanation.judgement,
         "likelihood": parts.likelihood,
-        "parts": {line: value for line, _ in LINES if (value := getattr(parts, line)) or line != "exact"},
+        "parts": {
+            line: value
+            for line, _ in LINES
+            if (value := getattr(parts, line)) or line not in ("exact", "signals")
+        },
         "reasons": [reason._asdict() for reason in parts.reasons],
         "measured": parts.measured,
         "rawVector": parts.raw_vector,
@@ -238,7 +243,9 @@ def _hit_lines(hit: Hit) -> Iterator[Line]:
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
     bars = [
-        f"{name} {_bar(share)}" for name, share in shares if share or name not in ("like", "link", "exact")
+        f"{name} {_bar(share)}"
+        for name, share in shares
+        if share or name not in ("like", "link", "exact", "known")
     ]
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]

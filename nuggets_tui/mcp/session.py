@@ -164,9 +164,9 @@ class AgentSession:
     def _opened(self) -> Memory:
         with self._guard:
             if self._memory is None:
-                from core.memory import Memory
+                from core.workspace import open_memory
 
-                self._memory = Memory.open(
+                self._memory = open_memory(
                     self.home, author=self.author, clock=self.clock, reconcile=False, tolerant=True
                 )
             return self._memory

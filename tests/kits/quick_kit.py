@@ -6,16 +6,16 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from core import Memory
 from core.quick_recall import QuickAnswer, quick_answer
 from core.storage.cache import answers
 from core.user_folders import cache_folder
+from core.workspace import open_memory
 from nuggets_tui.cli.recalled import present
 
 
 def make_ahead(home: Path, asked: Iterable[tuple[str, str | None]] = ()) -> bool:
     """What the process that nobody waits for does; whether the answers are kept."""
-    memory = Memory.open(home, reconcile=False, tolerant=True)
+    memory = open_memory(home, reconcile=False, tolerant=True)
     try:
         return memory.keep_answers(present, asked)
     finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -310,6 +312,45 @@ class Entities:
             (canonical,),
         ).fetchone()
         return int(row[0]) if row else None
+
+    def names_with(self, canonical: Collection[str]) -> dict[str, str]:
+        """All other names of the entities that have one of some canonical names, each with the one it stands for."""
+        said = json.dumps(sorted(canonical))
+        rows = self._connection.execute(
+            "WITH said (name) AS (SELECT value FROM json_each(?)), found (id, name) AS ("
+            "  SELECT id, said.name FROM said JOIN entities ON canonical_name = said.name"
+            "  UNION SELECT entity_id, said.name FROM said JOIN entity_aliases ON canonical_name = said.name) "
+            "SELECT canonical_name, found.name FROM found JOIN entities USING (id) "
+            "UNION SELECT canonical_name, found.name FROM found JOIN entity_aliases ON entity_id = found.id",
+            (said,),
+        )
+        return {name: asked for name, asked in rows if name not in canonical}
+
+    def neighbours_of_names(self, canonical: Collection[str], most: int) -> dict[str, str]:
+        """Names of entities that are related to those with some canonical names, the strongest first, each with the
+        path there.
+        """
+        if not canonical:
+            return {}
+        rows = self._connection.execute(
+            "WITH named (id, name) AS ("
+            "  SELECT id, name FROM entities WHERE canonical_name IN (SELECT value FROM json_each(:said))"
+            "  UNION SELECT entities.id, entities.name FROM entity_aliases AS alias JOIN entities"
+            "    ON entities.id = alias.entity_id"
+            "    WHERE alias.canonical_name IN (SELECT value FROM json_each(:said))), "
+            "near (id, path, strength) AS ("
+            "  SELECT target_id, named.name || ' - ' || type, strength FROM named"
+            "    JOIN relations ON source_id = named.id"
+            "  UNION ALL SELECT source_id, named.name || ' - ' || type, strength FROM named"
+            "    JOIN relations ON target_id = named.id) "
+            "SELECT canonical_name, path || ' - ' || name FROM near JOIN entities USING (id) "
+            "ORDER BY strength DESC, near.id LIMIT :most",
+            {"said": json.dumps(sorted(canonical)), "most": most},
+        )
+        found: dict[str, str] = {}
+        for name, path in rows:
+            found.setdefault(name, path)
+        return found
 
     def find_or_make_entity(self, name: str, type: str, now: int) -> int:
         """The id of the entity with a name, made when there is none. A known one keeps its name and its type."""

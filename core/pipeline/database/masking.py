@@ -24,10 +24,12 @@ _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
 HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoints", "documents", "chunks")
 # Full-text indexes, which are made anew, and the words of each.
-_INDEXES: Final = ("facts_fts", "chunks_fts")
+_INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts")
 _SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
 # Texts that are stored compressed.
 _PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
+# Made of the notes: emptied, and made again.
+_REMADE: Final = ("note_names", "names", "note_links")
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
     (
@@ -244,6 +246,11 @@ class Masking:
                 if changes:
                     yield Masked(table, {name: row[name] for name in keys}, changes)
 
+    def _has(self, table: str) -> bool:
+        """Whether the database has a table; a copy of a former version lacks some."""
+        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
+        return found.fetchone() is not None
+
     def _tables(self) -> list[str]:
         """All tables but the indexes, which are made anew; raw memories first, since spans point into them."""
         rows = self._connection.execute(
@@ -262,6 +269,8 @@ class Masking:
         Meta(self._connection).put(_UNFINISHED, 1)
         done: Counter[str] = Counter()
         put_guards_back = self._lift_guards()
+        for table in filter(self._has, _REMADE):
+            self._connection.execute(f"DELETE FROM {table}")
         for row in self.masked_rows(masks, holding=holding):
             self._rewrite(row)
             done[row.table] += 1
@@ -311,9 +320,8 @@ class Masking:
 
     def index_anew(self) -> None:
         """What was taken out of a full-text index stays in it until it is made anew."""
-        there = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master")}
         # A copy of a former version has not all of them.
-        for index in filter(there.__contains__, _INDEXES):
+        for index in filter(self._has, _INDEXES):
             self._connection.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     def unfinished(self) -> bool:

@@ -76,6 +76,31 @@ CREATE TRIGGER chunk_updated AFTER UPDATE OF terms ON chunks BEGIN
     INSERT INTO chunks_fts (rowid, terms) VALUES (new.id, new.terms);
 END;
 """
+# What the notes name, by whomever they were written, and which hold a decision. It is made of the notes, and again
+# where it is missing. text_hash: of the note as it was read. notes: how many notes bear a name.
+_NOTE_NAMES: Final = """
+CREATE TABLE note_links (note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (id INTEGER PRIMARY KEY, canonical_name TEXT NOT NULL UNIQUE, notes INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX names_notes ON names (notes);
+CREATE TABLE note_names (
+    note_id TEXT NOT NULL REFERENCES note_links (note_id) ON DELETE CASCADE,
+    name_id INTEGER NOT NULL REFERENCES names (id) ON DELETE CASCADE, PRIMARY KEY (note_id, name_id)) WITHOUT ROWID;
+CREATE INDEX note_names_name ON note_names (name_id);
+CREATE TRIGGER name_borne AFTER INSERT ON note_names BEGIN
+    UPDATE names SET notes = notes + 1 WHERE id = new.name_id;
+END;
+CREATE TRIGGER name_left AFTER DELETE ON note_names BEGIN
+    UPDATE names SET notes = notes - 1 WHERE id = old.name_id;
+    DELETE FROM names WHERE id = old.name_id AND notes = 0;
+END;
+CREATE VIRTUAL TABLE names_fts USING fts5 (canonical_name, content='names', content_rowid='id');
+CREATE TRIGGER names_inserted AFTER INSERT ON names BEGIN
+    INSERT INTO names_fts (rowid, canonical_name) VALUES (new.id, new.canonical_name);
+END;
+CREATE TRIGGER names_deleted AFTER DELETE ON names BEGIN
+    INSERT INTO names_fts (names_fts, rowid, canonical_name) VALUES ('delete', old.id, old.canonical_name);
+END;
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
@@ -83,6 +108,7 @@ MIGRATIONS: Final = (
     _CHECKPOINTS,
     _OPEN_CHANGES,
     _DOCUMENTS,
+    _NOTE_NAMES,
 )
 VERSION: Final = len(MIGRATIONS)
 

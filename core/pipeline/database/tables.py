@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.jobs import Jobs
     from core.pipeline.database.masking import Masking
     from core.pipeline.database.meta import Meta
+    from core.pipeline.database.note_names import NoteNames
     from core.pipeline.database.outbox import Outbox
     from core.pipeline.database.proposals import Proposals
     from core.pipeline.database.raw import RawMemories
@@ -114,6 +115,13 @@ class Tables:
         from core.pipeline.database.meta import Meta
 
         return Meta(self.connection)
+
+    @cached_property
+    def note_names(self) -> NoteNames:
+        """What the notes name, and which hold a decision."""
+        from core.pipeline.database.note_names import NoteNames
+
+        return NoteNames(self.connection)
 
     @cached_property
     def outbox(self) -> Outbox:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from core.errors import NuggetsError
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
+from core.pipeline.knowledge.note_linking import NoteLinking
 from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from core.pipeline.documents.fetch import Network
     from core.pipeline.workers.model_calls import ModelCaller
 
+# How often notes are looked for that others wrote.
+_LOOK_EVERY_MS: Final = 60_000
 # A model and its fallback may both take their whole time between two renewals.
 _TIMEOUTS_IN_A_LEASE: Final = 3
 # A renewal costs a transaction; so many in the time of a lease are enough.
@@ -52,6 +57,8 @@ class Worker:
     ) -> None:
         self.nudged = threading.Event()
         self.notes = OutboxFlusher(database, memory, now)
+        self._linking = NoteLinking(database)
+        self._looked_at: int | None = None
         self._database = database
         self._memory = memory
         self._now = now
@@ -87,6 +94,7 @@ class Worker:
             done = TickResult(
                 released, reaped, job, brought.flushed, len(known.raws),
                 warnings=(*warnings, *known.warnings, *brought.warnings), read=self._got_on,
+                linked=self._link_notes(configuration, idle=job is None and not brought.flushed),
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
 
@@ -101,6 +109,19 @@ class Worker:
             return GraphUpdate()
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
+
+    def _link_notes(self, configuration: PipelineConfiguration, *, idle: bool) -> int:
+        """Reads what the notes name while there is nothing else to do, and looks for new ones now and then."""
+        if not (idle and configuration.graph.enabled and self._may_lease(configuration)):
+            return 0
+        now, last = self._now(), self._looked_at
+        memory = self._memory()
+        if last is None or not 0 <= now - last < _LOOK_EVERY_MS:
+            self._looked_at = now
+            # The last good snapshot serves, when the files cannot be read just now.
+            with contextlib.suppress(NuggetsError):
+                memory.refresh(patient=False)
+        return self._linking.link(memory.snapshot)
 
     def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
         if self._rests:

@@ -16,9 +16,11 @@ import stat
 import struct
 import sys
 import zlib
+from contextlib import suppress
 
 from core.home import FACT_SUFFIXES
 from core.text.digests import blake2b
+from core.user_folders import configuration_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +35,11 @@ VERSION: Final = "answers-1"
 DIGEST_BYTES: Final = 16
 FACT, ASKED = 0, 1
 GRAPH: Final = os.path.join("graph", "graph.json")
+# What the pipeline knows of notes counts in a search; the second file holds its last changes.
+PIPELINE: Final = ("pipeline.db", "pipeline.db-wal")
 # Other files that decide what a recall prints. Of the log it matters only whether it is the same file.
 LOG: Final = "ledger.db"
-BESIDE: Final = ("settings.toml", "searches.toml", LOG)
+BESIDE: Final = ("settings.toml", "searches.toml", LOG, "agent.yaml", *PIPELINE)
 _UNFINISHED: Final = ".tmp"
 _MAGIC: Final = b"nugans1<"
 _STATE_MAGIC: Final = b"nugsta1<"
@@ -203,6 +207,9 @@ def code_version() -> bytes:
             parts.append(str(os.stat(os.path.join(root, name)).st_mtime_ns))
         except OSError:
             parts.append("")
+    for path in configuration_files():
+        with suppress(OSError):
+            parts.append(f"{path}{version_of(path)}")
     parts += (os.environ.get(f"MEMORY_REFLECTION_{name}", "") for name in ("HOUR", "MINUTE", "MAX_NOTES"))
     return digest(*parts)
 

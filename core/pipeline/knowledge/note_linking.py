@@ -1,0 +1,74 @@
+"""Links notes with what they name, by whomever they were written, and follows them when they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.pipeline.database.connection import Database
+from core.pipeline.database.note_names import LinkedNote
+from core.pipeline.intake.decisions import decisions_in
+from core.pipeline.intake.linker import MOST_ENTITIES
+from core.pipeline.intake.names import SCANNED, find_names
+from core.pipeline.intake.normalisation import content_hash, encodable
+from core.pipeline.intake.sentences import clauses
+
+# So many notes are read at once; a transaction of that size is short.
+BATCH_SIZE: Final = 50
+
+
+class NoteLinking:
+    """Follows the notes of one memory. Cheap while nothing changes."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._followed: Snapshot | None = None
+        self._hashes: dict[str, str] | None = None
+        self._seen: dict[str, Note] = {}
+
+    def link(self, snapshot: Snapshot) -> int:
+        """Reads some of the notes that are new or changed since; how many. 0 once all are as they are linked."""
+        if snapshot is self._followed or snapshot.graph_problem:
+            return 0
+        if self._hashes is None:
+            self._hashes = self._database.reading.note_names.hashes()
+        notes = {note.id: note for note in snapshot.notes if not note.hidden}
+        gone = [id for id in self._hashes if id not in notes]
+        linked = list(islice(self._outdated(notes), BATCH_SIZE))
+        if gone or linked:
+            with self._database.write(lasting=False) as writer:
+                writer.note_names.remove(gone)
+                for one in linked:
+                    writer.note_names.put(one)
+            for id in gone:
+                del self._hashes[id]
+            for one in linked:
+                self._hashes[one.note_id] = one.text_hash
+                self._seen[one.note_id] = notes[one.note_id]
+        if len(linked) < BATCH_SIZE:
+            self._followed, self._seen = snapshot, notes
+        return len(gone) + len(linked)
+
+    def _outdated(self, notes: Mapping[str, Note]) -> Iterator[LinkedNote]:
+        assert self._hashes is not None
+        for id, note in notes.items():
+            if self._seen.get(id) is note:
+                continue
+            text = text_of(note)
+            hashed = content_hash(text)
+            if self._hashes.get(id) != hashed:
+                yield linked_note(id, text, hashed)
+
+
+def text_of(note: Note) -> str:
+    """What is read of a note."""
+    return encodable(f"{note.title}\n{note.content}"[:SCANNED])
+
+
+def linked_note(id: str, text: str, hashed: str) -> LinkedNote:
+    """What the rules find in the text of a note."""
+    names = tuple(name.canonical_name for name in find_names(text)[:MOST_ENTITIES])
+    return LinkedNote(id, hashed, bool(decisions_in(text, clauses(text))), names)

@@ -1,0 +1,1 @@
+"""What the pipeline knows of notes, as signals for a search."""
