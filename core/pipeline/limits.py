@@ -6,3 +6,5 @@ from typing import Final
 
 # Characters of the digest of a session's checkpoint: what is longer is no digest any more.
 LONGEST_DIGEST: Final = 20_000
+# Characters of the name of a session, and of its project.
+LONGEST_SESSION: Final = 1_000

@@ -218,6 +218,23 @@ class Recovery:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionOverview:
+    """A session in short. ended: None while it goes on or was cut off. checkpoints: how many are kept; pending: whether
+    anything happened since the last one. Times are in epoch milliseconds.
+    """
+
+    session: str
+    project: str
+    author: str
+    started: int
+    updated: int
+    ended: int | None
+    prompts: int
+    checkpoints: int
+    pending: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A piece of work. target: what it is about, the id of a raw memory or of an entity. run_after: epoch ms.
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.window import Window
     from core.pipeline.configuration import LoadedConfiguration
+    from core.pipeline.database.checkpoints import Checkpoint
     from core.pipeline.documents.fetch import Network
     from core.pipeline.models.provider import Provider
     from core.pipeline.records import (
@@ -55,9 +56,11 @@ if TYPE_CHECKING:
         ProviderHealth,
         RawMemory,
         Recovery,
+        SessionOverview,
         StoredProposal,
         TextTrail,
     )
+    from core.pipeline.session_events import SessionEvent
     from core.pipeline.workers.model_calls import ModelCaller
     from core.pipeline.workers.runner import Worker
     from core.settings.pipeline_sections import PipelineConfiguration
@@ -411,19 +414,37 @@ class Pipeline:
         from core.pipeline.writes.checkpoints import CheckpointSubmission, store_checkpoint
 
         submission = CheckpointSubmission(digest, session, project, cause, author or self.author.signature)
-        most = self.configuration.continuity.max_checkpoints_per_session
-        return store_checkpoint(self.database, submission, most=most, now=self._now())
+        return store_checkpoint(self.database, self.configuration.continuity, submission, now=self._now())
 
-    def recover(self, session: str = "", *, project: str = "", tokens: int | None = None) -> Recovery | None:
-        """What a session left at its checkpoints, newest first, in at most so many tokens (None: as
-        `continuity.recoveryBudgetChars` says). Without a session, the one with the newest checkpoint of the project,
-        or of all. None where there is no checkpoint.
+    def follow_session(self, *events: SessionEvent) -> tuple[Checkpoint, ...]:
+        """Puts down what happened in sessions, without credentials, as all hooks, tools and commands do; the
+        checkpoints that came of it: before a compaction, at the end, and every so many prompts and minutes as
+        `continuity` says. Raises InvalidInputError for a session without a name.
+        """
+        from core.pipeline.writes.sessions import store_events
+
+        named = (event._replace(author=event.author or self.author.signature) for event in events)
+        return store_events(self.database, self.configuration.continuity, named, now=self._now())
+
+    def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
+        """The sessions of agents, those that something happened in last first."""
+        from core.pipeline.writes.checkpoints import overviews
+
+        with self.database.checked_reading() as reader:
+            return overviews(reader, most)
+
+    def recover(
+        self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
+    ) -> Recovery | None:
+        """What a session left at its checkpoints and since, newest first, in at most so many tokens (None: as
+        `continuity.recoveryBudgetChars` says). Without a session, the last one of the project, or of all. None where
+        nothing was left. asking: a session that begins, whose own doings are nothing to pick up.
         """
         from core.pipeline.writes.checkpoints import recovered
 
         budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
         with self.database.checked_reading() as reader:
-            return recovered(reader.checkpoints, session, project, budget)
+            return recovered(reader, session, project, budget, asking=asking)
 
     # The queue
 
@@ -631,6 +652,9 @@ class Pipeline:
         An error of a job becomes its outcome. Errors of the database and the files are raised.
         """
         with self.database.database_errors():
+            from core.pipeline.writes.sessions import settle_due
+
+            settle_due(self.database, self.configuration.continuity, now=self._now())
             return self._working().tick(self.configuration, self._model_caller(as_loaded=True))
 
     def flush(self) -> TickResult:

@@ -213,13 +213,19 @@ class GuardrailsPart(msgspec.Struct, frozen=True):
 class ContinuityPart(msgspec.Struct, frozen=True):
     """Checkpoints of sessions: how often, how many, how long, and how much of them is given back."""
 
-    enabled: Annotated[bool, NOT_YET] = True
-    prompt_interval: Annotated[int, Meta(ge=1, le=1_000), NOT_YET] = 10
-    time_interval_ms: Annotated[int, Meta(ge=60_000, le=3_600_000), NOT_YET] = 900_000
+    enabled: Annotated[bool, Words("Pipeline: makes checkpoints of sessions by itself")] = True
+    prompt_interval: Annotated[
+        int, Meta(ge=1, le=1_000), Words("Pipeline: prompts between two checkpoints")
+    ] = 10
+    time_interval_ms: Annotated[
+        int, Meta(ge=60_000, le=3_600_000), Words("Pipeline: milliseconds between two checkpoints")
+    ] = 900_000
     max_checkpoints_per_session: Annotated[
         int, Meta(ge=1, le=500), Words("Pipeline: checkpoints kept of a session")
     ] = 50
-    retention_days: Annotated[int, Meta(ge=1, le=90), NOT_YET] = 7
+    retention_days: Annotated[
+        int, Meta(ge=1, le=90), Words("Pipeline: days for which checkpoints are kept")
+    ] = 7
     recovery_budget_chars: Annotated[
         int, Meta(ge=200, le=10_000), Words("Pipeline: characters that pick a session up again")
     ] = 2_000

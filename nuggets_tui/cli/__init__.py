@@ -29,6 +29,9 @@ ENTRIES: Final = {
     "document": CommandEntry(
         f"{_PACKAGE}.documents:document_group", "Make files and pages searchable; list, search, remove them."
     ),
+    "session": CommandEntry(
+        f"{_PACKAGE}.sessions:session_group", "List sessions of agents; keep and recover their checkpoints."
+    ),
     "forget": CommandEntry(
         f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept, hidden."
     ),

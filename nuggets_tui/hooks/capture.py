@@ -47,6 +47,18 @@ _PASSED_OVER: Final = frozenset(
 )
 
 
+# Words of a prompt that is sure to hold no credential, and words that tell of one.
+_HARMLESS: Final = re.compile(r"[(\"'`]*(?:[^\W\d_]{1,20}(?:['’-][^\W\d_]{1,20})?|\d{1,3})?[.,;!?)\"'`…–-]*")
+_CUES: Final = re.compile(
+    r"pass|pwd|secret|token|key|credential|bearer|auth|log.?in|\bpin\b|code", re.IGNORECASE
+)
+
+
+def is_plain(prompt: str) -> bool:
+    """Whether a prompt is words alone, and none about a credential: it need not be looked at any closer."""
+    return not _CUES.search(prompt) and all(map(_HARMLESS.fullmatch, prompt.split()))
+
+
 def statements(prompt: str) -> Iterator[tuple[str, str]]:
     """What of a prompt is meant to last: its kind, "remember" or "preference", and the sentence. At most five.
 

@@ -35,6 +35,13 @@ _STARTS: Final = frozenset(("SessionStart", "sessionStart"))
 _PROMPTS: Final = frozenset(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt"))
 _TOOLS: Final = frozenset(("PostToolUse", "AfterTool", "afterFileEdit"))
 _NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
+_COMPACTIONS: Final = frozenset(("PreCompact", "PreCompress", "preCompact"))
+_ENDS: Final = frozenset(("SessionEnd", "sessionEnd"))
+# Characters of a prompt that are looked at, and that are kept.
+_LOOKED_AT: Final = 4_000
+_KEPT: Final = 200
+# So many prompts wait to be put down together.
+_PROMPTS_TOGETHER: Final = 10
 _PLAIN: Final = frozenset(("opencode", "pi"))
 
 
@@ -118,6 +125,8 @@ def _take(agent: str, home: str) -> None:
     elif name in _TOOLS:
         _keep_paths(agent, home, event)
     elif name:
+        if name in _COMPACTIONS or name in _ENDS:
+            _keep_event(agent, home, event, "compaction" if name in _COMPACTIONS else "end")
         _bring_in(home, nugget_of(_text(event, "cwd", "workspace_roots")))
     else:
         write_log(home, agent, "", "the event has no hook_event_name")
@@ -150,15 +159,52 @@ def _text(event: Mapping[str, Any], *keys: str) -> str:
 def _keep_said(agent: str, home: str, event: Mapping[str, Any]) -> None:
     from nuggets_tui.hooks.capture import statements
 
-    found = list(statements(_prompt(event)))
-    if not found:
+    prompt = _prompt(event)
+    found = list(statements(prompt))
+    followed = _is_followed(home, event) and bool(prompt.strip())
+    if not found and not followed:
         return
+    said = [(kind, clean) for kind, text in found if (clean := _without_credentials(text))]
+    caught: dict[str, object] = {"said": said} if said else {}
+    if followed:
+        begins = " ".join(prompt[:_LOOKED_AT].split())
+        caught |= {"event": "prompt", "text": _without_credentials(begins)[:_KEPT]}
+        caught["root"] = project_root(_text(event, "cwd", "workspace_roots"))
+    if caught and _spool(agent, home, event, caught) and (said or _many_wait(home)):
+        _start_worker(home)
+
+
+def _without_credentials(text: str) -> str:
+    """A text as it may be put down; "" for one that may tell a password in plain words."""
+    from nuggets_tui.hooks.capture import is_plain
+
+    if is_plain(text):
+        return text
     from core.text.plain_passwords import plain_password
     from core.text.secrets import masked
 
-    said = [(kind, masked(text)) for kind, text in found if not plain_password(text)]
-    if said and _spool(agent, home, event, {"said": said}):
-        _start_worker(home)
+    return "" if plain_password(text) else masked(text)
+
+
+def _keep_event(agent: str, home: str, event: Mapping[str, Any], kind: str) -> None:
+    """Puts down that a session ends or is compacted; whoever brings it in makes the checkpoint."""
+    if _is_followed(home, event):
+        root = project_root(_text(event, "cwd", "workspace_roots"))
+        _spool(agent, home, event, {"event": kind, "text": "", "root": root})
+
+
+def _is_followed(home: str, event: Mapping[str, Any]) -> bool:
+    """Whether checkpoints are made of a session: it has a name, and there is a memory."""
+    return bool(_session(event)) and bool(version_of(home))
+
+
+def _many_wait(home: str) -> bool:
+    state = state_folder(home)
+    return bool(state and count(state) >= _PROMPTS_TOGETHER)
+
+
+def _session(event: Mapping[str, Any]) -> str:
+    return _text(event, "session_id", "conversation_id", "thread_id")[:128]
 
 
 def _prompt(event: Mapping[str, Any]) -> str:
@@ -195,7 +241,7 @@ def _spool(agent: str, home: str, event: Mapping[str, Any], caught: Mapping[str,
     record = {
         "agent": agent,
         "at": at // 1_000_000_000,
-        "session": _text(event, "session_id", "conversation_id", "thread_id")[:128],
+        "session": _session(event),
         "nugget": nugget_of(_text(event, "cwd", "workspace_roots")),
         **caught,
     }

@@ -35,6 +35,14 @@ def project_root(folder: str) -> str:
     return folder
 
 
+def project_here() -> str:
+    """The folder of the project that this process runs in, without links; "" where there is none any more."""
+    try:
+        return project_root(os.getcwd())
+    except OSError:
+        return ""
+
+
 def nugget_of(folder: str) -> str:
     """The nugget of the project that a folder belongs to; "" where there is none."""
     root = project_root(folder) if folder else ""

@@ -20,6 +20,7 @@ from nuggets_tui.hooks.places import BRIEFING, version_of, write_log
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.change import Author
     from core.model.draft import Draft
 
 PREFERENCES: Final = "prefs"
@@ -27,6 +28,8 @@ DEFAULT: Final = "learnings"
 # So many paths of files one project remembers: more would drown what else is in its nugget.
 _MOST_PATHS: Final = 200
 _TITLE: Final = 60
+# What a record may say that happened in a session.
+_KINDS: Final = ("prompt", "compaction", "end")
 # A file that was not finished after so long is of a process that was killed.
 _OLD_SECONDS: Final = 3600.0
 
@@ -90,6 +93,7 @@ def _apply_all(home: Path, state: str) -> int:
     made = 0
     for (agent, session), records in groups.items():
         made += _apply(home, agent, session, [record for _, record in records])
+        _follow(home, agent, session, records)
         for path, _ in records:
             caught.remove(str(path))
     caught.remove_unfinished(state, time.time() - _OLD_SECONDS)
@@ -102,6 +106,7 @@ def _record(path: Path) -> dict[str, Any] | None:
         record = json.loads(path.read_bytes())
         said, paths = record.get("said", []), record.get("paths", [])
         texts = [record["agent"], record["session"], record["nugget"], record.get("root", ""), *paths]
+        texts += [record.get("event", ""), record.get("text", "")]
         texts += [text for pair in said for text in pair]
         sound = all(isinstance(text, str) for text in texts) and all(len(pair) == 2 for pair in said)
         return record if sound else None
@@ -111,10 +116,10 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, Any]]) -> int:
     from core.memory import Memory
-    from core.model.change import UNNAMED, Author
 
-    author = Author("agent", agent if agent in {one.name for one in AGENTS} else UNNAMED)
-    memory = Memory.open(home, author=author, reconcile=False)
+    if not any(record.get("said") or record.get("paths") for record in records):
+        return 0
+    memory = Memory.open(home, author=_author(agent), reconcile=False)
     if memory.pages is not None:
         # Paths are kept as facts, which pages have no place for.
         records = [{**record, "paths": ()} for record in records]
@@ -130,6 +135,46 @@ def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, 
         return 1 if made else 0
     finally:
         memory.close()
+
+
+def _author(agent: str) -> Author:
+    from core.model.change import UNNAMED, Author
+
+    return Author("agent", agent if agent in {one.name for one in AGENTS} else UNNAMED)
+
+
+def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+    """Puts down what happened in a session. Who is killed before the records are removed does it again, which adds
+    nothing.
+    """
+    from core.folder import pages_of
+    from core.pipeline.session_events import SessionEvent
+
+    events = []
+    for path, record in records:
+        about = {"session": session, "project": record.get("root", ""), "at": _milliseconds(path)}
+        mark = _nanoseconds(path)
+        if record.get("paths"):
+            events.append(SessionEvent("edit", texts=tuple(record["paths"]), mark=mark, **about))
+        if record.get("event") in _KINDS:
+            texts = (record["text"],) if record.get("text") else ()
+            events.append(SessionEvent(record["event"], texts=texts, mark=mark, **about))
+    if not session or not events or not version_of(str(home)) or pages_of(home) is not None:
+        return
+    from core.pipeline.service import Pipeline
+
+    with Pipeline.open(home, author=_author(agent)) as pipeline:
+        pipeline.follow_session(*events)
+
+
+def _nanoseconds(path: Path) -> int:
+    """When a record was put down, as its name says."""
+    head = path.name.partition("-")[0]
+    return int(head) if head.isdigit() else 0
+
+
+def _milliseconds(path: Path) -> int | None:
+    return _nanoseconds(path) // 1_000_000 or None
 
 
 def _is_new(memory: Memory, record: Mapping[str, Any]) -> bool:

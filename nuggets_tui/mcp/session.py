@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, NuggetsError
+from core.pipeline.session_events import SessionEvent
 from nuggets_tui.cli.agents import author_of_client
 from nuggets_tui.cli.session import named_session
 
@@ -21,12 +22,11 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import Author
     from core.model.snapshot import Snapshot
+    from core.pipeline.records import KeptCheckpoint
     from core.pipeline.service import Pipeline
 
-# Of what an agent asked and stored so much stands in a checkpoint, and so many characters of each.
-_MOST_ASKED: Final = 20
-_MOST_STORED: Final = 10
-_LONGEST: Final = 120
+# So much of what an agent asked and stored waits for the first checkpoint of a memory.
+_MOST_WAITING: Final = 40
 
 
 class AgentSession:
@@ -52,8 +52,8 @@ class AgentSession:
         self._mark = secrets.token_hex(4)
         self._guard = threading.RLock()
         self._memory: Memory | None = None
-        self._asked: deque[str] = deque(maxlen=_MOST_ASKED)
-        self._stored: deque[str] = deque(maxlen=_MOST_STORED)
+        self._conversation = ""
+        self._waiting: deque[SessionEvent] = deque(maxlen=_MOST_WAITING)
 
     # Who
 
@@ -175,24 +175,46 @@ class AgentSession:
 
     def asked(self, question: str) -> None:
         """Remembers a question for the next checkpoint."""
-        with self._guard:
-            self._asked.append(_short(question))
+        self._follow(SessionEvent("recall", self.id, self.project, texts=(question,)))
 
     def stored(self, what: str) -> None:
         """Remembers what was stored for the next checkpoint."""
+        self._follow(SessionEvent("remember", self.id, self.project, texts=(what,)))
+
+    def checkpoint(self, digest: str, *, session: str, project: str) -> tuple[KeptCheckpoint, str]:
+        """Keeps a checkpoint with what was asked and stored since the last one, and what is to be said of the database.
+        Errors as `Pipeline.checkpoint`.
+        """
+        # What happens from now on is of the conversation that the agent named.
+        self._conversation = session or self._conversation
+        with self.pipeline() as pipeline:
+            self._hand_over(pipeline)
+            done = pipeline.checkpoint(
+                digest, session=self._conversation or self.id, project=project or self.project
+            )
+            return done, pipeline.notice
+
+    def _follow(self, event: SessionEvent) -> None:
+        """Puts down what happened where the memory has a pipeline; without one it waits for the first checkpoint, which
+        makes it: a question makes no file.
+        """
         with self._guard:
-            self._stored.append(_short(what))
+            self._waiting.append(event)
+        with suppress(NuggetsError, OSError):
+            if self.has_pipeline():
+                with self.pipeline() as pipeline:
+                    self._hand_over(pipeline)
 
-    def activity(self) -> str:
-        """What was asked and stored in this connection so far, as lines of Markdown; "" for nothing."""
+    def _hand_over(self, pipeline: Pipeline) -> None:
+        """Puts down what waits; a second time where another thread does it at once, which merges into one."""
+        waiting = tuple(self._waiting)
+        pipeline.follow_session(
+            *(event._replace(session=self._conversation or event.session) for event in waiting)
+        )
         with self._guard:
-            parts = (("Asked the memory", tuple(self._asked)), ("Stored in the memory", tuple(self._stored)))
-        return "\n".join(f"{head}: {'; '.join(dict.fromkeys(said))}" for head, said in parts if said)
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+            for event in waiting:
+                with suppress(ValueError):
+                    self._waiting.remove(event)
 
 
 def _working_folder() -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import did_you_mean, iso
-from core.pipeline.limits import LONGEST_DIGEST
 from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
 from nuggets_tui.mcp import shapes
@@ -567,15 +566,8 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
 
 
 def _checkpoint(session: AgentSession, given: shapes.CheckpointArguments) -> Told:
-    digest = given.digest.strip()
-    more = f"{digest}\n\n{session.activity()}".strip() if digest else ""
-    with session.pipeline() as pipeline:
-        done = pipeline.checkpoint(
-            more if len(more) <= LONGEST_DIGEST else digest,
-            session=given.session or session.id,
-            project=given.project or session.project,
-        )
-        notices = [pipeline.notice] if pipeline.notice else []
+    done, notice = session.checkpoint(given.digest, session=given.session, project=given.project)
+    notices = [notice] if notice else []
     answer = shapes.CheckpointAnswer(
         id=done.id,
         session=done.session,
@@ -599,8 +591,9 @@ def _recover(session: AgentSession, given: shapes.RecoverArguments) -> Told:
                 found = pipeline.recover(given.session, tokens=given.max_tokens)
             else:
                 # What this very session left goes before, and a project that is named before any other.
-                found = None if given.project else pipeline.recover(session.id, tokens=given.max_tokens)
-                found = found or pipeline.recover(project=project, tokens=given.max_tokens)
+                own = session.id
+                found = None if given.project else pipeline.recover(own, tokens=given.max_tokens, asking=own)
+                found = found or pipeline.recover(project=project, tokens=given.max_tokens, asking=own)
             notices = [pipeline.notice] if pipeline.notice else []
     if found is None:
         of = f"the session {_line(given.session)}" if given.session else "this project"

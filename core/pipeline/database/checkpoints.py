@@ -19,6 +19,17 @@ class Checkpoint(NamedTuple):
     created_at: int
 
 
+class OfSession(NamedTuple):
+    """The checkpoints of a session in short: of the newest one whose and where, how many, and the first and last."""
+
+    session: str
+    project: str
+    author: str
+    number: int
+    first: int
+    last: int
+
+
 _COLUMNS = "id, session_key, project, author, cause, digest, redactions, created_at"
 
 
@@ -51,6 +62,20 @@ class Checkpoints:
             "(SELECT id FROM checkpoints WHERE session_key = ? ORDER BY id DESC LIMIT ?)",
             (session, session, most),
         ).rowcount
+
+    def drop_before(self, before: int) -> int:
+        """Deletes the checkpoints that were kept before a time; how many."""
+        return self._connection.execute("DELETE FROM checkpoints WHERE created_at < ?", (before,)).rowcount
+
+    def by_session(self, most: int) -> tuple[OfSession, ...]:
+        """The sessions that have checkpoints, that with the newest one first."""
+        rows = self._connection.execute(
+            "SELECT session_key, project, author, number, first, last FROM checkpoints JOIN "
+            "(SELECT max(id) AS id, count(*) AS number, min(created_at) AS first, max(created_at) AS last "
+            "FROM checkpoints GROUP BY session_key) USING (id) ORDER BY id DESC LIMIT ?",
+            (most,),
+        )
+        return tuple(OfSession(*row) for row in rows)
 
     def newest_session(self, project: str) -> str | None:
         """The session with the newest checkpoint, of a project or ("") of all; None for none."""

@@ -22,7 +22,9 @@ from core.storage.files.sqlite import in_one_step
 _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
-HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts", "checkpoints", "documents", "chunks")
+HOLDING: Final = (
+    "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "pending_checkpoints", "documents", "chunks",
+)  # fmt: skip
 # Full-text indexes, which are made anew, and the words of each.
 _INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts")
 _SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
@@ -57,7 +59,7 @@ _STAYS: Final = frozenset(
         "decided_by",
     )
 )
-_JSON: Final = frozenset(("metadata", "payload", "result"))
+_JSON: Final = frozenset(("metadata", "payload", "result", "activity"))
 # By whose column a row is the only one of its kind: two may be the same once they are masked.
 _ONLY: Final = {
     "facts": "content_hash",
@@ -66,6 +68,8 @@ _ONLY: Final = {
     "aspects": "canonical_name",
     "entity_aliases": "canonical_name",
     "chunks": "content_hash",
+    "sessions": "session_key",
+    "pending_checkpoints": "session_key",
 }
 
 
@@ -208,6 +212,9 @@ class Masking:
             if raw is not None and media_type.startswith("text/"):
                 text = raw.decode("utf-8", "replace")
             yield StoredText(document, nugget, names + text)
+        yield from self._stored_texts(
+            "SELECT 'pending ' || session_key, '', activity FROM pending_checkpoints ORDER BY session_key"
+        )
 
     def _stored_texts(self, query: str) -> Iterator[StoredText]:
         return (StoredText(*row) for row in self._connection.execute(query))

@@ -101,6 +101,15 @@ CREATE TRIGGER names_deleted AFTER DELETE ON names BEGIN
     INSERT INTO names_fts (names_fts, rowid, canonical_name) VALUES ('delete', old.id, old.canonical_name);
 END;
 """
+# Sessions of agents, and of each what happened since its last checkpoint: as JSON, without credentials.
+_SESSIONS: Final = """
+CREATE TABLE sessions (session_key TEXT PRIMARY KEY, project TEXT NOT NULL, author TEXT NOT NULL, \
+started_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, ended_at INTEGER, prompts INTEGER NOT NULL, \
+marked INTEGER NOT NULL, since INTEGER NOT NULL);
+CREATE INDEX sessions_updated ON sessions (updated_at);
+CREATE TABLE pending_checkpoints (session_key TEXT PRIMARY KEY, activity TEXT NOT NULL, due_at INTEGER);
+CREATE INDEX pending_checkpoints_due ON pending_checkpoints (due_at);
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
@@ -109,6 +118,7 @@ MIGRATIONS: Final = (
     _OPEN_CHANGES,
     _DOCUMENTS,
     _NOTE_NAMES,
+    _SESSIONS,
 )
 VERSION: Final = len(MIGRATIONS)
 

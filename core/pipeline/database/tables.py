@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.outbox import Outbox
     from core.pipeline.database.proposals import Proposals
     from core.pipeline.database.raw import RawMemories
+    from core.pipeline.database.sessions import Sessions
     from core.pipeline.database.transcripts import Transcripts
 
 
@@ -143,6 +144,13 @@ class Tables:
         from core.pipeline.database.raw import RawMemories
 
         return RawMemories(self.connection)
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """Sessions of agents, and what happened in them since their last checkpoints."""
+        from core.pipeline.database.sessions import Sessions
+
+        return Sessions(self.connection)
 
     @cached_property
     def transcripts(self) -> Transcripts:

@@ -6,17 +6,22 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError
-from core.pipeline.database.checkpoints import Checkpoint, Checkpoints
+from core.pipeline.continuity.digests import sections
+from core.pipeline.database.checkpoints import Checkpoint
 from core.pipeline.database.connection import Database
+from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
-from core.pipeline.limits import LONGEST_DIGEST
-from core.pipeline.records import KeptCheckpoint, Recovery
+from core.pipeline.limits import LONGEST_DIGEST, LONGEST_SESSION
+from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview
+from core.pipeline.writes.sessions import consumed, forget_old, pending_checkpoint
+from core.settings.pipeline_sections import ContinuityPart
 from core.text.estimate import cut_to_tokens, estimate_tokens
 
-_LONGEST_NAME: Final = 1_000
 # Of a session so many are looked through for a recovery.
 _MOST: Final = 50
+# Nobody wrote these: their text says itself when and why it was made.
+_MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"))
 _CUT: Final = "\n[… cut to the budget]"
 
 
@@ -31,9 +36,10 @@ class CheckpointSubmission(NamedTuple):
 
 
 def store_checkpoint(
-    database: Database, submission: CheckpointSubmission, *, most: int, now: int
+    database: Database, settings: ContinuityPart, submission: CheckpointSubmission, *, now: int
 ) -> KeptCheckpoint:
-    """Keeps a checkpoint, lasting, and drops the oldest ones of its session beyond `most`. now: epoch ms.
+    """Keeps a checkpoint, lasting, and drops the oldest ones of its session beyond what the settings keep. What
+    happened in the session since the last one is added. now: epoch ms.
 
     One that says what the last one of its session says is not kept again. Raises InvalidInputError for a blank or too
     long digest and for a session without a name.
@@ -42,30 +48,47 @@ def store_checkpoint(
     session, project = (encodable(one).strip() for one in (submission.session, submission.project))
     _check(digest, session, project)
     redacted, named = redact(digest), redact(project)
-    checkpoint = Checkpoint(
-        0, session, named.text, submission.author, submission.cause, redacted.text, redacted.count, now
-    )
     with database.write() as writer:
         rows = writer.checkpoints
+        text = "\n\n".join((redacted.text, *sections(consumed(writer, session, now))))
+        checkpoint = Checkpoint(
+            0, session, named.text, submission.author, submission.cause, text, redacted.count, now
+        )
         last = next(iter(rows.newest(session, 1)), None)
         if last is not None and (last.digest, last.project) == (checkpoint.digest, checkpoint.project):
             count = rows.count_of(session)
             return KeptCheckpoint(last.id, session, last.project, redacted.count, count, 0, False)
         id = rows.insert(checkpoint)
-        dropped = rows.drop_oldest(session, most)
+        dropped = rows.drop_oldest(session, settings.max_checkpoints_per_session)
+        forget_old(writer, settings, now)
         return KeptCheckpoint(id, session, named.text, redacted.count, rows.count_of(session), dropped, True)
 
 
-def recovered(rows: Checkpoints, session: str, project: str, tokens: int) -> Recovery | None:
-    """What a session left, newest first, in at most so many tokens. session: "" for the one with the newest checkpoint
-    of the project, or ("") of all. None where nothing was left.
+def recovered(
+    reader: Tables, session: str, project: str, tokens: int, *, asking: str = ""
+) -> Recovery | None:
+    """What a session left, newest first, in at most so many tokens: what happened since its last checkpoint, and its
+    checkpoints. None where nothing was left.
+
+    session: "" for the last one of the project, or ("") of all. asking: a session that begins; what happens in it is
+    no work to be picked up, unless it has a checkpoint.
     """
     session, project = encodable(session).strip(), redact(encodable(project).strip()).text
-    name = session or rows.newest_session(project)
-    found = rows.newest(name, _MOST) if name else ()
-    if not found:
+    rows = reader.checkpoints
+    name = session or rows.newest_session(project) or ""
+    kept = rows.newest(name, _MOST) if name else ()
+    open_one = (
+        reader.sessions.session(session) if session else reader.sessions.newest_pending(project, asking)
+    )
+    if open_one is not None and not open_one.pending.empty and (kept or open_one.key != asking):
+        unkept = pending_checkpoint(open_one)
+        if open_one.key == name:
+            kept = (unkept, *kept)
+        elif not kept or unkept.created_at > kept[0].created_at:
+            kept = (unkept, *rows.newest(open_one.key, _MOST))
+    if not kept:
         return None
-    newest, *earlier = found
+    newest, *earlier = kept
     whole = _section(newest)
     text = cut_to_tokens(whole, tokens, _CUT)
     cut, shown = text != whole, 1
@@ -79,17 +102,43 @@ def recovered(rows: Checkpoints, session: str, project: str, tokens: int) -> Rec
         newest.project,
         newest.author,
         newest.created_at,
-        rows.count_of(newest.session),
+        rows.count_of(newest.session) + (newest.cause == "pending"),
         shown if text else 0,
         cut,
         text,
     )
 
 
+def overviews(reader: Tables, most: int) -> tuple[SessionOverview, ...]:
+    """The sessions, those that something happened in last first, those that only have checkpoints among them."""
+    kept = {row.session: row for row in reader.checkpoints.by_session(most)}
+    followed = {one.key: one for one in reader.sessions.sessions(most)}
+    found = []
+    for key in {**followed, **kept}:
+        one, row = followed.get(key), kept.get(key)
+        found.append(
+            SessionOverview(
+                key,
+                (one.project if one else "") or (row.project if row else ""),
+                one.author if one else row.author if row else "",
+                one.started if one else row.first if row else 0,
+                max(one.updated if one else 0, row.last if row else 0),
+                one.ended if one else None,
+                one.prompts if one else 0,
+                row.number if row else 0,
+                one is not None and not one.pending.empty,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.updated, one.session))[:most])
+
+
 def _section(checkpoint: Checkpoint) -> str:
-    at = datetime.fromtimestamp(checkpoint.created_at / 1000, UTC)
     # Whatever has been learned since about credentials counts for what was kept before.
-    return f"## Checkpoint of {at:%Y-%m-%d %H:%M} UTC ({checkpoint.cause})\n{redact(checkpoint.digest).text}"
+    said = redact(checkpoint.digest).text
+    if checkpoint.cause in _MADE:
+        return said
+    at = datetime.fromtimestamp(checkpoint.created_at / 1000, UTC)
+    return f"## Checkpoint of {at:%Y-%m-%d %H:%M} UTC ({checkpoint.cause})\n{said}"
 
 
 def _check(digest: str, session: str, project: str) -> None:
@@ -113,8 +162,8 @@ def _check(digest: str, session: str, project: str) -> None:
         )
     for field, text, longest in (
         ("digest", digest, LONGEST_DIGEST),
-        ("session", session, _LONGEST_NAME),
-        ("project", project, _LONGEST_NAME),
+        ("session", session, LONGEST_SESSION),
+        ("project", project, LONGEST_SESSION),
     ):
         if len(text) > longest:
             raise InvalidInputError(

@@ -16,13 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.memory_files import tree
+from kits.secret_samples import credentials, planted
 
 from core import caught
 from core.memory import Memory
 from core.model.change import Author
+from core.pipeline.service import Pipeline
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.hooks import places, worker
-from nuggets_tui.hooks.capture import edited_paths, statements
+from nuggets_tui.hooks.capture import edited_paths, is_plain, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -103,10 +105,10 @@ def test_what_is_said_twice_is_kept_once(home: Path, hook: Run) -> None:
         hook(event(home, "UserPromptSubmit", prompt="please ALWAYS use  uv for python"))
         apply_caught(home)
     assert len(Memory.open(home).snapshot.notes) <= 2
-    before = tree(home)
+    before = (home / "graph" / "graph.json").read_bytes()
     hook(event(home, "UserPromptSubmit", prompt="Always use uv for Python."))
     apply_caught(home)
-    assert tree(home) == before
+    assert (home / "graph" / "graph.json").read_bytes() == before
 
 
 def test_a_note_that_was_hidden_does_not_come_back(home: Path, hook: Run) -> None:
@@ -394,6 +396,69 @@ def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
         "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core.memory', 'pathlib'} & set(sys.modules)"
     )
     hook(event(home, "UserPromptSubmit", prompt="Fix the build."), code=code)
+    with memory_with_note(home):
+        pass
+    hook(event(home, "UserPromptSubmit", prompt="Fix the build."), code=code)
+    assert len(waiting(home)) == 1
+
+
+def test_no_prompt_that_holds_a_credential_is_taken_for_plain_words() -> None:
+    told = [text for text, _ in (*planted(), *credentials())]
+    assert len(told) > 200
+    assert not [text for text in told if is_plain(text)]
+    assert is_plain("Fix the build, please: it fails on Mondays (2 of 3 times).") is False
+    assert is_plain("Fix the build. It doesn't run on 3 of 5 machines!")
+
+
+def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: Path, hook: Run) -> None:
+    with memory_with_note(home):
+        pass
+    for number in range(3):
+        hook(event(home, "UserPromptSubmit", prompt=f"Fix test {number} with the token {KEY}."))
+    hook(event(home, "UserPromptSubmit", prompt="My password is correct horse battery staple."))
+    hook(event(home, "PostToolUse", tool_name="Edit", tool_input={"file_path": "src/app.py"}))
+    caught_texts = b"".join(path.read_bytes() for path in waiting(home))
+    assert KEY.encode() not in caught_texts
+    assert b"correct horse" not in caught_texts
+    hook(event(home, "PreCompact"))
+    apply_caught(home)
+    hook(event(home, "UserPromptSubmit", prompt="Write the docs."))
+    hook(event(home, "SessionEnd"))
+    apply_caught(home)
+    with Pipeline.open(home) as pipeline:
+        (one,) = pipeline.sessions()
+        assert (one.session, one.prompts, one.checkpoints, one.pending) == ("s-1", 5, 2, False)
+        assert one.ended is not None
+        found = pipeline.recover(project=str(home.parent / "shop"))
+    assert found is not None
+    for said in (
+        "## Session End Checkpoint",
+        "Write the docs.",
+        "Pre-Compaction",
+        "Fix test 2",
+        "- src/app.py",
+    ):
+        assert said in found.text
+
+
+def test_prompts_of_a_session_that_was_cut_off_are_there_for_the_next_one(home: Path, hook: Run) -> None:
+    with memory_with_note(home):
+        pass
+    hook(event(home, "UserPromptSubmit", prompt="Fix the build."))
+    code = (
+        "import os, signal, sys; from pathlib import Path; from nuggets_tui.hooks import worker\n"
+        "worker.caught.remove = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "worker.apply_caught(Path(sys.argv[1]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(home)], capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    assert len(waiting(home)) == 1
+    apply_caught(home)
+    with Pipeline.open(home) as pipeline:
+        assert [one.prompts for one in pipeline.sessions()] == [1]
+        found = pipeline.recover()
+    assert found is not None
+    assert "- Fix the build." in found.text
 
 
 @pytest.mark.parametrize(

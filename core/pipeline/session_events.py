@@ -1,0 +1,23 @@
+"""What happens in a session of an agent, as hooks, tools and commands tell of it."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+EventKind = Literal["start", "prompt", "recall", "remember", "edit", "context", "compaction", "end"]
+
+
+class SessionEvent(NamedTuple):
+    """Something that happened in a session. texts: the prompt, the question, what was stored, edited paths.
+
+    mark: counts upwards in a session, for who may hand the same event in twice; 0 for who does not. at: epoch ms, None
+    for now.
+    """
+
+    kind: EventKind
+    session: str
+    project: str = ""
+    author: str = ""
+    texts: tuple[str, ...] = ()
+    mark: int = 0
+    at: int | None = None

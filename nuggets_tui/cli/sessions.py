@@ -1,0 +1,284 @@
+"""The `session` commands: what happens in a session of an agent, its checkpoints, and picking it up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.model.names import iso
+from core.pipeline.session_events import EventKind, SessionEvent
+from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, pass_call, read_text
+from nuggets_tui.cli.options import LIMIT, WholeNumber
+from nuggets_tui.cli.output import Line, Span, table, write_error
+from nuggets_tui.cli.session import session_id
+from nuggets_tui.hooks.places import project_here
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.pipeline.database.checkpoints import Checkpoint
+    from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview
+    from core.pipeline.service import Pipeline
+
+NOT_FOUND: Final = 1
+_TOKENS: Final = WholeNumber(min=50)
+_MODULE: Final = "nuggets_tui.cli.sessions"
+
+
+@click.pass_context
+def _list_by_default(ctx: click.Context) -> None:
+    """Lists the sessions when no command was given."""
+    if ctx.invoked_subcommand is None:
+        _print_sessions(ctx.find_root().ensure_object(Invocation), 50)
+
+
+session_group = LazyGroup(
+    "session",
+    entries={
+        "list": CommandEntry(f"{_MODULE}:list_", "List sessions, the latest first."),
+        "start": CommandEntry(f"{_MODULE}:start", "Begin one, and show what the one before left."),
+        "prompt": CommandEntry(
+            f"{_MODULE}:prompt", "Put a prompt down; every so often a checkpoint comes of it."
+        ),
+        "checkpoint": CommandEntry(
+            f"{_MODULE}:checkpoint", "Keep a checkpoint: what was done, what is open."
+        ),
+        "end": CommandEntry(f"{_MODULE}:end", "End one, with a last checkpoint."),
+        "recover": CommandEntry(f"{_MODULE}:recover", "Show what a session left, to go on from there."),
+    },
+    callback=_list_by_default,
+    invoke_without_command=True,
+    help="""Keep the place of an agent's session, so that work can go on after a crash or a compaction.
+
+The hooks of `nuggets agent install` call these by themselves.""",
+    subcommand_metavar="[COMMAND ...]",
+    epilog=example(
+        "nuggets session", "nuggets session recover", "nuggets session checkpoint 'Tests pass. Open: docs.'"
+    ),
+)
+_session_option = click.option(
+    "--session",
+    type=TEXT,
+    metavar="ID",
+    help="Which one (default: NUGGETS_SESSION, else of this terminal or agent).",
+)
+_project_option = click.option(
+    "--project", type=TEXT, metavar="NAME", help="Project it is about (default: the folder you are in)."
+)
+
+
+@command("list", epilog=example("nuggets session list --limit 5"))
+@click.option("--limit", type=LIMIT, default=50, metavar="N", help="Show at most N (50).")
+@pass_call
+def list_(call: Invocation, /, limit: int) -> None:
+    """List sessions, the latest first, with how many checkpoints are kept of each."""
+    _print_sessions(call, limit)
+
+
+@command("start", epilog=example("nuggets session start --project app"))
+@_session_option
+@_project_option
+@pass_call
+def start(call: Invocation, /, session: str | None, project: str | None) -> None:
+    """Begin a session. Shows what the last one of the project left, if it did not end."""
+    name, about = session_id(session), _project(project)
+    with _made(call) as pipeline:
+        pipeline.follow_session(SessionEvent("start", name, about))
+        found = pipeline.recover(project=about, asking=name)
+        left = found if found is not None and found.session != name and not _ended(pipeline, found) else None
+    call.answer(
+        lambda: {"session": name, "project": about, "left": _recovery_document(left) if left else None},
+        lambda: [f"Session {name} begins.", *(_recovery_lines(left) if left else ())],
+    )
+
+
+@command("prompt", epilog=example("nuggets session prompt 'Fix the tests'"))
+@click.argument("text", type=TEXT)
+@_session_option
+@_project_option
+@pass_call
+def prompt(call: Invocation, /, text: str, session: str | None, project: str | None) -> None:
+    """Put a prompt down, - for standard input. Its beginning stands in the next checkpoint, without credentials."""
+    _follow(call, "prompt", session, project, read_text(text))
+
+
+@command("checkpoint", epilog=example("nuggets session checkpoint 'Tests pass. Open: docs.'"))
+@click.argument("text", type=TEXT)
+@_session_option
+@_project_option
+@pass_call
+def checkpoint(call: Invocation, /, text: str, session: str | None, project: str | None) -> None:
+    """Keep a checkpoint of what was done, decided and is still open, - for standard input."""
+    said = read_text(text)
+    with _made(call) as pipeline:
+        done = pipeline.checkpoint(
+            said, session=session_id(session), project=_project(project), cause="explicit"
+        )
+    call.answer(lambda: _kept_document(done), lambda: [_kept_line(done)])
+
+
+@command("end", epilog=example("nuggets session end"))
+@_session_option
+@_project_option
+@pass_call
+def end(call: Invocation, /, session: str | None, project: str | None) -> None:
+    """End a session. What happened since its last checkpoint is kept as its last one."""
+    _follow(call, "end", session, project)
+
+
+@command(
+    "recover",
+    epilog=example("nuggets session recover", "nuggets session recover --session s1 --max-tokens 2000"),
+)
+@click.option("--session", type=TEXT, metavar="ID", help="Which one (default: the last one of the project).")
+@_project_option
+@click.option("--max-tokens", type=_TOKENS, metavar="N", help="Budget of the answer (500).")
+@pass_call
+def recover(
+    call: Invocation, /, session: str | None, project: str | None, max_tokens: int | None
+) -> int | None:
+    """Show what a session left at its checkpoints and since, newest first. Exit code 1 when there is nothing."""
+    found = None
+    if _exists(call):
+        with _made(call) as pipeline:
+            about = "" if session else _project(project)
+            found = pipeline.recover(session or "", project=about, tokens=max_tokens)
+    call.answer(
+        lambda: _recovery_document(found),
+        lambda: _recovery_lines(found) if found else ["There is nothing to pick up."],
+    )
+    return None if found else NOT_FOUND
+
+
+def _follow(call: Invocation, kind: EventKind, session: str | None, project: str | None, *texts: str) -> None:
+    name, about = session_id(session), _project(project)
+    with _made(call) as pipeline:
+        kept = pipeline.follow_session(SessionEvent(kind, name, about, texts=texts))
+        own = tuple(one for one in kept if one.session == name)
+    call.answer(
+        lambda: {
+            "session": name,
+            "project": about,
+            "checkpoints": [_checkpoint_document(one) for one in own],
+        },
+        lambda: [f"Kept checkpoint {one.id} of the session {one.session}." for one in own],
+    )
+
+
+def _print_sessions(call: Invocation, most: int) -> None:
+    found: tuple[SessionOverview, ...] = ()
+    if _exists(call):
+        with _made(call) as pipeline:
+            found = pipeline.sessions(most)
+    call.answer(lambda: [_session_document(one) for one in found], lambda: _session_lines(found))
+
+
+def _exists(call: Invocation) -> bool:
+    from core.pipeline.service import Pipeline
+
+    return Pipeline.exists(call.folder)
+
+
+@contextmanager
+def _made(call: Invocation) -> Iterator[Pipeline]:
+    from core.pipeline.service import Pipeline
+
+    with Pipeline.open(call.folder, author=call.author) as pipeline:
+        if pipeline.notice:
+            write_error(f"warning: {pipeline.notice}")
+        yield pipeline
+
+
+def _project(given: str | None) -> str:
+    return project_here() if given is None else given
+
+
+def _ended(pipeline: Pipeline, found: Recovery) -> bool:
+    return any(one.session == found.session and one.ended is not None for one in pipeline.sessions())
+
+
+# As JSON
+
+
+def _time(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else iso(datetime.fromtimestamp(milliseconds / 1000, UTC))
+
+
+def _session_document(one: SessionOverview) -> dict[str, Any]:
+    return {
+        "session": one.session,
+        "project": one.project,
+        "author": one.author,
+        "startedAt": _time(one.started),
+        "updatedAt": _time(one.updated),
+        "endedAt": _time(one.ended),
+        "prompts": one.prompts,
+        "checkpoints": one.checkpoints,
+        "pending": one.pending,
+    }
+
+
+def _checkpoint_document(one: Checkpoint) -> dict[str, Any]:
+    return {"id": one.id, "trigger": one.cause, "at": _time(one.created_at), "text": one.digest}
+
+
+def _kept_document(done: KeptCheckpoint) -> dict[str, Any]:
+    return {
+        "id": done.id,
+        "session": done.session,
+        "project": done.project,
+        "new": done.new,
+        "redactions": done.redactions,
+        "count": done.count,
+        "dropped": done.dropped,
+    }
+
+
+def _recovery_document(found: Recovery | None) -> dict[str, Any]:
+    if found is None:
+        return {"found": False}
+    return {
+        "found": True,
+        "session": found.session,
+        "project": found.project,
+        "author": found.author,
+        "at": _time(found.at),
+        "count": found.count,
+        "shown": found.shown,
+        "truncated": found.cut,
+        "text": found.text,
+    }
+
+
+# For people
+
+
+def _kept_line(done: KeptCheckpoint) -> str:
+    if not done.new:
+        return "Kept already."
+    taken = f", {plural(done.redactions, 'credential')} taken out" if done.redactions else ""
+    return f"Kept checkpoint {done.id} of the session {done.session}{taken}."
+
+
+def _recovery_lines(found: Recovery) -> Iterator[Line]:
+    yield Span(f"Session {found.session}, {plural(found.count, 'checkpoint')}", "bold")
+    yield from found.text.splitlines()
+
+
+def _session_lines(found: tuple[SessionOverview, ...]) -> Iterator[Line]:
+    rows = [
+        (
+            one.session,
+            Span("ended" if one.ended is not None else "open", "dim" if one.ended is not None else ""),
+            plural(one.prompts, "prompt"),
+            plural(one.checkpoints, "checkpoint") + (" and more to keep" if one.pending else ""),
+            Span(one.project, "dim"),
+            Span(f"{datetime.fromtimestamp(one.updated / 1000, UTC):%Y-%m-%d %H:%M} UTC", "dim"),
+        )
+        for one in found
+    ]
+    yield from table(rows, flexible=4) or ["No sessions."]
