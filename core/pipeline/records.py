@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from core.model.change import ChangeSet
 from core.pipeline.modes import Mode
 from core.settings.warnings import ConfigurationWarning
+
+if TYPE_CHECKING:
+    from core.pipeline.database.checkpoints import Checkpoint
+    from core.pipeline.database.session_memories import SessionScore
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
 JobStatus = Literal["held", "pending", "leased", "completed", "dead"]
@@ -215,6 +219,15 @@ class Recovery:
     shown: int
     cut: bool
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that ended. checkpoints: that came of it. text: its conversation as it was taken in, None for none."""
+
+    checkpoints: tuple[Checkpoint, ...]
+    text: Ingested | None
+    score: SessionScore
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Document,
         DocumentHit,
         DocumentKind,
+        Ended,
         Entity,
         EntityChange,
         EntityPage,
@@ -425,6 +426,36 @@ class Pipeline:
 
         named = (event._replace(author=event.author or self.author.signature) for event in events)
         return store_events(self.database, self.configuration.continuity, named, now=self._now())
+
+    @property
+    def reads_conversations(self) -> bool:
+        """Whether a conversation is read at the end of its session without a person handing it in."""
+        return self.configuration.continuity.read_conversations
+
+    def end_session(
+        self, session: str, *, project: str = "", conversation: str = "", at: int | None = None
+    ) -> Ended:
+        """Ends a session, with its last checkpoint. conversation: all of it, as its agent keeps it: is read whole as
+        one long text, and tells which of the recalled memories helped. Errors as `ingest` and `follow_session`.
+        """
+        from core.pipeline.continuity.conversation import conversation_text
+        from core.pipeline.records import Ended
+        from core.pipeline.session_events import SessionEvent
+        from core.pipeline.writes.session_scores import store_score
+
+        kept = self.follow_session(SessionEvent("end", session, project, at=at))
+        said = conversation_text(conversation)
+        taken = None
+        if said.strip():
+            taken = self.ingest(
+                said, project=project, session=session, source_type="session", transcript=said
+            )
+        with self.database.checked_reading() as reader:
+            recalled = reader.session_memories.recalled_in(session)
+        by_id = self.memory.snapshot.by_id if recalled else {}
+        notes = {id: by_id[id].content for id in recalled if id in by_id}
+        score = store_score(self.database, self.configuration.feedback, session, notes, said, now=self._now())
+        return Ended(tuple(one for one in kept if one.session == session), taken, score)
 
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         """The sessions of agents, those that something happened in last first."""

@@ -10,6 +10,8 @@ EventKind = Literal["start", "prompt", "recall", "remember", "edit", "context", 
 class SessionEvent(NamedTuple):
     """Something that happened in a session. texts: the prompt, the question, what was stored, edited paths.
 
+    note_id: of a recall, what answered.
+
     mark: counts upwards in a session, for who may hand the same event in twice; 0 for who does not. at: epoch ms, None
     for now.
     """
@@ -20,4 +22,5 @@ class SessionEvent(NamedTuple):
     author: str = ""
     texts: tuple[str, ...] = ()
     mark: int = 0
+    note_id: str = ""
     at: int | None = None

@@ -211,7 +211,10 @@ class GuardrailsPart(msgspec.Struct, frozen=True):
 
 
 class ContinuityPart(msgspec.Struct, frozen=True):
-    """Checkpoints of sessions: how often, how many, how long, and how much of them is given back."""
+    """Checkpoints of sessions: how often, how many, how long, and how much of them is given back.
+
+    read_conversations: at the end of a session, as hooks tell of it; what a person hands in is read in any case.
+    """
 
     enabled: Annotated[bool, Words("Pipeline: makes checkpoints of sessions by itself")] = True
     prompt_interval: Annotated[
@@ -229,6 +232,9 @@ class ContinuityPart(msgspec.Struct, frozen=True):
     recovery_budget_chars: Annotated[
         int, Meta(ge=200, le=10_000), Words("Pipeline: characters that pick a session up again")
     ] = 2_000
+    read_conversations: Annotated[bool, Words("Pipeline: reads whole conversations when sessions end")] = (
+        False
+    )
 
 
 class TelemetryPart(msgspec.Struct, frozen=True):
@@ -261,14 +267,20 @@ class StructuralPart(msgspec.Struct, frozen=True):
 class FeedbackPart(msgspec.Struct, frozen=True):
     """How recall strengthens aspects, and how they fade."""
 
-    enabled: bool = True
-    fts_weight_delta: Fraction = 0.02
-    min_aspect_weight: Fraction = 0.1
-    max_aspect_weight: Fraction = 1.0
-    decay_enabled: bool = True
-    decay_rate: Fraction = 0.005
-    stale_days: Annotated[int, Meta(ge=1, le=365)] = 14
-    decay_interval_sessions: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    enabled: Annotated[bool, Words("Pipeline: what helped in a session weighs more")] = True
+    fts_weight_delta: Annotated[Fraction, Words("Pipeline: weight that an aspect gains when it helped")] = (
+        0.02
+    )
+    min_aspect_weight: Annotated[Fraction, Words("Pipeline: least weight of an aspect")] = 0.1
+    max_aspect_weight: Annotated[Fraction, Words("Pipeline: greatest weight of an aspect")] = 1.0
+    decay_enabled: Annotated[bool, Words("Pipeline: aspects that nothing confirms fade")] = True
+    decay_rate: Annotated[Fraction, Words("Pipeline: weight that a stale aspect loses")] = 0.005
+    stale_days: Annotated[
+        int, Meta(ge=1, le=365), Words("Pipeline: days until an unconfirmed aspect is stale")
+    ] = 14
+    decay_interval_sessions: Annotated[
+        int, Meta(ge=1, le=1_000), Words("Pipeline: sessions between two fadings of aspects")
+    ] = 10
 
 
 class HintsPart(msgspec.Struct, frozen=True):
@@ -324,7 +336,7 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     telemetry: Annotated[TelemetryPart, NOT_YET] = TelemetryPart()
     embedding_tracker: Annotated[EmbeddingTrackerPart, NOT_YET] = EmbeddingTrackerPart()
     structural: StructuralPart = StructuralPart()
-    feedback: Annotated[FeedbackPart, NOT_YET] = FeedbackPart()
+    feedback: FeedbackPart = FeedbackPart()
     hints: Annotated[HintsPart, NOT_YET] = HintsPart()
     dampening: DampeningPart = DampeningPart()
     predictor: Annotated[PredictorPart, NOT_YET] = PredictorPart()

@@ -58,8 +58,8 @@ def ingest(
 
     session = named_session(session)
     _check(file, nugget, session, transcript)
-    text = _read(file)
-    talk = _read(transcript) if transcript is not None else None
+    text = read_file(file)
+    talk = read_file(transcript) if transcript is not None else None
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()
     with Pipeline.open(call.folder, memory=memory, author=call.author) as pipeline:
@@ -116,7 +116,7 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
         )  # fmt: skip
 
 
-def _read(file: str) -> str:
+def read_file(file: str) -> str:
     """What a file, or standard input for "-", holds as UTF-8."""
     if file == "-":
         return read_text(file)

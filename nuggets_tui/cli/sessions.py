@@ -11,7 +11,8 @@ import click
 
 from core.model.names import iso
 from core.pipeline.session_events import EventKind, SessionEvent
-from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.groups import FOLDER, TEXT, CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.ingest import read_file
 from nuggets_tui.cli.invocation import Invocation, pass_call, read_text
 from nuggets_tui.cli.options import LIMIT, WholeNumber
 from nuggets_tui.cli.output import Line, Span, table, write_error
@@ -21,7 +22,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.pipeline.database.checkpoints import Checkpoint
-    from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview
+    from core.pipeline.records import Ended, KeptCheckpoint, Recovery, SessionOverview
     from core.pipeline.service import Pipeline
 
 NOT_FOUND: Final = 1
@@ -121,13 +122,26 @@ def checkpoint(call: Invocation, /, text: str, session: str | None, project: str
     call.answer(lambda: _kept_document(done), lambda: [_kept_line(done)])
 
 
-@command("end", epilog=example("nuggets session end"))
+@command("end", epilog=example("nuggets session end", "nuggets session end --transcript talk.jsonl"))
 @_session_option
 @_project_option
+@click.option(
+    "--transcript", type=FOLDER, metavar="FILE",
+    help="The whole conversation, as text or as the agent keeps it; is read whole for facts.",
+)  # fmt: skip
 @pass_call
-def end(call: Invocation, /, session: str | None, project: str | None) -> None:
-    """End a session. What happened since its last checkpoint is kept as its last one."""
-    _follow(call, "end", session, project)
+def end(call: Invocation, /, session: str | None, project: str | None, transcript: str | None) -> None:
+    """End a session. What happened since its last checkpoint is kept as its last one.
+
+    The conversation tells which of the memories that were recalled in the session helped.
+    """
+    name, about = session_id(session), _project(project)
+    said = read_file(transcript) if transcript is not None else ""
+    with _made(call) as pipeline:
+        done = pipeline.end_session(name, project=about, conversation=said)
+    if done.text is not None and done.text.warning and not call.as_json:
+        write_error(f"warning: {done.text.warning}")
+    call.answer(lambda: _ended_document(name, about, done), lambda: _ended_lines(name, done))
 
 
 @command(
@@ -204,6 +218,18 @@ def _ended(pipeline: Pipeline, found: Recovery) -> bool:
 # As JSON
 
 
+def _ended_document(name: str, about: str, done: Ended) -> dict[str, Any]:
+    return {
+        "session": name,
+        "project": about,
+        "checkpoints": [_checkpoint_document(one) for one in done.checkpoints],
+        "text": done.text.raw_id if done.text is not None else None,
+        "score": done.score.score,
+        "recalled": done.score.recalled,
+        "used": done.score.used,
+    }
+
+
 def _time(milliseconds: int | None) -> str | None:
     return None if milliseconds is None else iso(datetime.fromtimestamp(milliseconds / 1000, UTC))
 
@@ -255,6 +281,16 @@ def _recovery_document(found: Recovery | None) -> dict[str, Any]:
 
 
 # For people
+
+
+def _ended_lines(name: str, done: Ended) -> Iterator[Line]:
+    yield f"Session {name} ended."
+    for one in done.checkpoints:
+        yield f"Kept checkpoint {one.id}."
+    if done.text is not None:
+        yield f"Saved the conversation as {done.text.raw_id}."
+    if done.score.score is not None:
+        yield f"{done.score.used} of {plural(done.score.recalled, 'recalled memory', 'recalled memories')} helped."
 
 
 def _kept_line(done: KeptCheckpoint) -> str:

@@ -190,7 +190,10 @@ def _keep_event(agent: str, home: str, event: Mapping[str, Any], kind: str) -> N
     """Puts down that a session ends or is compacted; whoever brings it in makes the checkpoint."""
     if _is_followed(home, event):
         root = project_root(_text(event, "cwd", "workspace_roots"))
-        _spool(agent, home, event, {"event": kind, "text": "", "root": root})
+        _spool(
+            agent, home, event,
+            {"event": kind, "text": "", "root": root, "transcript": _text(event, "transcript_path")},
+        )  # fmt: skip
 
 
 def _is_followed(home: str, event: Mapping[str, Any]) -> bool:

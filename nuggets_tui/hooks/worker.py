@@ -28,6 +28,8 @@ DEFAULT: Final = "learnings"
 # So many paths of files one project remembers: more would drown what else is in its nugget.
 _MOST_PATHS: Final = 200
 _TITLE: Final = 60
+# Bytes.
+_LONGEST_CONVERSATION: Final = 100 << 20
 # What a record may say that happened in a session.
 _KINDS: Final = ("prompt", "compaction", "end")
 # A file that was not finished after so long is of a process that was killed.
@@ -106,7 +108,7 @@ def _record(path: Path) -> dict[str, Any] | None:
         record = json.loads(path.read_bytes())
         said, paths = record.get("said", []), record.get("paths", [])
         texts = [record["agent"], record["session"], record["nugget"], record.get("root", ""), *paths]
-        texts += [record.get("event", ""), record.get("text", "")]
+        texts += [record.get("event", ""), record.get("text", ""), record.get("transcript", "")]
         texts += [text for pair in said for text in pair]
         sound = all(isinstance(text, str) for text in texts) and all(len(pair) == 2 for pair in said)
         return record if sound else None
@@ -165,6 +167,21 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
 
     with Pipeline.open(home, author=_author(agent)) as pipeline:
         pipeline.follow_session(*events)
+        last = records[-1][1]
+        if last.get("event") == "end" and pipeline.reads_conversations:
+            said = _conversation(str(home), last.get("transcript", ""))
+            pipeline.end_session(session, project=last.get("root", ""), conversation=said)
+
+
+def _conversation(home: str, path: str) -> str:
+    """What an agent kept of its session; "" for what cannot be read."""
+    try:
+        if not path or os.stat(path).st_size > _LONGEST_CONVERSATION:
+            return ""
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError) as error:
+        write_log(home, "", "", f"the conversation cannot be read: {type(error).__name__}")
+        return ""
 
 
 def _nanoseconds(path: Path) -> int:

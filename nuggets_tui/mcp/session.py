@@ -173,9 +173,9 @@ class AgentSession:
 
     # What it did
 
-    def asked(self, question: str) -> None:
-        """Remembers a question for the next checkpoint."""
-        self._follow(SessionEvent("recall", self.id, self.project, texts=(question,)))
+    def asked(self, question: str, note_id: str = "") -> None:
+        """Remembers a question for the next checkpoint. note_id: what answered it."""
+        self._follow(SessionEvent("recall", self.id, self.project, texts=(question,), note_id=note_id))
 
     def stored(self, what: str) -> None:
         """Remembers what was stored for the next checkpoint."""

@@ -63,7 +63,7 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
     memory = session.reading()
     uncounted = memory.uncounted_recalls
     found = memory.recall(given.query, given.nugget or None, given.session or session.id)
-    session.asked(given.query)
+    session.asked(given.query, found.note_id or "" if found.found else "")
     notices = [f"{one.nugget_name} was passed over: {one.what}" for one in found.skipped]
     if memory.uncounted_recalls > uncounted:
         notices.append("the recall could not be counted; the answer is not affected")

@@ -276,7 +276,7 @@ class Database:
         """Brings the tables of a former version to the present one, each step all or nothing, after a copy of the file
         went into backups/. Whoever else opens it waits meanwhile, and finds it done.
         """
-        copied = False
+        copied, seen = False, migrations.version()
         # A script may make a table anew, which others refer to; it can be switched between transactions only.
         writer.execute("PRAGMA foreign_keys = OFF")
         try:
@@ -285,10 +285,11 @@ class Database:
                     version = migrations.version()
                     if not 0 < version < VERSION:
                         break  # another process did it while this one waited
-                    if not copied:
+                    # Whoever took a step while this one waited has made the copy.
+                    if not copied and version == seen:
                         # Nobody else writes now, so the copy is what the step begins with.
                         copy_database(self.path.parent, self.path, version, datetime.now(UTC))
-                        copied = True
+                    copied = True
                     migrations.take_step()
         finally:
             writer.execute("PRAGMA foreign_keys = ON")

@@ -69,6 +69,8 @@ _ONLY: Final = {
     "entity_aliases": "canonical_name",
     "chunks": "content_hash",
     "sessions": "session_key",
+    "session_memories": "session_key",
+    "session_scores": "session_key",
     "pending_checkpoints": "session_key",
 }
 

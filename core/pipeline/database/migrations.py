@@ -110,6 +110,13 @@ CREATE INDEX sessions_updated ON sessions (updated_at);
 CREATE TABLE pending_checkpoints (session_key TEXT PRIMARY KEY, activity TEXT NOT NULL, due_at INTEGER);
 CREATE INDEX pending_checkpoints_due ON pending_checkpoints (due_at);
 """
+# Which notes were recalled in which session, and whether they helped.
+_SESSION_MEMORIES: Final = """
+CREATE TABLE session_memories (session_key TEXT NOT NULL, note_id TEXT NOT NULL, times INTEGER NOT NULL, \
+recalled_at INTEGER NOT NULL, relevance REAL, PRIMARY KEY (session_key, note_id));
+CREATE TABLE session_scores (session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, score REAL, \
+recalled INTEGER NOT NULL, used INTEGER NOT NULL);
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
@@ -119,6 +126,7 @@ MIGRATIONS: Final = (
     _DOCUMENTS,
     _NOTE_NAMES,
     _SESSIONS,
+    _SESSION_MEMORIES,
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.outbox import Outbox
     from core.pipeline.database.proposals import Proposals
     from core.pipeline.database.raw import RawMemories
+    from core.pipeline.database.session_memories import SessionMemories
     from core.pipeline.database.sessions import Sessions
     from core.pipeline.database.transcripts import Transcripts
 
@@ -144,6 +145,13 @@ class Tables:
         from core.pipeline.database.raw import RawMemories
 
         return RawMemories(self.connection)
+
+    @cached_property
+    def session_memories(self) -> SessionMemories:
+        """Which memories were recalled in which session, and whether they helped."""
+        from core.pipeline.database.session_memories import SessionMemories
+
+        return SessionMemories(self.connection)
 
     @cached_property
     def sessions(self) -> Sessions:

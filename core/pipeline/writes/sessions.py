@@ -112,6 +112,8 @@ def _take(writer: Tables, settings: ContinuityPart, event: SessionEvent, now: in
     known = writer.sessions.session(event.session)
     if known is not None and event.mark and event.mark <= known.marked:
         return []
+    if event.note_id:
+        writer.session_memories.add(event.session, event.note_id, at)
     kept = []
     if known is not None and known.due is not None and known.due <= at:
         # Of events that come in later than they happened, each goes into the checkpoint of its time.

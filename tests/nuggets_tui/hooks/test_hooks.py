@@ -441,6 +441,27 @@ def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: 
         assert said in found.text
 
 
+@pytest.mark.parametrize("wanted", [False, True])
+def test_the_conversation_of_a_session_is_read_where_that_is_wanted(
+    wanted: bool, home: Path, hook: Run
+) -> None:
+    with memory_with_note(home):
+        pass
+    (home / "settings.toml").write_text(
+        f"[pipeline.continuity]\nread_conversations = {str(wanted).lower()}\n"
+    )
+    talk = home.parent / "talk.jsonl"
+    talk.write_text(
+        json.dumps({"type": "user", "message": {"role": "user", "content": "We chose PostgreSQL."}})
+    )
+    hook(event(home, "UserPromptSubmit", prompt="Fix the build."))
+    hook(event(home, "SessionEnd", transcript_path=str(talk)))
+    apply_caught(home)
+    with Pipeline.open(home) as pipeline:
+        assert pipeline.texts_waiting() == int(wanted)
+        assert [one.checkpoints for one in pipeline.sessions()] == [1]
+
+
 def test_prompts_of_a_session_that_was_cut_off_are_there_for_the_next_one(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass

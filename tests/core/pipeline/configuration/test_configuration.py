@@ -83,6 +83,7 @@ def test_no_key_is_without_a_source() -> None:
     ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
     ours |= {"extraction.windowChars", "extraction.windowOverlapChars"}
     ours |= {"extraction.maxWindows", "extraction.maxFacts", "documents.extractFacts"}
+    ours |= {"continuity.readConversations"}
     assert {key.reference for key in all_settings(PipelineConfiguration)} == {
         row["name"] for row in TABLE
     } | ours
