@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.records import (
         Accepted,
+        AddedDocument,
+        Document,
         Entity,
         EntityChange,
         EntityPage,
@@ -58,6 +60,7 @@ class PipelineView:
     entities: tuple[Entity, ...] = ()
     query: str = ""
     decided: bool = False
+    documents: tuple[Document, ...] = ()
 
 
 class PipelineSession:
@@ -151,7 +154,7 @@ class PipelineSession:
             pipeline = self.pipeline()
             return PipelineView(
                 pipeline.status(), True, tuple(pipeline.proposals(all=decided)), tuple(pipeline.jobs()),
-                tuple(pipeline.entities(query)), query, decided,
+                tuple(pipeline.entities(query)), query, decided, tuple(pipeline.documents()),
             )  # fmt: skip
 
         return await self._read(work)
@@ -287,6 +290,20 @@ class PipelineSession:
     async def ingest(self, text: str, nugget: str = "") -> Ingested:
         """Hands a text in; the first one makes the database. nugget: of its notes, "" for the usual one."""
         return await asyncio.to_thread(lambda: self.pipeline().ingest(text, nugget=nugget, author="person"))
+
+    async def add_document(self, source: str) -> AddedDocument:
+        """Adds the file of a path or the page of an address; the first one makes the database."""
+        from nuggets_tui.document_deeds import add_named
+
+        return await asyncio.to_thread(lambda: add_named(self.pipeline(), source))
+
+    async def remove_document(self, document_id: str) -> Document:
+        """Takes a document out of the search, until `restore_document`."""
+        return await asyncio.to_thread(lambda: self.pipeline().remove_document(document_id))
+
+    async def restore_document(self, document_id: str) -> Document:
+        """Brings a document back."""
+        return await asyncio.to_thread(lambda: self.pipeline().restore_document(document_id))
 
 
 def open_pipeline(memory: Memory, clock: Callable[[], datetime]) -> Pipeline:

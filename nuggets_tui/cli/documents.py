@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError, remedy_for
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import FOLDER, TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import Line, Span, SpanStyle, table, write_error, write_lines
 from nuggets_tui.cli.pipeline import opened_pipeline, record_document
+from nuggets_tui.document_deeds import NOTHING_SAVED, add_named
 from nuggets_tui.safe_text import plain
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from core.pipeline.service import Pipeline
 
 _MODULE: Final = "nuggets_tui.cli.documents"
-_NOTHING: Final = "nothing was saved"
-_SCHEMES: Final = ("http://", "https://")
 _EXCERPT: Final = 200
 _NOT_FOUND: Final = 1
 
@@ -79,7 +78,7 @@ def add(
     """
     if title is not None and len(sources) > 1:
         raise InvalidInputError(
-            "names one document", code=ErrorCode.BAD_OPTIONS, where="--title", kept=_NOTHING,
+            "names one document", code=ErrorCode.BAD_OPTIONS, where="--title", kept=NOTHING_SAVED,
             todo="add one document at a time",
         )  # fmt: skip
     from core.pipeline.service import Pipeline
@@ -90,14 +89,11 @@ def add(
             write_error(f"warning: {pipeline.notice}")
         most = pipeline.configuration.documents.max_content_bytes
         for source in sources:
-            given = {"title": title or "", "nugget": nugget or "", "project": project or ""}
-            if source.lower().startswith(_SCHEMES):
-                added.append(pipeline.add_document("url", source, b"", **given))
-            elif source == "-":
-                added.append(pipeline.add_document("text", "", _standard_input(most), **given))
+            named = {"title": title or "", "nugget": nugget or "", "project": project or ""}
+            if source == "-":
+                added.append(pipeline.add_document("text", "", _standard_input(most), **named))
             else:
-                path, data = _file(source, most)
-                added.append(pipeline.add_document("file", path, data, **given))
+                added.append(add_named(pipeline, source, **named))
     call.answer(lambda: [_added_document(one) for one in added], lambda: _added_lines(added))
 
 
@@ -183,28 +179,11 @@ def _named(document: str) -> str:
 # What is added
 
 
-def _file(source: str, most: int) -> tuple[str, bytes]:
-    """The absolute path of a file, and its bytes, or one more than may be. Raises InvalidInputError, StorageError."""
-    if not source.strip():
-        raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="FILE", kept=_NOTHING, todo="give a file"
-        )
-    try:
-        path = Path(source).expanduser().resolve()
-        with path.open("rb") as stream:
-            return str(path), stream.read(most + 1)
-    except (OSError, RuntimeError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        remedy = remedy_for(error, Path())
-        raise StorageError(
-            f"cannot be read ({said})", remedy=remedy, where=source, kept=_NOTHING,
-            todo="" if remedy else "give another file, an address, or -",
-        ) from error  # fmt: skip
-
-
 def _standard_input(most: int) -> bytes:
     if sys.stdin is None:
-        raise InvalidInputError("is closed", code=ErrorCode.EMPTY_TEXT, where="standard input", kept=_NOTHING)
+        raise InvalidInputError(
+            "is closed", code=ErrorCode.EMPTY_TEXT, where="standard input", kept=NOTHING_SAVED
+        )
     if can_ask():
         write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
     return sys.stdin.buffer.read(most + 1)

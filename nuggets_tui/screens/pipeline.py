@@ -27,7 +27,13 @@ from nuggets_tui.session import Session
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView, MakeLines
-from nuggets_tui.widgets.pipeline_details import entity_row, health_rows, proposal_row, work_rows
+from nuggets_tui.widgets.pipeline_details import (
+    document_row,
+    entity_row,
+    health_rows,
+    proposal_row,
+    work_rows,
+)
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import deed, plural
@@ -55,18 +61,23 @@ _AGES: Final = 5
 _ROOMY: Final = 26
 _NARROW: Final = 110
 _PAGES_KEPT: Final = 200
-_TITLES: Final = {"proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health"}
+_TITLES: Final = {"proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health",
+    "documents": "Documents",
+}  # fmt: skip
 _PANES: Final = tuple(_TITLES)
-_ABOUT: Final = {"proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health"}
+_ABOUT: Final = {"proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health",
+    "documents": "Document",
+}  # fmt: skip
 _EMPTY: Final = {
     "proposals": "No proposals.\nv shows those already decided.",
     "work": "No jobs.\nn submits a text.",
     "entities": "No entities yet:\nthe pipeline finds them in submitted texts.",
     "health": "",
+    "documents": "No documents.\nd adds a file or a page.",
 }
 # What is done to a row of one list, and so only while that one is in use.
 _OF_PANES: Final = {
-    "accept": "proposals", "refuse": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
+    "accept": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
     "pin": "entities", "resolve": "entities", "merge": "entities", "name": "entities",
 }  # fmt: skip
 
@@ -82,6 +93,7 @@ class PipelineScreen(Dialog[None]):
         Binding("2", "pane('work')", show=False),
         Binding("3", "pane('entities')", show=False),
         Binding("4", "pane('health')", show=False),
+        Binding("5", "pane('documents')", show=False),
         Binding("right", "pane_beside(1)", show=False),
         Binding("left", "pane_beside(-1)", show=False),
         Binding("tab", "switch", show=False, priority=True),
@@ -98,6 +110,7 @@ class PipelineScreen(Dialog[None]):
         Binding("m", "merge", show=False),
         Binding("o", "name", show=False),
         Binding("n", "submit", show=False),
+        Binding("d", "add_document", show=False),
         Binding("slash", "find", show=False),
         Binding("i,q", "close", show=False),
     ]
@@ -122,6 +135,8 @@ class PipelineScreen(Dialog[None]):
         # Ids of the entries that were written here and are not taken back, the latest last; a number is the id of a
         # change of entities.
         self._done: list[str | int] = []
+        # Ids of the documents that were removed here and are not back, the latest last.
+        self._removed: list[str] = []
         # The part of a name that entities are looked for by.
         self.query_text = ""
         self.open_pane = "proposals"
@@ -215,6 +230,7 @@ class PipelineScreen(Dialog[None]):
             mark_at=lambda place: proposals[place].id if proposals[place].open else "",
         )  # fmt: skip
         self._list("work").set_rows(work_rows(shown.jobs, now))
+        self._list("documents").set_rows([document_row(one) for one in shown.documents])
         self._list("entities").set_rows([entity_row(one) for one in shown.entities])
         self._list("health").set_rows(health_rows(shown.status, now) if shown.begun else [])
         self._name_panes()
@@ -274,6 +290,7 @@ class PipelineScreen(Dialog[None]):
             "work": counts(status),
             "entities": f"{status.entities:,} in submitted texts" if status.entities else "",
             "health": "",
+            "documents": f"{status.documents:,} searchable" if status.documents else "",
         }
         selected = len(self.proposals.selected)
         if selected:
@@ -390,7 +407,7 @@ class PipelineScreen(Dialog[None]):
 
     def _lines(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str | int]:
         """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
-        from core.pipeline.records import Entity, Job, StoredProposal
+        from core.pipeline.records import Document, Entity, Job, StoredProposal
 
         now, data = self.session.clock(), row.data if row is not None else None
         if not shown.begun:
@@ -404,6 +421,8 @@ class PipelineScreen(Dialog[None]):
             known = data.target in self._histories and data.target not in self._stale_texts
             wanted = "" if known or data.type != "extract" else data.target
             return partial(details.job_lines, data, raw, self._histories.get(data.target, ()), now), wanted
+        if isinstance(data, Document):
+            return partial(details.document_lines, data, now), ""
         if isinstance(data, Entity):
             page = self._entities.get(data.id)
             if page is None:
@@ -538,7 +557,12 @@ class PipelineScreen(Dialog[None]):
             self.review([one for one in self.now_shown.proposals if one.id in wanted])
 
     def action_refuse(self) -> None:
-        """Refuses what is meant for good; several only when asked once more."""
+        """Refuses what is meant for good; several only when asked once more. Of documents: removes one."""
+        if self.open_pane == "documents":
+            self._remove_document()
+            return
+        if self.open_pane != "proposals":
+            return
         meant = self._meant()
         if len(meant) == 1:
             self._refuse(meant)
@@ -568,6 +592,9 @@ class PipelineScreen(Dialog[None]):
     @work(group="decide", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was written here last, and nothing that was done elsewhere."""
+        if self.open_pane == "documents":
+            await self._restore_document()
+            return
         if not self._done:
             await self._offer_older_undo()
             return
@@ -683,6 +710,37 @@ class PipelineScreen(Dialog[None]):
     def _submitted(self, said: str | None) -> None:
         if said:
             notify(self, said)
+            self.read()
+
+    # Documents
+
+    def action_add_document(self) -> None:
+        """A file or page to add."""
+        from nuggets_tui.screens.pipeline_intake import AddDocumentScreen
+
+        self.app.push_screen(AddDocumentScreen(self.pipeline), self._submitted)
+
+    @work(group="decide", exit_on_error=False)
+    async def _remove_document(self) -> None:
+        row = self._list("documents").cursor_row
+        if row is None:
+            return
+        done = await self.attempt(self.pipeline.remove_document(row.key))
+        if done is not None:
+            self._removed.append(done.id)
+            notify(
+                self, f'Removed "{safe_line(done.title or done.source, _LONGEST_QUOTE)}". u brings it back.'
+            )
+            self.read()
+
+    async def _restore_document(self) -> None:
+        if not self._removed:
+            notify(self, "You removed no document here.")
+            return
+        done = await self.attempt(self.pipeline.restore_document(self._removed[-1]))
+        if done is not None:
+            self._removed.pop()
+            notify(self, f'"{safe_line(done.title or done.source, _LONGEST_QUOTE)}" is back.')
             self.read()
 
     # Entities
@@ -844,6 +902,7 @@ KEYS: Final = {
         "esc  close"
     ),
     "health": "p  pause · n  submit · tab  read · ?  help · esc  close",
+    "documents": "d  add · x  remove · u  bring back · tab  read · ?  help · esc  close",
     "details": "↑↓  scroll · tab  back to the list · esc  close",
     "query": "⏎  go to the list · esc  show all",
 }
@@ -861,10 +920,10 @@ HERE: Final = Here(
     "Pipeline",
     "Turns submitted texts into notes. Proposals are changes that wait for your decision, each with "
     "its source sentence; accept writes them. Jobs run, wait or failed. Entities are names in the "
-    "texts, with what the texts say about them. Health shows the model, today's calls and errors in "
-    "the configuration.",
+    "texts, with what the texts say about them. Documents are files and pages that a search finds. "
+    "Health shows the model, today's calls and errors in the configuration.",
     (
-        ("1 2 3 4  ← →", "go to a list; the current one is the largest"),
+        ("1 2 3 4 5  ← →", "go to a list; the current one is the largest"),
         ("tab  ⏎", "go to the details, to scroll them; tab goes back"),
         (
             "a  x",
@@ -883,6 +942,8 @@ HERE: Final = Here(
         ("o", "entities: give it another name, under which later texts mean it"),
         ("p", "pause or resume all programs; you can still submit texts"),
         ("n", "submit a text"),
+        ("d", "add a document: a file or a page"),
+        ("x  u", "documents: remove one; bring the last one back"),
         ("esc  i", "close"),
     ),
 )

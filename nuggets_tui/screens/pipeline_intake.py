@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.widgets import Input
 
 from core.errors import NuggetsError
 from nuggets_tui.pipeline_session import PipelineSession
 from nuggets_tui.pipeline_status import WORDS
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
-from nuggets_tui.widgets.fields import TextField
+from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -113,3 +114,60 @@ class SubmitScreen(TypedDialog[str]):
         if status.rests:
             return f". It waits: the pipeline is {WORDS[str(status.light)]}."
         return ". New facts are being extracted."
+
+
+class AddDocumentScreen(TypedDialog[str]):
+    """Takes the path of a file or the address of a page and adds it; answers with what became of it."""
+
+    heading = "Add a document"
+    keys = "⏎  add · esc  close"
+    about = (
+        "A text, Markdown, HTML or PDF file, or a page of the web. A search finds its parts once it is "
+        "indexed; a changed file or page replaces its former version."
+    )
+    not_saved = "It is not added. What you typed is still here; ⏎ tries again."
+
+    def __init__(self, pipeline: PipelineSession) -> None:
+        super().__init__()
+        self._pipeline = pipeline
+
+    def compose_inside(self) -> ComposeResult:
+        """One line."""
+        yield Field("File or address", id="source", hint="~/notes/design.md or https://…")
+
+    def on_mount(self) -> None:
+        """The cursor is in it."""
+        self.query_one("#source").focus()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What was typed."""
+        return {"source": self.query_one("#source", Field).value}
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """It begins empty."""
+        return {"source": ""}
+
+    @on(Input.Submitted, "#source")
+    def add(self, event: Input.Submitted) -> None:
+        """Adds it; nothing to add closes."""
+        event.stop()
+        if event.value.strip():
+            self._add(event.value.strip())
+        else:
+            self.dismiss(None)
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _add(self, source: str) -> None:
+        done = await self.attempt(self._pipeline.add_document(source))
+        if done is not None:
+            self.dismiss(_ADDED[done.outcome])
+
+
+_ADDED: Final = {
+    "new": "Added; it is being indexed.",
+    "changed": "Added; it replaces its former version once it is indexed.",
+    "known": "This document is there already.",
+    "restored": "This document was removed; it is back.",
+}

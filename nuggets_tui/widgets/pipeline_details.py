@@ -19,6 +19,7 @@ from nuggets_tui.pipeline_words import (
     age,
     author_name,
     counts,
+    document_state,
     job_state,
     mode_of,
     model_state,
@@ -37,6 +38,7 @@ from nuggets_tui.words import ago, plural
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import (
+        Document,
         Entity,
         EntityAttribute,
         EntityPage,
@@ -310,6 +312,29 @@ def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lin
     return lines
 
 
+def document_lines(document: Document, now: datetime, width: int) -> Lines:
+    """Where a document comes from, how far it is, and why it failed."""
+    lines = [
+        content(safe_line(document.title or document.source or document.id, _LINE), "bold"),
+        _muted(f"{document_state(document)} · added {age(document.created_at, now)}"),
+    ]
+    if document.source:
+        lines.append(_muted(document.source))
+    if document.length:
+        lines.append(_muted(f"{document.length:,} characters"))
+    if document.error:
+        lines += [
+            *_heading("What went wrong"),
+            Content.styled(safe_block(document.error, _LINE), "$text-error"),
+        ]
+        lines += [Content(""), _muted("Its job is dead: retry it in Jobs.")]
+    lines += [
+        Content(""),
+        Content.assemble(("x", "bold $text-accent"), (" takes it out of the search", MUTED)),
+    ]
+    return wrapped(lines, width)
+
+
 def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
     """How it stands with everything, in sentences."""
     lines = [*with_commands(status.why, "bold").wrap(width)] if status.why else []
@@ -484,6 +509,22 @@ def entity_row(entity: Entity) -> Row:
     flagged = (f"! {entity.review:,}  " if entity.review else "", "$text-warning")
     said = Content.assemble(flagged, content(f"{kind}{entity.mentions:,}×", MUTED))
     return Row(f"entity {entity.id}", (sides(head, said),), data=entity)
+
+
+def document_row(document: Document) -> Row:
+    """Its title and how far it is; below, why it failed."""
+    style = {"failed": _ERROR, "done": MUTED}.get(document.status, "$text-accent")
+    sign = {"failed": "✗", "done": "✓"}.get(document.status, "◔")
+    title = document.title or document.source or document.id
+    head = Content.assemble((f"{sign} ", f"bold {style}"), content(safe_line(title, _ROW_LINE)))
+    said = content(document_state(document), style)
+    if document.status == "indexing" and document.chunks:
+        share = document.chunks_written / document.chunks
+        said = content(f"{bar(share, _GAUGE)} {document_state(document)}", style)
+    lines = [sides(head, said)]
+    if document.error:
+        lines.append(sides(content(f"  {safe_line(document.error, _ROW_LINE)}", MUTED), Content("")))
+    return Row(document.id, tuple(lines), data=document)
 
 
 def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:

@@ -14,6 +14,7 @@ from core.model.change import Author
 from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Accepted,
+    Document,
     Entity,
     EntityAttribute,
     EntityMention,
@@ -97,6 +98,7 @@ class FakePipeline:
     settled: list[StoredProposal] = field(default_factory=list)
     entries: dict[str, list[StoredProposal]] = field(default_factory=dict)
     work: list[Job] = field(default_factory=list)
+    files: list[Document] = field(default_factory=list)
     texts: dict[str, RawMemory] = field(default_factory=dict)
     pages: dict[int, EntityPage] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -137,6 +139,9 @@ class FakePipeline:
 
     def jobs(self, status: str | None = None, most: int = 200) -> tuple[Job, ...]:
         return tuple(self.work[:most])
+
+    def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
+        return tuple(self.files)
 
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         return tuple(p.entity for p in self.pages.values() if query.lower() in p.entity.name.lower())

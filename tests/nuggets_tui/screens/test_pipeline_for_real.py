@@ -14,11 +14,12 @@ from core.memory import Memory
 from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import SubmitScreen
+from nuggets_tui.screens.pipeline_intake import AddDocumentScreen, SubmitScreen
 from nuggets_tui.screens.pipeline_review import ProposalsReview
 from nuggets_tui.widgets.completed_field import CompletedField
-from nuggets_tui.widgets.fields import TextField
+from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
 
@@ -89,3 +90,36 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.press("u")
             await app.until(lambda: contents(home).isdisjoint((CHOSEN, MOVES)))
         assert len(ollama.prompts) >= 1
+
+
+async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_back(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    count_as_daily(memory, datetime.now(UTC), {})
+    (home / "settings.toml").write_text('[pipeline.extraction]\nprovider = "none"\n', encoding="utf-8")
+    (tmp_path / "design.md").write_text("# Retry policy\n\nThe quetzal client retries.", encoding="utf-8")
+    async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+        await app.press("i")
+        screen = await app.screen(PipelineScreen)
+        await app.until(lambda: screen.now_shown is not None)
+        await app.press("d")
+        asked = await app.screen(AddDocumentScreen)
+        asked.query_one("#source", Field).value = str(tmp_path / "none.md")
+        await app.press("enter")
+        await app.until(lambda: "Cannot be read" in app.notices)
+        asked.query_one("#source", Field).value = str(tmp_path / "design.md")
+        await app.press("enter")
+        await app.screen(PipelineScreen)
+
+        def states() -> list[str]:
+            return [one.status for one in screen.now_shown.documents] if screen.now_shown else []
+
+        await app.until(lambda: states() == ["done"])
+        await app.press("5")
+        await app.until(lambda: screen.query_one("#documents", RowList).has_focus)
+        assert "Retry policy" in app.text
+        assert "searchable, 1 chunk" in app.text
+        await app.press("x")
+        await app.until(lambda: states() == [])
+        await app.press("u")
+        await app.until(lambda: states() == ["done"])
