@@ -80,6 +80,7 @@ JOB_TYPES: Final = {
     "extract": "extracting facts",
     "structural_classify": "grouping an entity's facts",
     "document_ingest": "indexing a document",
+    "hints": "making hints of a note",
 }
 _DOCUMENT_STATES: Final = {
     "queued": "queued", "extracting": "reading", "chunking": "cutting", "embedding": "embedding",

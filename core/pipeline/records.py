@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
 JobStatus = Literal["held", "pending", "leased", "completed", "dead"]
-JobType = Literal["extract", "structural_classify", "document_ingest"]
+JobType = Literal["extract", "structural_classify", "document_ingest", "hints"]
 ProposalStatus = Literal["proposed", "review", "applied", "deduped", "none", "rejected", "blocked", "skipped"]
 DocumentKind = Literal["text", "file", "url"]
 DocumentStatus = Literal[

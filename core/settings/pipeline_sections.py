@@ -286,10 +286,14 @@ class FeedbackPart(msgspec.Struct, frozen=True):
 class HintsPart(msgspec.Struct, frozen=True):
     """Questions that a memory may answer, made ahead by the model. max: of one memory; poll: milliseconds."""
 
-    enabled: bool = False
-    max: Annotated[int, Meta(ge=1, le=20)] = 5
-    timeout: ModelTimeout = 45_000
-    poll: Annotated[int, Meta(ge=1_000, le=60_000)] = 5_000
+    enabled: Annotated[bool, Words("Pipeline: a model makes questions that each note answers")] = False
+    max: Annotated[int, Meta(ge=1, le=20), Words("Pipeline: most such questions of one note")] = 5
+    timeout: Annotated[ModelTimeout, Words("Pipeline: milliseconds for the questions of one note")] = 45_000
+    poll: Annotated[
+        int,
+        Meta(ge=1_000, le=60_000),
+        Words("Pipeline: milliseconds between two looks for notes without questions"),
+    ] = 5_000
 
 
 class DampeningPart(msgspec.Struct, frozen=True):
@@ -337,6 +341,6 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     embedding_tracker: Annotated[EmbeddingTrackerPart, NOT_YET] = EmbeddingTrackerPart()
     structural: StructuralPart = StructuralPart()
     feedback: FeedbackPart = FeedbackPart()
-    hints: Annotated[HintsPart, NOT_YET] = HintsPart()
+    hints: HintsPart = HintsPart()
     dampening: DampeningPart = DampeningPart()
     predictor: Annotated[PredictorPart, NOT_YET] = PredictorPart()

@@ -1,6 +1,6 @@
 """What the pipeline's signals are worth: search with all of them, with each switched off, and with none.
 
-    python tests/benchmarks/signals.py [--data FOLDER|FILE.json ...] [--split dev|test|all]
+    python tests/benchmarks/signals.py [--data FOLDER|FILE.json ...] [--split dev|test|all] [--brief]
 
 The project's own sets, and those named, as in `retrieval.py`. The notes are those of people: the pipeline reads what
 they name and which hold a decision, without any model. nDCG@10, recall@10, MRR; in brackets the 95 % interval of the
@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -97,7 +97,7 @@ def measured(data: DataSet, parts: list[Linked], settings: str | None) -> tuple[
     return found.answerable(), (time.process_time() - began) / max(len(found.queries), 1) * 1000
 
 
-def report(data: DataSet) -> bool:
+def report(data: DataSet, variants: Sequence[tuple[str, str]]) -> bool:
     """Prints the table of one set; whether all signals are not worse than none for sure."""
     with linked(data) as parts:
         notes = sum(len(part.snapshot.notes) for part in data.collections)
@@ -107,7 +107,7 @@ def report(data: DataSet) -> bool:
         plain, took = measured(data, parts, None)
         line("no signals", plain, f"{took:>9.2f}")
         holds = True
-        for name, settings in VARIANTS:
+        for name, settings in variants:
             found, took = measured(data, parts, settings)
             line(name, found, f"{took:>9.2f}", interval(plain, found))
             if name == "all signals":
@@ -121,10 +121,11 @@ def main() -> None:
     )
     parser.add_argument("--data", nargs="*", type=Path, default=[])
     parser.add_argument("--split", default="all", choices=("dev", "test", "all"))
+    parser.add_argument("--brief", action="store_true", help="all signals and none, nothing between")
     given = parser.parse_args()
     os.environ["XDG_CONFIG_HOME"] = os.devnull
     sets = [own_set(), languages_set(), unanswered_set(), *map(outside_set, outside_files(given.data))]
-    held = [report(data.of_split(given.split)) for data in sets]
+    held = [report(data.of_split(given.split), VARIANTS[: 1 if given.brief else None]) for data in sets]
     sys.exit(not all(held))
 
 

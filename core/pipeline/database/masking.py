@@ -26,12 +26,12 @@ HOLDING: Final = (
     "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "pending_checkpoints", "documents", "chunks",
 )  # fmt: skip
 # Full-text indexes, which are made anew, and the words of each.
-_INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts")
+_INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts", "hints_fts")
 _SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
 # Texts that are stored compressed.
 _PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
 # Made of the notes: emptied, and made again.
-_REMADE: Final = ("note_names", "names", "note_links")
+_REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted")
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
     (

@@ -117,6 +117,24 @@ recalled_at INTEGER NOT NULL, relevance REAL, PRIMARY KEY (session_key, note_id)
 CREATE TABLE session_scores (session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, score REAL, \
 recalled INTEGER NOT NULL, used INTEGER NOT NULL);
 """
+# Questions that a note answers, as a model made them of what it says; they go when it is read anew. hinted: which notes
+# have been asked about, also where nothing came of it.
+_HINTS: Final = """
+CREATE TABLE hints (
+    id INTEGER PRIMARY KEY, note_id TEXT NOT NULL, hint TEXT NOT NULL, folded TEXT NOT NULL, UNIQUE (note_id, folded));
+CREATE TABLE hinted (note_id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE VIRTUAL TABLE hints_fts USING fts5 (hint, content='hints', content_rowid='id');
+CREATE TRIGGER hints_inserted AFTER INSERT ON hints BEGIN
+    INSERT INTO hints_fts (rowid, hint) VALUES (new.id, new.hint);
+END;
+CREATE TRIGGER hints_deleted AFTER DELETE ON hints BEGIN
+    INSERT INTO hints_fts (hints_fts, rowid, hint) VALUES ('delete', old.id, old.hint);
+END;
+CREATE TRIGGER hints_go AFTER DELETE ON note_links BEGIN
+    DELETE FROM hints WHERE note_id = old.note_id;
+    DELETE FROM hinted WHERE note_id = old.note_id;
+END;
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
@@ -127,6 +145,7 @@ MIGRATIONS: Final = (
     _NOTE_NAMES,
     _SESSIONS,
     _SESSION_MEMORIES,
+    _HINTS,
 )
 VERSION: Final = len(MIGRATIONS)
 

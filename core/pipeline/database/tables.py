@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from core.pipeline.database.entity_rows import EntityRows
     from core.pipeline.database.facts import Facts
     from core.pipeline.database.found_relations import FoundRelations
+    from core.pipeline.database.hints import Hints
     from core.pipeline.database.history import History
     from core.pipeline.database.jobs import Jobs
     from core.pipeline.database.masking import Masking
@@ -89,6 +90,13 @@ class Tables:
         from core.pipeline.database.found_relations import FoundRelations
 
         return FoundRelations(self.connection)
+
+    @cached_property
+    def hints(self) -> Hints:
+        """Questions that notes answer."""
+        from core.pipeline.database.hints import Hints
+
+        return Hints(self.connection)
 
     @cached_property
     def history(self) -> History:

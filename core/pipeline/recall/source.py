@@ -16,6 +16,7 @@ from core.pipeline.database.note_names import NotesNamed
 from core.pipeline.database.tables import Tables
 from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution, telling, tokens
 from core.pipeline.recall.entity_boost import NamedInQuery, names_in_query
+from core.pipeline.recall.hints import hint_signal, likeness
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.storage.files.sqlite import DATABASE_ERRORS, address_to_read
@@ -24,6 +25,9 @@ from core.storage.files.sqlite import DATABASE_ERRORS, address_to_read
 _PLACE: Final = 5
 _MOST_DECISIONS: Final = 3
 _LEAST_DECISION: Final = 0.2
+# So many hints are looked at; one says something of a query from such a likeness on.
+_MOST_HINTS: Final = 100
+_NEAR: Final = 0.5
 _LITTLE_MORE: Final = 1 + 1e-9
 # Nobody waits for who writes.
 _BUSY_SECONDS: Final = 0.05
@@ -73,10 +77,15 @@ class PipelineSignals:
         asked = self._names(reader, configuration, text)
         hubs = _hubs(reader, configuration, named)
         words = telling(tokens(text))
-        found: dict[str, tuple[Signal, ...]] = {}
+        hints = _hints(reader, configuration, words)
+        # What no word of the query found is found by its hint alone.
+        found: dict[str, tuple[Signal, ...]] = {
+            id: (hint_signal(hint, score, alone=True),) for id, (score, hint) in hints.items()
+        }
         for one in ranked:
             of_note = named.get(one.note.id, NotesNamed(frozenset(), False))
-            given = tuple(_signals(configuration, one, of_note, asked, hubs, words))
+            found.pop(one.note.id, None)
+            given = tuple(_signals(configuration, one, of_note, asked, hubs, words, hints.get(one.note.id)))
             if given:
                 found[one.note.id] = given
         for id in _decisions(reader, configuration, asked, ranked, named):
@@ -98,19 +107,38 @@ def _signals(
     asked: NamedInQuery,
     hubs: Collection[int],
     words: Collection[str],
+    hinted: tuple[float, str] | None,
 ) -> Iterator[Signal]:
     """What a note among the best hits gets, in the order in which it counts."""
     part, note = configuration.dampening, one.note
+    if hinted is not None:
+        yield hint_signal(hinted[1], hinted[0], alone=not one.shares_words)
     share, why = asked.best(of_note.names)
     if share and configuration.graph.boost_weight:
         yield Signal("entity", why, added=share * configuration.graph.boost_weight)
     drawn = None
-    if not (one.shares_words or share):
+    if not (one.shares_words or share or hinted):
         drawn = gravity(part, one.score, words, tokens(f"{note.title}\n{note.content}"))
     decided = of_note.protected or "decision" in note.tags
-    for signal in (drawn, hub(part, of_note.names, hubs), resolution(part, decided, note.content)):
+    # Of what was not asked for it says little that it is decided, or dated (measured).
+    settled = resolution(part, decided, note.content) if share else None
+    for signal in (drawn, hub(part, of_note.names, hubs), settled):
         if signal is not None:
             yield signal
+
+
+def _hints(
+    reader: Tables, configuration: PipelineConfiguration, words: Collection[str]
+) -> dict[str, tuple[float, str]]:
+    """Of notes with a hint that is near to the query, how near, and the hint that is nearest."""
+    found: dict[str, tuple[float, str]] = {}
+    if not configuration.hints.enabled:
+        return found
+    for hint in reader.hints.matching(words, _MOST_HINTS):
+        score = likeness(words, telling(tokens(hint.text)))
+        if score >= _NEAR and score > found.get(hint.note_id, (0.0, ""))[0]:
+            found[hint.note_id] = score, hint.text
+    return found
 
 
 def _hubs(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from core.pipeline.documents.fetch import Network
     from core.pipeline.workers.model_calls import ModelCaller
 
-TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify", "document_ingest")
+TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify", "document_ingest", "hints")
 MEMORY_NOT_FOUND: Final = "memory_not_found"
 ALREADY_EXTRACTED: Final = "already_extracted"
 
@@ -41,7 +41,7 @@ class JobContext:
 
 def needs_model(type: JobType) -> bool:
     """Whether a job of this type can do nothing without a model; the others have rules to go by."""
-    return type == "extract"
+    return type in ("extract", "hints")
 
 
 def uses_model(type: JobType) -> bool:
@@ -51,9 +51,13 @@ def uses_model(type: JobType) -> bool:
 
 def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
     """Does a job to its end, and what there is to warn of. Raises LostLeaseError, and what kept it from being done."""
-    return {"extract": _extract, "structural_classify": _classify, "document_ingest": _ingest_document}[
-        lease.job.type
-    ](context, lease)
+    run = {
+        "extract": _extract,
+        "structural_classify": _classify,
+        "document_ingest": _ingest_document,
+        "hints": _hints,
+    }
+    return run[lease.job.type](context, lease)
 
 
 def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
@@ -102,6 +106,18 @@ def _ingest_document(context: JobContext, lease: Lease) -> tuple[str, ...]:
     )
     why = take_turn(turn)
     return _skip(context, lease, why) if why else ()
+
+
+def _hints(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    from core.pipeline.workers.hints_job import NOTE_CHANGED, commit, prepare, think
+
+    text = prepare(context.database, lease.job, context.memory().snapshot)
+    if text is None:
+        return _skip(context, lease, NOTE_CHANGED)
+    hints = think(text, context.caller.about("hints"), context.configuration)
+    if not commit(context.database, lease.job, text, hints, lease.token, context.now()):
+        raise LostLeaseError(lease.job.id)
+    return ()
 
 
 def _skip(context: JobContext, lease: Lease, why: str) -> tuple[str, ...]:

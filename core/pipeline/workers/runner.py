@@ -18,6 +18,7 @@ from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
+from core.pipeline.workers.hints_job import enqueue_due
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
 from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
 from core.pipeline.workers.round_robin import RoundRobin
@@ -59,6 +60,7 @@ class Worker:
         self.notes = OutboxFlusher(database, memory, now)
         self._linking = NoteLinking(database)
         self._looked_at: int | None = None
+        self._hinted_at: int | None = None
         self._database = database
         self._memory = memory
         self._now = now
@@ -94,7 +96,7 @@ class Worker:
             done = TickResult(
                 released, reaped, job, brought.flushed, len(known.raws),
                 warnings=(*warnings, *known.warnings, *brought.warnings), read=self._got_on,
-                linked=self._link_notes(configuration, idle=job is None and not brought.flushed),
+                linked=self._link_notes(configuration, caller, idle=job is None and not brought.flushed),
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
 
@@ -110,8 +112,10 @@ class Worker:
         self._gathers_since = None
         return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
 
-    def _link_notes(self, configuration: PipelineConfiguration, *, idle: bool) -> int:
-        """Reads what the notes name while there is nothing else to do, and looks for new ones now and then."""
+    def _link_notes(self, configuration: PipelineConfiguration, caller: ModelCaller, *, idle: bool) -> int:
+        """Reads what the notes name while there is nothing else to do, and looks for new ones now and then. Then
+        puts in jobs for hints, where they are wanted.
+        """
         if not (idle and configuration.graph.enabled and self._may_lease(configuration)):
             return 0
         now, last = self._now(), self._looked_at
@@ -121,7 +125,14 @@ class Worker:
             # The last good snapshot serves, when the files cannot be read just now.
             with contextlib.suppress(NuggetsError):
                 memory.refresh(patient=False)
-        return self._linking.link(memory.snapshot)
+        linked = self._linking.link(memory.snapshot)
+        if linked or not configuration.hints.enabled or caller.provider is None:
+            return linked
+        asked = self._hinted_at
+        if asked is not None and 0 <= now - asked < configuration.hints.poll:
+            return 0
+        self._hinted_at = now
+        return enqueue_due(self._database, configuration, now)
 
     def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
         if self._rests:

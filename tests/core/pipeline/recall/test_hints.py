@@ -1,0 +1,116 @@
+"""Hints: a model's questions find a note by other words, and go when the note says something else."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kits.scripted_model import ScriptedModel
+
+from core.graph.edits import create_note, edit_note
+from core.memory import Memory
+from core.model.draft import Draft
+from core.pipeline.database.connection import Database
+from core.pipeline.models.provider import ModelUnavailableError
+from core.pipeline.recall.hints import hint_signal, parse_hints
+from core.pipeline.service import Pipeline
+from core.workspace import open_memory
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "recall.json").read_text())
+SETTINGS = "[pipeline.hints]\nenabled = true\nmax = 2\n"
+ANSWER = (
+    "1. Which service receives payments?\n- Who handles payments now?\n"
+    "which service receives payments?\nWhat is the weather?"
+)
+
+
+@pytest.mark.parametrize("vector", VECTORS["hints_parse"], ids=lambda vector: vector["id"])
+def test_vectors_of_reading_hints(vector: dict[str, Any]) -> None:
+    text = vector["input"].replace("<300 x>", "x" * 300)
+    assert list(parse_hints(text, 20)) == vector["expected"]
+
+
+@pytest.mark.parametrize("vector", VECTORS["hints_merge"], ids=lambda vector: vector["id"])
+def test_vectors_of_merging_hints(vector: dict[str, Any]) -> None:
+    content, hint = vector["input"]["content"], vector["input"]["hint"]
+    score = content or 0.0
+    if hint is not None:
+        score = hint_signal("", hint, alone=content is None).applied(score)
+    assert score == pytest.approx(vector["expected"]["score"])
+
+
+def test_no_more_than_were_asked_for_none_about_something_else_and_a_statement_is_no_question() -> None:
+    assert parse_hints(ANSWER, 2, "Acme: payments go to the Acme service") == (
+        "Which service receives payments?",
+        "Who handles payments now?",
+    )
+    assert parse_hints(ANSWER, 20, "about the disk") == ()
+    assert parse_hints("Issue tracker is at port 8080", 5) == ()
+    assert hint_signal("", 0.9, alone=True).applied(0.0) == 0.75
+
+
+def drained(home: Path, memory: Memory, model: ScriptedModel) -> None:
+    with Pipeline.open(home, memory=memory, provider=model) as pipeline:
+        for _ in range(20):
+            if not pipeline.tick().did_something:
+                break
+
+
+def asked_free(database: Path) -> None:
+    """A second writer gets in while the model is asked."""
+    other = Database.open(database, seconds=0.0)
+    with other.write() as writer:
+        writer.meta.put("asked", 1)
+    other.close()
+
+
+def test_a_note_is_found_by_the_words_of_a_hint_until_it_says_something_else(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    memory = open_memory(tmp_path)
+
+    def build(draft: Draft) -> None:
+        create_note(draft, "shop", "Acme", "All payments go through Acme.")
+        create_note(draft, "shop", "Disk", "The disk is full.")
+
+    memory.change("written", build)
+    (note,) = [note for note in memory.snapshot.notes if note.title == "Acme"]
+
+    def answered(prompt: str) -> str:
+        asked_free(tmp_path)
+        return ANSWER if "Acme" in prompt else "nothing"
+
+    model = ScriptedModel(by_prompt=answered)
+    drained(tmp_path, memory, model)
+    assert len(model.prompts) == 2
+    with closing(Database.open(tmp_path)) as database:
+        assert database.reading.hints.of_note(note.id) == (
+            "Which service receives payments?",
+            "Who handles payments now?",
+        )
+    found = memory.search_result("service receives")
+    assert [hit.note.id for hit in found.hits] == [note.id]
+    (told,) = [one for one in found.hits[0].breakdown.reasons if one.line == "signals"]
+    assert (told.kind, told.found) == ("hint", "Which service receives payments?")
+    (tmp_path / "settings.toml").write_text("")
+    assert [hit.note.id for hit in memory.search("service receives")] == []
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    memory.change("edited", lambda draft: edit_note(draft, note.id, content="Payments stopped at Acme."))
+    drained(tmp_path, memory, model)
+    assert len(model.prompts) == 3
+
+
+def test_an_outage_keeps_the_job(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    memory = open_memory(tmp_path)
+    memory.change("written", lambda draft: create_note(draft, "shop", "Acme", "All payments go to Acme."))
+
+    def away(prompt: str) -> Any:
+        return ModelUnavailableError("no connection")
+
+    with Pipeline.open(tmp_path, memory=memory, provider=ScriptedModel(by_prompt=away)) as pipeline:
+        for _ in range(6):
+            pipeline.tick()
+        assert [job.status for job in pipeline.jobs() if job.type == "hints"] == ["pending"]
