@@ -23,7 +23,7 @@ from core.errors import (
     Verify,
     partly_done,
 )
-from core.folder import GRAPH_FILE
+from core.folder import GRAPH_FILE, pages_of
 from core.local_zone import local_zone
 from core.model.names import iso
 from core.schedule import LastRun, due, latest, next_due
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
-WhyNot = Literal["", "not due", "running", "no memory"]
+WhyNot = Literal["", "not due", "running", "no memory", "pages"]
 _NAMES: Final = {
     "rewrite": "rewritten",
     "merge": "merged",
@@ -65,6 +65,7 @@ _SAID: Final[dict[WhyNot, str]] = {
     "not due": "the daily pass is not due",
     "running": "another process is running the daily pass",
     "no memory": "there is no memory to clean up yet",
+    "pages": "no pass runs unattended on Claude Code's pages; nuggets reflect runs one by hand",
 }
 
 
@@ -73,7 +74,8 @@ class DailyState:
     """The state of the daily pass.
 
     `last`: the run that counts, None for none. `running`: the lease of who runs it just now. `daemon`: which runs on
-    the folder; `daemon_applies` and `app_applies` as the settings are now. `unsure`: what of the settings that bear on
+    the folder; `daemon_applies` and `app_applies` as the settings are now, and False for Claude Code's pages: nothing
+    changes those unasked, which `pages` says. `unsure`: what of the settings that bear on
     it cannot be used; it is not run unattended then. `asked`: the review that an agent asked for since the last pass.
     """
 
@@ -86,6 +88,12 @@ class DailyState:
     app_applies: bool
     unsure: tuple[str, ...] = ()
     asked: ReviewRequest | None = None
+    pages: bool = False
+
+    @property
+    def why_never_unattended(self) -> str:
+        """In a clause: why no pass ever runs unattended here; "" where one may."""
+        return _SAID["pages"] if self.pages else ""
 
     @property
     def waits_for_a_person(self) -> bool:
@@ -163,17 +171,18 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
     """
     settings, now = load_settings(home), now.astimezone(zone or local_zone())
     known = runs(home)
-    last = _counting(known, now)
+    last, pages = _counting(known, now), pages_of(home) is not None
     return DailyState(
         last=_record(known, last),
         due=due(now, last, settings),
         next_due=next_due(now, last, settings),
         running=lease_of(home, now),
         daemon=daemon_on(home),
-        daemon_applies=settings.schedule.daemon_applies,
-        app_applies=settings.schedule.app_applies,
+        daemon_applies=settings.schedule.daemon_applies and not pages,
+        app_applies=settings.schedule.app_applies and not pages,
         unsure=_unsure(settings),
         asked=kept.review_request(home),
+        pages=pages,
     )
 
 
@@ -215,6 +224,8 @@ def run_daily_pass(
     known = runs(memory.home)
     if not wanted(known):
         return answer(known, "not due")
+    if if_due and memory.pages is not None:
+        return answer(known, "pages")
     if if_due and _unsure(settings):
         raise InvalidInputError(
             "; ".join(_unsure(settings)),

@@ -97,7 +97,9 @@ class Daemon:
             self._presence.hold(self._since)
             now = self._clock()
             state = daily_state(self.home, now, self._zone)
-            if not state.daemon_applies:
+            if state.why_never_unattended:
+                trouble = state.why_never_unattended
+            elif not state.daemon_applies:
                 trouble = (
                     "schedule.daemon_applies is off in settings.toml: the daily pass does not "
                     "run until you turn it on"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kits.claude_pages import tree, write_folder
 
+from core import Memory
+from core.daily import daily_state
 from core.memories import found_memories
+from core.places import home_of
+from nuggets_tui.daemon import Daemon
 
 
 @pytest.fixture
@@ -76,6 +81,28 @@ def test_a_folder_of_pages_among_the_memories_of_this_machine_is_one_that_opens(
     (found,) = found_memories(tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
     assert (found.kind, found.path) == ("claude", str(folder))
     assert "billing" in nuggets.ok("--home", found.path, "notes").lower()
+
+
+def test_no_cleanup_runs_on_pages_unasked_and_one_by_hand_does(folder: Path, nuggets: Any) -> None:
+    (folder / "copy.md").write_text((folder / "debugging.md").read_text())
+    before = tree(folder)
+    home = Path(nuggets.json("doctor")["home"])
+    assert home == folder
+    settings = home_of(folder) / "settings.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("[schedule]\napp_applies = true\n")
+    lines: list[str] = []
+    at = datetime(2026, 11, 18, 12, tzinfo=UTC)
+    daemon = Daemon(home_of(folder), clock=lambda: at, wait=lambda _: None, report=lines.append, zone=UTC)
+    daemon.run(once=True)
+    assert len(lines) == 1
+    assert "nuggets reflect" in lines[0]
+    state = daily_state(home_of(folder), at, UTC)
+    assert (state.due, state.daemon_applies, state.app_applies) == (True, False, False)
+    memory = Memory.open(folder, clock=lambda: at)
+    assert (memory.daily_pass().why_not, tree(folder)) == ("pages", before)
+    nuggets.ok("reflect", "--yes")
+    assert tree(folder) != before
 
 
 def test_a_page_that_cannot_be_read_is_a_finding_with_its_place(folder: Path, nuggets: Any) -> None:
