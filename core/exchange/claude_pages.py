@@ -278,39 +278,52 @@ def with_entry(index: str, file: str, note: Note, line: Line = NO_LINE) -> str:
     lines = _lines(index)
     if any(_entry(one) == file for one in lines):
         return index
+    if line.text:
+        texts, before = _lines(line.text), _lines(line.behind)
+        before = [""] * (len(texts) - len(before)) + before
+        for text, behind, place in zip(texts, before, line.places, strict=False):
+            at = _place_of(lines, behind, place)
+            if at == len(lines) and lines and lines[-1] == behind.rstrip("\r\n"):
+                lines = [*lines[:-1], behind]
+            lines = _inserted(lines, at, text)
+        return "".join(lines)
     newline = "\r\n" if "\r\n" in index else "\n"
     target = f"<{file}>" if " " in file else file
-    text = line.text or f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "")
-    place = len(lines)
-    if line.text and not line.behind:
-        place = 0
-    elif line.behind in lines:
-        place = lines.index(line.behind) + 1
-    elif not line.text:
-        pointing = [at for at, one in enumerate(lines) if _entry(one)]
-        place = pointing[-1] + 1 if pointing else len(lines)
-    if place == len(lines):
-        open_end = bool(lines) and not lines[-1].endswith("\n")
-        if open_end:
-            lines[-1] += newline
-        elif not text.endswith("\n"):
-            text += newline
-        return "".join([*lines, text.rstrip("\r\n") if open_end else text])
-    return "".join([*lines[:place], text if text.endswith("\n") else text + newline, *lines[place:]])
+    text = f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "")
+    if _entry(text) != file:
+        # No line can point to a file of such a name.
+        return index
+    pointing = [at for at, one in enumerate(lines) if _entry(one)]
+    place = pointing[-1] + 1 if pointing else len(lines)
+    return "".join(_inserted(lines, place, text + newline))
+
+
+def _place_of(lines: list[str], behind: str, place: int) -> int:
+    """Where a line goes that was at `place` behind another one, "" for none: there, else behind that line elsewhere."""
+    bare = [line.rstrip("\r\n") for line in lines]
+    fits = [at + 1 for at, line in enumerate(bare) if line == behind.rstrip("\r\n")] if behind else [0]
+    return min(fits, key=lambda at: abs(at - place), default=min(place, len(lines)))
+
+
+def _inserted(lines: list[str], place: int, text: str) -> list[str]:
+    newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
+    if place < len(lines):
+        text = text if text.endswith("\n") else text + newline
+    elif lines and not lines[-1].endswith("\n"):
+        lines, text = [*lines[:-1], lines[-1] + newline], text.rstrip("\r\n")
+    return [*lines[:place], text, *lines[place:]]
 
 
 def without_entry(index: str, file: str) -> tuple[str, Line]:
-    """The index without the line of a page, and that line."""
+    """The index without the lines of a page, of which there may be several, and those lines."""
     lines = _lines(index)
-    at = next((at for at, one in enumerate(lines) if _entry(one) == file), None)
-    if at is None:
-        return index, Line()
-    gone = Line(lines[at], lines[at - 1] if at else "")
-    if at and at == len(lines) - 1 and not lines[at].endswith("\n"):
+    places = [at for at, one in enumerate(lines) if _entry(one) == file]
+    kept = [one for at, one in enumerate(lines) if at not in places]
+    if places and kept and not lines[-1].endswith("\n") and kept[-1].rstrip("\r\n"):
         # The file had no line break at its end, and is to have none.
-        lines[at - 1] = lines[at - 1].rstrip("\r\n")
-        gone = Line(lines[at], lines[at - 1])
-    return "".join(lines[:at] + lines[at + 1 :]), gone
+        kept[-1] = kept[-1].rstrip("\r\n")
+    behind = "".join(lines[at - 1] for at in places if at)
+    return "".join(kept), Line("".join(lines[at] for at in places), behind, tuple(places))
 
 
 def entry_of(index: str, file: str) -> str:

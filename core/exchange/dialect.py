@@ -28,10 +28,13 @@ class Said(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of the index as it stood: its bytes, and the line before it."""
+    """The lines of a page in the index as they stood: their bytes, the line before each (none at the beginning), and
+    their numbers from 0.
+    """
 
     text: str = ""
     behind: str = ""
+    places: tuple[int, ...] = ()
 
 
 NO_LINE = Line()

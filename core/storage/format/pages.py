@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -565,8 +566,11 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
         return effective
     refuse_facts(pages, effective)
     taken = {note.page.file.lower() for note in graph.notes if note is not None and note.page is not None}
+    known = set(pages.files) | {
+        note.page.file for note in graph.notes if note is not None and note.page is not None
+    }
     taken |= {name.lower() for name in pages.files} | {pages.dialect.INDEX.lower()}
-    notes = [_completed(change, pages, taken) for change in effective.notes]
+    notes = [_completed(change, pages, taken, known) for change in effective.notes]
     for page in (change.after.page for change in notes if change.after is not None):
         if page is not None and len(page.text.encode()) > _LARGEST:
             raise InvalidInputError(
@@ -605,7 +609,7 @@ def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:
         )
 
 
-def _completed(change: NoteChange, pages: PageSet, taken: set[str]) -> NoteChange:
+def _completed(change: NoteChange, pages: PageSet, taken: set[str], known: set[str]) -> NoteChange:
     before, after = change.before, change.after
     if after is None:
         gone = _with_line(before, pages) if before is not None and not before.hidden else before
@@ -619,10 +623,17 @@ def _completed(change: NoteChange, pages: PageSet, taken: set[str]) -> NoteChang
     if page is None:
         file = dialect.file_for(after.title, taken)
         page = Page(file=file, text=dialect.new_page(file, after))
-    elif page.file.lower() in taken and page.file != dialect.INDEX:
+    elif page.file != dialect.INDEX and (page.file in known or _is_taken(page.file, pages, taken)):
         page = msgspec.structs.replace(page, file=dialect.file_for(after.title, taken))
+    page = msgspec.structs.replace(page, begun=dialect.INDEX not in pages.files)
     taken.add(page.file.lower())
+    known.add(page.file)
     return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page), pages))
+
+
+def _is_taken(file: str, pages: PageSet, taken: set[str]) -> bool:
+    """Whether a name is in use that differs in case alone, where the disk takes both for one."""
+    return file.lower() in taken and os.path.lexists(pages.path(file))
 
 
 def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note:
@@ -639,8 +650,10 @@ def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note
     elif before.hidden and not after.hidden and page.file != dialect.INDEX and page.file in pages.files:
         made = msgspec.structs.replace(made, file=dialect.file_for(after.title, taken))
         taken.add(made.file)
+    if before.hidden and not after.hidden:
+        made = msgspec.structs.replace(made, begun=dialect.INDEX not in pages.files)
     if not after.hidden:
-        made = msgspec.structs.replace(made, line=None, behind="")
+        made = msgspec.structs.replace(made, line=None, behind="", places=())
     return _saying(with_fields(after, page=made), pages)
 
 
@@ -676,7 +689,9 @@ def _with_line(note: Note, pages: PageSet) -> Note:
     if note.page is None or note.page.file == pages.dialect.INDEX:
         return note
     _, line = pages.dialect.without_entry(pages.index, note.page.file)
-    return with_fields(note, page=msgspec.structs.replace(note.page, line=line.text, behind=line.behind))
+    return with_fields(
+        note, page=msgspec.structs.replace(note.page, line=line.text, behind=line.behind, places=line.places)
+    )
 
 
 def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
@@ -684,10 +699,13 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     wanted: dict[str, str | None] = {}
     dialect, index = pages.dialect, pages.index
     words: str | None = None
+    begun = False
+    coming: list[tuple[NoteChange, Page]] = []
     names = set(pages.names)
     for change in effective.notes:
         before, after = _in_folder(change.before), _in_folder(change.after)
         if before is not None and (after is None or after.file != before.file):
+            begun = begun or before.begun
             if before.file == dialect.INDEX:
                 words = _without_text(before.text)
             else:
@@ -702,15 +720,27 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
         names.add(after.file)
         if pages.disk.get(after.file) != after.text:
             wanted[after.file] = after.text
-        index = _index_for(dialect, index, change, before, after)
+        if before is None:
+            coming.append((change, after))
+        else:
+            index = _index_for(dialect, index, change, before, after)
     if words is not None and words != dialect.own_words(index, names):
         index = dialect.with_own_words(index, names, words)
+    # Each line finds its place by its number once those before it are there.
+    for change, after in sorted(coming, key=_place_in_index):
+        index = _index_for(dialect, index, change, None, after)
     writes = [PageWrite(name, text) for name, text in wanted.items() if pages.disk.get(name) != text]
     known = pages.files.get(dialect.INDEX)
     if index != pages.index and not (known is not None and known.problem):
-        # An index that cannot be read stays as it is.
-        writes.append(PageWrite(dialect.INDEX, index or None))
+        # An index that cannot be read stays as it is, and an empty one goes only if there was none before.
+        writes.append(PageWrite(dialect.INDEX, index or (None if begun else "")))
     return writes
+
+
+def _place_in_index(one: tuple[NoteChange, Page]) -> tuple[int, ...]:
+    before = one[0].before
+    page = before.page if before is not None else one[1]
+    return page.places if page is not None and page.places else (sys.maxsize,)
 
 
 def _in_folder(note: Note | None) -> Page | None:
@@ -727,7 +757,7 @@ def _index_for(dialect: Dialect, index: str, change: NoteChange, before: Page | 
         if known is not None and known.line == "":
             # It had no line in the index before it was taken out.
             return index
-        line = Line(known.line or "", known.behind) if known is not None else NO_LINE
+        line = Line(known.line or "", known.behind, known.places) if known is not None else NO_LINE
         return dialect.with_entry(index, after.file, note, line)
     renamed = change.before is not None and change.before.title != note.title
     return dialect.with_other_entry(index, after.file, after.line) if renamed and after.line else index

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +15,7 @@ from kits.claude_pages import PAGES, note_of, tree, write_folder
 from core import Memory
 from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError, UnfinishedError
 from core.facts.edits import remember
-from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.change import ChangeSet
 from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
@@ -319,6 +320,68 @@ def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_
     other.bring_import(other.read_import(target))
     assert all(note.page is None for note in other.snapshot.notes)
     assert {note.title for note in other.snapshot.notes} == {note.title for note in memory.snapshot.notes}
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        None,
+        "",
+        "- [A](a.md)",
+        "- [B](b.md)\r\n- [A](a.md)",
+        "# One\n\n- [B](b.md)\n\n# Two\n\n- [A](a.md)\n\n",
+        "# I\r\n- [A](a.md)\r\n- [A again](a.md)\r\nwords\r\n",
+        "- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n- [A](a.md)",
+    ],
+)
+def test_undo_gives_back_the_exact_index_however_it_names_a_page(tmp_path: Path, index: str | None) -> None:
+    pages = {"a.md": "x\n", "b.md": "y\n"}
+    folder = write_folder(tmp_path, pages | ({} if index is None else {"MEMORY.md": index}))
+    before, memory = tree(folder), Memory.open(folder)
+    memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "a.md").id))
+    assert "a.md" not in tree(folder).get("MEMORY.md", b"").decode()
+    assert ("MEMORY.md" in tree(folder)) == (index is not None)
+    memory.undo()
+    assert tree(folder) == before
+    memory.change("new", lambda draft: create_note(draft, "claude", "New", "Text."))
+    memory.change("new", lambda draft: create_note(draft, "claude", "Newer", "Text."))
+    memory.undo()
+    memory.undo()
+    assert tree(folder) == before
+
+
+@pytest.mark.parametrize("act", [hide_note, delete_note])
+def test_undo_of_many_pages_at_once_gives_back_every_line_in_its_place(folder: Path, act: Any) -> None:
+    before, memory = tree(folder), Memory.open(folder)
+    ids = [note.id for note in memory.snapshot.notes]
+    memory.change("all", lambda draft: [act(draft, id) for id in ids])
+    assert set(tree(folder)) == {"MEMORY.md"}
+    memory.undo()
+    assert tree(folder) == before
+
+
+def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_path: Path) -> None:
+    pages = {"A.md": "one\n", "memory.md": "three\n", "MEMORY.md": "- [A](A.md)\n- [a](a.md)\n"}
+    folder = write_folder(tmp_path, pages)
+    if (folder / "a.md").exists():
+        pytest.skip("this disk takes names that differ in case alone for one")
+    (folder / "a.md").write_text("two\n")
+    before, memory = tree(folder), Memory.open(folder)
+    for name in ("A.md", "a.md", "memory.md"):
+        id = note_of(memory, name).id
+        memory.change("delete", lambda draft, id=id: delete_note(draft, id))  # type: ignore[misc]
+        memory.undo()
+        assert tree(folder) == before
+
+
+def test_a_file_whose_name_no_line_can_hold_gets_none(tmp_path: Path) -> None:
+    name = "b (1)\nc.md"
+    folder = write_folder(tmp_path, {"MEMORY.md": "", name: "text\n"})
+    before, memory = tree(folder), Memory.open(folder)
+    (folder / name).unlink()
+    memory.refresh()
+    memory.undo(memory.log()[0].change_set)
+    assert tree(folder) == before
 
 
 # Other programs
