@@ -626,6 +626,8 @@ def _completed(change: NoteChange, pages: PageSet, taken: set[str], known: set[s
     elif page.file != dialect.INDEX and (page.file in known or _is_taken(page.file, pages, taken)):
         page = msgspec.structs.replace(page, file=dialect.file_for(after.title, taken))
     page = msgspec.structs.replace(page, begun=dialect.INDEX not in pages.files)
+    if page.file == dialect.INDEX:
+        page = msgspec.structs.replace(page, line=dialect.own_words(pages.index, pages.names))
     taken.add(page.file.lower())
     known.add(page.file)
     return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page), pages))
@@ -707,7 +709,7 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
         if before is not None and (after is None or after.file != before.file):
             begun = begun or before.begun
             if before.file == dialect.INDEX:
-                words = _without_text(before.text)
+                words = _without_text(before.text) if before.line is None else before.line
             else:
                 wanted[before.file] = None
                 names.discard(before.file)

@@ -16,7 +16,7 @@ from core import Memory
 from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
-from core.model.change import ChangeSet
+from core.model.change import ChangeSet, NoteChange
 from core.model.infer import MetaInput
 from core.pipeline.service import Pipeline
 from core.places import folder_of, home_of
@@ -372,6 +372,28 @@ def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_pa
         memory.change("delete", lambda draft, id=id: delete_note(draft, id))  # type: ignore[misc]
         memory.undo()
         assert tree(folder) == before
+
+
+@pytest.mark.parametrize("index", [None, "", "\n\n", "- [X](x.md)\n"])
+def test_undo_of_an_import_of_pages_gives_back_the_index_without_its_words(
+    folder: Path, tmp_path: Path, index: str | None
+) -> None:
+    pages = {"x.md": "x\n"} | ({} if index is None else {"MEMORY.md": index})
+    other = write_folder(tmp_path / "other", pages)
+    before, memory = tree(other), Memory.open(other)
+    notes = Memory.open(folder).snapshot.notes
+    memory.apply(
+        ChangeSet(
+            id="1",
+            at="",
+            author=memory.author,
+            reason="import",
+            notes=tuple(NoteChange(id=note.id, before=None, after=note) for note in notes),
+        )
+    )
+    assert "Ask before you push." in tree(other)["MEMORY.md"].decode()
+    memory.undo()
+    assert tree(other) == before
 
 
 def test_a_file_whose_name_no_line_can_hold_gets_none(tmp_path: Path) -> None:
