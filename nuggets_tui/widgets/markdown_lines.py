@@ -62,6 +62,10 @@ def load_parser() -> None:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
+    # markdown_it imports html.entities, and holds that module's lock while it waits for html. A thread that imports
+    # html meanwhile waits the other way round, and Python ends one of the imports with an error. So html goes first.
+    import html  # noqa: F401
+
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"maxNesting": 20}).enable(["table", "strikethrough"])
