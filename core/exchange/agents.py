@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from core.exchange.bullets import bullets_of
@@ -18,18 +19,20 @@ FILES: Final = frozenset(
         "copilot-instructions.md",
     )
 )
+# What `nuggets agent install` put into the page. It tells how to ask the memory and is none of it.
+_OURS: Final = re.compile(r"^<!-- nuggets:begin.*?^<!-- nuggets:end -->[^\r\n]*", re.MULTILINE | re.DOTALL)
 _PERSONAL: Final = ("/.claude", "/.codex", "/.gemini")
 
 
 def read(source: Source) -> Parsed:
-    """A note for each bullet; what stands between them is named."""
+    """A note for each bullet; what stands between them is named, our own lines aside."""
     records: list[Record] = []
     left_out: list[LeftOut] = []
     folder = source.path.rstrip("/") if source.folder else source.path.rpartition("/")[0]
     meta = MetaInput(scope="user" if folder.endswith(_PERSONAL) else "project", source="explicit_user")
     for file in source.files:
         try:
-            found, lines = bullets_of(file.name, text_of(file))
+            found, lines = bullets_of(file.name, _without_ours(text_of(file)))
         except FormatError as error:
             left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
             continue
@@ -42,3 +45,8 @@ def read(source: Source) -> Parsed:
                 )
             )
     return Parsed(tuple(records), None, tuple(left_out))
+
+
+def _without_ours(text: str) -> str:
+    """Our lines as blank ones, so that the others keep their numbers."""
+    return _OURS.sub(lambda found: "\n" * found[0].count("\n"), text)

@@ -98,6 +98,19 @@ def test_bullets_of_instructions_are_memories_and_the_rest_is_named() -> None:
     assert left_out(found) == [("AGENTS.md: line 3", "4 lines are no bullets")]
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_the_lines_that_connect_an_agent_are_no_memories_and_not_named(tmp_path: Path, newline: str) -> None:
+    ours = "<!-- nuggets:begin (ours) -->\n## Memory\n\nAsk memory.\n- As a bullet\n<!-- nuggets:end -->\n"
+    text = f"- Use pnpm\n\n{ours}\nA sentence.\n- Never push on Fridays\n"
+    page = tmp_path / "CLAUDE.md"
+    page.write_bytes(text.replace("\n", newline).encode())
+    found = parse(read_source(page), "agents")
+    assert [(one.title, one.where) for one in found.records] == [
+        ("Use pnpm", "CLAUDE.md: line 1"), ("Never push on Fridays", "CLAUDE.md: line 11"),
+    ]  # fmt: skip
+    assert left_out(found) == [("CLAUDE.md: line 10", "is no bullet")]
+
+
 def test_rows_of_a_table_are_facts() -> None:
     found = parsed("csv/facts.csv", "csv")
     assert [(one.nugget, one.title, one.content, one.hits) for one in found.records] == [
