@@ -72,8 +72,10 @@ _SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": _Bash, "zsh": ZshCompl
 @command(
     "completion",
     epilog=example(
+        "mkdir -p ~/.local/share/bash-completion/completions",
         "nuggets completion bash > ~/.local/share/bash-completion/completions/nuggets",
         'nuggets completion zsh > "${fpath[1]}/_nuggets"',
+        "mkdir -p ~/.config/fish/completions",
         "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
     ),
 )
