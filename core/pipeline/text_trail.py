@@ -20,7 +20,9 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
     """
     raw = reader.raw.raw_of(_target_of_job(reader, said.strip()) or reader.raw.resolve_id(said))
     if raw is None:
-        raise NotFoundError("no submitted text or job has this id", where=said)
+        raise NotFoundError(
+            "no submitted text or job has this id", where=said, todo="nuggets pipeline jobs lists them"
+        )
     job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
     return TextTrail(
         raw,

@@ -303,7 +303,10 @@ class Exchange:
             )  # fmt: skip
         without = set() if secrets else _names_of(held, snapshot)
         left = tuple(
-            LeftOut(one.id, f"looks as if it held a credential ({', '.join(one.kinds)})")
+            LeftOut(
+                one.id,
+                f"looks as if it held a credential ({', '.join(one.kinds)}); --with-secrets exports it",
+            )
             for one in held.values()
             if not secrets
         )

@@ -363,8 +363,12 @@ def _beside_lines(done: ExportResult) -> Iterator[Line]:
     if len(done.left_out) > _SHOWN:
         yield Span(f"and {len(done.left_out) - _SHOWN:,} more are left out", "warn")
     if done.secrets:
-        said = plural(done.secrets, "note or fact", "notes and facts")
+        said = plural(
+            done.secrets,
+            "note or fact in it looks like it holds a credential",
+            "notes and facts in it look like they hold a credential",
+        )
         yield Span(
-            f"{said} in it look like they hold a credential: keep it safe; nuggets secrets lists them.",
+            f"{said}: keep the file safe; nuggets secrets lists them.",
             "warn",
         )
