@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -24,6 +25,8 @@ DEFAULT_TOKENS: Final = 1_200
 PROMOTED: Final = "promoted"
 # Characters of one note: a briefing is for finding a note, recall is for reading it.
 _LINE: Final = 220
+# Marks of Markdown that a title made of a sentence is without.
+_MARKS: Final = re.compile(r"[`*_]")
 # What is promoted gets so much of the budget at most.
 _SHARE_OF_PROMOTED: Final = 0.5
 # Days after which what was touched last counts a third.
@@ -185,8 +188,17 @@ def _next(queue: deque[Note]) -> Note | None:
 
 def _line(note: Note) -> str:
     title, content = one_line(note.title) or note.id, one_line(note.content)
-    said = f"{title}: {content}" if content else title
+    said = content if _begins(content, title) else f"{title}: {content}" if content else title
     return said if len(said) <= _LINE else f"{said[: _LINE - 1].rstrip()}…"
+
+
+def _begins(content: str, title: str) -> bool:
+    """Whether a text begins with its title as a sentence, or the beginning of one: notes made of a sentence do."""
+    plain, start = (_MARKS.sub("", one).casefold() for one in (content[: 2 * _LINE], title))
+    cut, start = start.endswith("…"), start.rstrip(" .!?…")
+    if not start or not plain.startswith(start):
+        return False
+    return cut or plain[len(start) : len(start) + 1] in ("", *".!?…")
 
 
 def _bullet(briefed: BriefedNote) -> str:

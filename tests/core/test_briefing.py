@@ -117,6 +117,23 @@ def test_text_of_a_note_cannot_pass_for_a_heading_or_another_note() -> None:
     assert "\x1b" not in found.text
 
 
+@pytest.mark.parametrize(
+    ("title", "content", "line"),
+    [
+        ("I prefer tabs", "I prefer tabs.", "I prefer tabs."),
+        ("Run make check first", "Run `make check` first", "Run `make check` first"),
+        ("Short first", "Short first. And why.", "Short first. And why."),
+        ("A sentence that…", "A sentence that was cut.", "A sentence that was cut."),
+        ("port", "portable", "port: portable"),
+        ("deploy", "deploy on Tuesdays", "deploy: deploy on Tuesdays"),
+        ("…", "Words", "…: Words"),
+        ("Only a title", "", "Only a title"),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_is_title_and_text_is_said_once(title: str, content: str, line: str) -> None:
+    assert briefed(make_note(1, title=title, content=content)).notes[0].line == line
+
+
 def test_an_empty_memory_says_so() -> None:
     assert "empty" in briefed().text
     assert briefed(tokens=3).text == ""
