@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from core.pipeline.records import Conversation, Ingested, PipelineStatus, RawMemory
 
 _NOTHING: Final = "nothing was saved"
-_WHO_WORKS: Final = "`nuggets daemon` extracts the facts, or the app while it is open."
+_WHO_WORKS: Final = (
+    "`nuggets daemon` extracts the facts, or the app while it is open; "
+    "`nuggets pipeline` says whether a model answers."
+)
 
 
 @command(
