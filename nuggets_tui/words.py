@@ -13,6 +13,7 @@ from core.model.change import OURSELVES, drops_recall
 from core.model.fact import Fact
 from core.model.names import parse_iso
 from core.model.note import Note
+from core.text.normalise import squeeze
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -449,6 +450,13 @@ _UNDECODED: Final[Mapping[Undecoded, str]] = {
     "costly": "read from the fact file: decoding the nugget would take too long",
     "unsure": "read from the fact file: the nugget's vectors are not sure",
 }
+
+
+def other_side_lines(found: Recall) -> list[str]:
+    """The notes that say otherwise than an answer, while nobody decided between them, a line each."""
+    sides = [("disputed by", one) for one in found.disputed_by]
+    sides += [("disputes", one) for one in found.disputes]
+    return [f"{how} {one.note_id}, undecided: {squeeze(one.content)}" for how, one in sides]
 
 
 def how_sure(found: Recall) -> str:

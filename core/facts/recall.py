@@ -27,7 +27,7 @@ from core.text.mask import all_masked
 if TYPE_CHECKING:
     from core.facts.decode import Decoded
 
-__all__ = ["AlsoHeld", "Match", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
+__all__ = ["AlsoHeld", "Match", "OtherSide", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
 
 Undecoded = Literal["", "overfull", "costly", "unsure"]
 """Why the vectors gave no answer: the nugget holds too many facts for them, decoding would take too much time or
@@ -70,6 +70,13 @@ class AlsoHeld(msgspec.Struct, frozen=True):
     answer: str
 
 
+class OtherSide(msgspec.Struct, frozen=True):
+    """A note that says otherwise than the answer, while nobody decided which of them holds."""
+
+    note_id: str
+    content: str
+
+
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query; with found=False everything else is empty, but for `skipped` and `candidates`.
 
@@ -81,7 +88,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     the match. It is never above that strength where the key was guessed or fits weakly, and below 0.9 where a word
     of the question is missing. key: the key that was meant. via: "facts", "graph" or
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
-    other values that other nuggets hold under that key.
+    other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
+    answer. disputes: what the answer would replace.
     """
 
     answer: str | None = None
@@ -100,6 +108,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     judgement: Judgement = "nothing"
     candidates: tuple[Candidate, ...] = ()
     also: tuple[AlsoHeld, ...] = ()
+    disputed_by: tuple[OtherSide, ...] = ()
+    disputes: tuple[OtherSide, ...] = ()
 
 
 class _Candidate(NamedTuple):

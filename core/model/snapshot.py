@@ -29,6 +29,7 @@ from core.errors import (
 from core.model.fact import Fact, Nugget
 from core.model.names import did_you_mean, did_you_mean_note
 from core.model.note import Link, Note
+from core.model.note_origin import disputed_note
 
 
 class ProblemKind(StrEnum):
@@ -157,6 +158,16 @@ class Snapshot:
             for link in note.links:
                 found.setdefault(link.to, []).append((note.id, link))
         return {target: tuple(links) for target, links in found.items()}
+
+    @cached_property
+    def disputing(self) -> Mapping[str, tuple[Note, ...]]:
+        """For each note the visible ones that say otherwise, while nobody decided between them."""
+        found: dict[str, list[Note]] = {}
+        for note in self.notes:
+            disputed = disputed_note(note) if note.extra else ""
+            if disputed:
+                found.setdefault(disputed, []).append(note)
+        return {target: tuple(notes) for target, notes in found.items()}
 
     @cached_property
     def nugget_names(self) -> tuple[str, ...]:
@@ -305,6 +316,8 @@ def inherit_indexes(former: Snapshot, following: Snapshot) -> None:
         given["fact_notes"] = former.fact_notes
     if "hidden_facts" in made and not any(note.hidden_fact for note in _all(few)):
         given["hidden_facts"] = former.hidden_facts
+    if "disputing" in made and not any(map(disputed_note, _all(few))):
+        given["disputing"] = former.disputing
     vars(following).update(given)
 
 

@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from core.errors import NuggetsError
 from core.model.fact import Nugget
 from core.model.note import Note, VectorSpec
+from core.model.note_origin import disputed_note
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
 from core.settings import Settings
@@ -284,6 +285,8 @@ class _Keyed:
         self.nugget = nugget
         self.groups: dict[str, list[tuple[int, str]]] = {}
         self._notes = snapshot.fact_notes
+        self._disputing = snapshot.disputing
+        self._by_id = snapshot.by_id
         self._values = digest(repr(nugget.meta), repr([fact.value for fact in nugget.facts]))
         for place, fact in enumerate(nugget.facts):
             folded = exact_form(fact.key)
@@ -297,6 +300,9 @@ class _Keyed:
             note = self._notes.get((self.nugget.name, key))
             yield f"{place} {note.id if note is not None else ''}"
             yield key
+            if note is not None:
+                sides = (*self._disputing.get(note.id, ()), self._by_id.get(disputed_note(note)))
+                yield from (repr((one.id, one.hidden, one.content)) for one in sides if one is not None)
 
 
 def _copy(folded: str, one: _Keyed, entries: Entries) -> None:

@@ -15,10 +15,11 @@ import msgspec
 from core.errors import LockTimeoutError, NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
+from core.model.note_origin import disputed_note
 from core.text.mask import all_masked
 
 if TYPE_CHECKING:
-    from core.facts.recall import Recall, Recaller
+    from core.facts.recall import OtherSide, Recall, Recaller
     from core.model.draft import Draft
     from core.model.note import Note
     from core.model.snapshot import Snapshot
@@ -79,7 +80,7 @@ class RecallService:
     ) -> Recall:
         """See `Memory.recall`."""
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        found = self._recalled(snapshot, query, nugget, syntax)
+        found = _with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax))
         if record and found.found:
             with self._guard:
                 self._record(found, session or self._default_session())
@@ -87,7 +88,7 @@ class RecallService:
 
     def answer(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
         """What a recall of these words alone is answered. Counts nothing; errors as in `recall`."""
-        return self._recalled(snapshot, query, nugget, syntax=False)
+        return _with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
 
     def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool) -> Recall:
         from core.facts.recall import Recall
@@ -178,6 +179,25 @@ class RecallService:
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def _with_other_sides(snapshot: Snapshot, found: Recall) -> Recall:
+    """The answer with the notes that say otherwise, while nobody decided between them."""
+    note = snapshot.by_id.get(found.note_id) if found.note_id else None
+    if note is None:
+        return found
+    target = snapshot.by_id.get(disputed_note(note))
+    disputed = () if target is None or target.hidden else (target,)
+    disputed_by, disputes = _other_sides(snapshot.disputing.get(note.id, ())), _other_sides(disputed)
+    if not disputed_by and not disputes:
+        return found
+    return msgspec.structs.replace(found, disputed_by=disputed_by, disputes=disputes)
+
+
+def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:
+    from core.facts.recall import OtherSide
+
+    return tuple(OtherSide(note.id, note.content) for note in notes if not all_masked(note.content))
 
 
 def counted_key(found: Recall, note: Note | None) -> str | None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from core.text.normalise import squeeze
 from nuggets_tui.cli.output import LONGEST, Line, Span, error_line, json_text, render, shorten
-from nuggets_tui.words import how_sure, skipped_lines, why_candidate
+from nuggets_tui.words import how_sure, other_side_lines, skipped_lines, why_candidate
 
 if TYPE_CHECKING:
-    from core.facts.recall import AlsoHeld, Recall, Skipped
+    from core.facts.recall import AlsoHeld, OtherSide, Recall, Skipped
     from core.model.judgement import Candidate
     from core.model.note import Note
 
@@ -73,6 +73,8 @@ def recall_document(found: Recall) -> dict[str, object]:
         "noteId": found.note_id,
         **({} if found.found else _offered_document(found)),
         **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
+        **({"disputedBy": [_side_document(one) for one in found.disputed_by]} if found.disputed_by else {}),
+        **({"disputes": [_side_document(one) for one in found.disputes]} if found.disputes else {}),
         **({"undecoded": found.undecoded} if found.undecoded else {}),
         **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
     }
@@ -102,6 +104,10 @@ def _also_document(one: AlsoHeld) -> dict[str, str]:
     return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
 
 
+def _side_document(one: OtherSide) -> dict[str, str]:
+    return {"noteId": one.note_id, "content": one.content}
+
+
 def _skipped_document(one: Skipped) -> dict[str, str]:
     return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
 
@@ -117,6 +123,7 @@ def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Lin
     yield Span(" · ".join(part for part in parts if part), "dim")
     for one in found.also:
         yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
+    yield from (Span(shorten(line, LONGEST), "warn") for line in other_side_lines(found))
     for note, reason in related:
         yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
         for line in note.content.split("\n"):

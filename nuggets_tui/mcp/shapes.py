@@ -79,6 +79,11 @@ class RelatedNote(Answer):
     reason: str
 
 
+class OtherSide(Answer):
+    id: str
+    text: str
+
+
 class RecallAnswer(Answer):
     judgement: Literal["found", "not sure", "nothing"] = Field(
         description="found: an answer. not sure: candidates, none of them claimed. nothing: no answer."
@@ -98,6 +103,12 @@ class RecallAnswer(Answer):
         default=[], description="Where it is not sure: the notes that may answer."
     )
     also: list[OtherFact] = Field(default=[], description="What other nuggets hold under the same key.")
+    disputed_by: list[OtherSide] = Field(
+        default=[], description="Newer notes that say otherwise; nobody decided yet: tell the user of both."
+    )
+    disputes: list[OtherSide] = Field(
+        default=[], description="The older notes that the answer says otherwise than; nobody decided yet."
+    )
     related: list[RelatedNote] = Field(default=[], description="Notes linked with the answer, if asked for.")
     notices: list[str] = []
 

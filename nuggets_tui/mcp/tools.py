@@ -17,7 +17,7 @@ from nuggets_tui.mcp.session import AgentSession
 from nuggets_tui.words import deed, how_sure, plural, why_candidate
 
 if TYPE_CHECKING:
-    from core.facts.recall import Recall
+    from core.facts.recall import OtherSide, Recall
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.infer import MetaInput
@@ -93,6 +93,8 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
             shapes.OtherFact(nugget=one.nugget_name, key=one.key, value=one.answer[:_LONGEST_VALUE])
             for one in found.also[:_MOST_LISTED]
         ],
+        disputed_by=_sides(found.disputed_by),
+        disputes=_sides(found.disputes),
         related=[
             shapes.RelatedNote(
                 id=note.id, title=note.title, text=note.content[:_LONGEST_VALUE], reason=_line(reason)
@@ -104,6 +106,12 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
         notices=notices,
     )
     return Told("\n".join(_recall_lines(answer)), answer)
+
+
+def _sides(notes: tuple[OtherSide, ...]) -> list[shapes.OtherSide]:
+    return [
+        shapes.OtherSide(id=one.note_id, text=one.content[:_LONGEST_VALUE]) for one in notes[:_MOST_LISTED]
+    ]
 
 
 def _how(found: Recall) -> str:
@@ -136,6 +144,10 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
         yield "Nothing in the memory answers this. Once you know the answer, store it with remember."
     for fact in answer.also:
         yield f"{fact.nugget} holds {fact.key} too: {_line(fact.value)}"
+    for side in answer.disputed_by:
+        yield f"Disputed, nobody decided yet. Another note says: {_line(side.text)} [{side.id}]"
+    for side in answer.disputes:
+        yield f"It disputes a note, nobody decided yet: {_line(side.text)} [{side.id}]"
     for note in answer.related:
         yield f"Linked ({note.reason}): {note.title}: {_line(note.text)} [{note.id}]"
     yield from _notes(answer.notices)

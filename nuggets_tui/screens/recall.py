@@ -16,7 +16,7 @@ from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
-from nuggets_tui.words import how_sure, skipped_lines
+from nuggets_tui.words import how_sure, other_side_lines, skipped_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -75,6 +75,7 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
     ]
     if found.undecoded:
         lines[-1:] = [_labelled("", Content.styled(how_sure(found), "$text-warning"))]
+    lines += [content(line, "$text-warning") for line in other_side_lines(found)]
     lines += skipped
     if found.runners_up:
         lines += [Content(""), Content.styled(_OTHERS[bool(found.undecoded)], "bold")]

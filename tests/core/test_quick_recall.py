@@ -16,7 +16,8 @@ from kits.quick_kit import answered, cache_files, make_ahead, quick
 
 from core import Memory
 from core.facts import edits
-from core.graph.edits import hide_note
+from core.graph.edits import create_note, hide_note
+from core.pipeline.writes.disputing import mark_disputing
 from core.quick_recall import SWITCH, cache_of, is_locked, take_lock, try_again
 from core.storage import waiting
 from core.storage.cache import answers
@@ -180,6 +181,26 @@ def test_after_a_change_only_what_it_concerns_is_answered_anew(
     assert {query.strip().lower() for query, _ in asked} == {"port", "user"}
     assert answered(home, "host") == "web.local"
     assert answered(home, "user") == "app"
+
+
+def test_an_answer_made_ahead_says_that_it_is_disputed_as_long_as_it_is(home: Path) -> None:
+    memory = Memory.open(home)
+    old = memory.snapshot.fact_notes["web", "port"]
+    _, made = memory.change(
+        "disputed",
+        lambda draft: mark_disputing(draft, create_note(draft, "web", "a port", "the port is 9999"), old),
+    )
+
+    def said() -> str:
+        _age(home)
+        assert make_ahead(home)
+        found = quick(home, "port", "web")
+        assert found is not None
+        return b"".join(found.texts).decode()
+
+    assert "undecided: the port is 9999" in said()
+    memory.undo(made.id)
+    assert "undecided" not in said()
 
 
 def test_nothing_is_kept_of_a_memory_that_says_something_beside_its_answers(home: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Final
 from core.graph.edits import link_notes
 from core.model.draft import Draft
 from core.model.note import Note, custom_tags, replace
-from core.pipeline.writes.note_of import ORIGIN, origin_of_note, title_of
+from core.model.note_origin import ORIGIN, origin_of_note
+from core.pipeline.writes.note_of import title_of
 
 # The tag of such a note and the reason of its link; its title says it in words.
 DISPUTES: Final = "disputes"

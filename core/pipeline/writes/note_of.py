@@ -8,17 +8,17 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from core.model.draft import Draft
 from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, note_id
 from core.model.note import Note, normalise_tag
+from core.model.note_origin import ORIGIN, origin_of_note
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import normalise_content, normalise_line
 
-ORIGIN: Final = "origin"
 # What nobody confirmed is held for no more than this.
 UNCONFIRMED: Final = 0.60
 _DIGITS: Final = 8
@@ -60,12 +60,6 @@ def title_of(content: str) -> str:
         head = cut.rpartition(" ")[0] if " " in cut[_TITLE // 2 :] else cut
         return _TITLE_END.sub("", head) + "…"
     return _TITLE_END.sub("", said) or said or line
-
-
-def origin_of_note(note: Note) -> dict[str, Any]:
-    """What a note says of where it came from: {"memory", "fact", "model"}, empty for a note of others."""
-    found = note.extra.get(ORIGIN)
-    return found if isinstance(found, dict) else {}
 
 
 def fact_of(note: Note) -> str:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError, partly_done
 from core.model.draft import Draft
 from core.model.note import replace
+from core.model.note_origin import ORIGIN
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import PIPELINE_FILE, Database, check_whole, open_read_only
 from core.pipeline.database.facts import FactStatus
-from core.pipeline.writes.note_of import ORIGIN, fact_of
+from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
 from core.verify.finding import Finding, RepairKind, quote, sentence

@@ -207,6 +207,23 @@ def test_a_changed_fact_is_counted_shown_beside_the_old_and_found_meanwhile(
     assert f"{NEW} (disputes: {OLD})" in nuggets.ok("search", "CockroachDB")
 
 
+def test_a_recall_that_answers_with_a_disputed_fact_says_so_until_it_is_decided(
+    nuggets: Any, changed: str
+) -> None:
+    for question, side, other in ((OLD, "disputedBy", NEW), (NEW, "disputes", OLD)):
+        told = nuggets.json("recall", question)
+        assert told["answer"] == question
+        assert [one["content"] for one in told[side]] == [other]
+        how = "disputed by" if side == "disputedBy" else "disputes"
+        assert f"{how} {told[side][0]['noteId']}, undecided: {other}" in nuggets.ok("recall", question)
+    done = nuggets.json("pipeline", "accept", changed)
+    assert not {"disputedBy", "disputes"} & set(nuggets.json("recall", NEW))
+    nuggets.ok("undo", done["changeSet"])
+    assert nuggets.json("recall", OLD)["disputedBy"][0]["content"] == NEW
+    nuggets.json("pipeline", "refuse", changed)
+    assert "disputedBy" not in nuggets.json("recall", OLD)
+
+
 def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any, changed: str) -> None:
     accepted = nuggets.json("pipeline", "accept", changed)
     assert (accepted["written"], accepted["skipped"]) == ([changed], [])

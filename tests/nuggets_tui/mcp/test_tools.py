@@ -10,8 +10,10 @@ import pytest
 from kits.mcp_client import AgentClient
 from kits.memory_files import graph_of, javascript, replace_bytes
 
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.service import Pipeline
+from core.pipeline.writes.disputing import mark_disputing
 from nuggets_tui.mcp.shapes import input_schema, output_schema
 from nuggets_tui.mcp.tools import TOOLS
 
@@ -126,6 +128,20 @@ def test_where_it_is_not_sure_a_recall_claims_nothing_and_names_candidates(
 def test_nothing_is_nothing_and_says_what_to_do_then(agent: AgentClient) -> None:
     assert agent("recall", query="zzyzx quux")["judgement"] == "nothing"
     assert "remember" in agent.text("recall", query="zzyzx quux")
+
+
+def test_a_recall_of_a_disputed_fact_tells_both_sides(agent: AgentClient, home: Path) -> None:
+    stored = agent("remember", key="database", value="PostgreSQL", nugget="app")
+    memory = memory_of(home)
+    old = memory.snapshot.note(stored["noteId"])
+    memory.change(
+        "disputed",
+        lambda draft: mark_disputing(draft, create_note(draft, "app", "moved", "moved to CockroachDB"), old),
+    )
+    found = agent("recall", query="database", nugget="app")
+    assert found["answer"] == "PostgreSQL"
+    assert [one["text"] for one in found["disputedBy"]] == ["moved to CockroachDB"]
+    assert "Another note says: moved to CockroachDB" in agent.text("recall", query="database", nugget="app")
 
 
 def test_a_recall_counts_once_for_each_session(agent: AgentClient, home: Path) -> None:
