@@ -95,7 +95,7 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
     put(
         home,
         "settings.toml",
-        "[pipeline.reranker]\nenabled = true\n[pipeline.continuity]\npromptInterval = 3\n",
+        "[pipeline.reranker]\nenabled = true\n[pipeline.repair]\nrequeueHourlyBudget = 3\n",
     )
     put(
         home,
@@ -107,7 +107,12 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
     told = {
         (warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.all_warnings
     }
-    names = ("continuity.prompt_interval", "reranker.enabled", "reranker.top_n", "telemetry.posthog_api_key")
+    names = (
+        "repair.requeue_hourly_budget",
+        "reranker.enabled",
+        "reranker.top_n",
+        "telemetry.posthog_api_key",
+    )
     assert told == {(name, f"{name} has no effect yet") for name in names}
     assert not any("hidden" in warning.message + warning.given for warning in loaded.all_warnings)
     assert {warning.where for warning in loaded.all_warnings} == {
