@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import logging
 import re
 import time
 from collections.abc import Callable
@@ -148,6 +149,8 @@ def _pypdf(where: str) -> Any:
             "the text of a PDF needs the library pypdf", Fault.LIBRARY_MISSING, where=where,
             todo=f"install it with: {install_command('pdf')}",
         ) from None  # fmt: skip
+    # It warns of each flaw on standard error, where the app paints.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     return pypdf
 
 

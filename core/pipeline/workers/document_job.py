@@ -21,8 +21,8 @@ from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
 
 # Chunks of one transaction, and transactions of one turn: others wait for neither long.
-_AT_ONCE: Final = 25
-_IN_A_TURN: Final = 8
+_AT_ONCE: Final = 10
+_IN_A_TURN: Final = 20
 _LONGEST_FIRST_LINE: Final = 80
 
 

@@ -360,6 +360,7 @@ def test_facts_are_extracted_where_a_setting_says_so_and_only_once(opened: Opene
     assert plain.raw_id == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_killed_at_any_step_it_goes_on_with_the_next_chunk(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
