@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         Origin,
         PipelineStatus,
         RawMemory,
+        Recovery,
+        SessionOverview,
         StoredProposal,
     )
     from core.pipeline.service import Pipeline
@@ -61,6 +63,7 @@ class PipelineView:
     query: str = ""
     decided: bool = False
     documents: tuple[Document, ...] = ()
+    sessions: tuple[SessionOverview, ...] = ()
 
 
 class PipelineSession:
@@ -154,10 +157,14 @@ class PipelineSession:
             pipeline = self.pipeline()
             return PipelineView(
                 pipeline.status(), True, tuple(pipeline.proposals(all=decided)), tuple(pipeline.jobs()),
-                tuple(pipeline.entities(query)), query, decided, tuple(pipeline.documents()),
+                tuple(pipeline.entities(query)), query, decided, tuple(pipeline.documents()), pipeline.sessions(),
             )  # fmt: skip
 
         return await self._read(work)
+
+    async def recover(self, session: str) -> Recovery | None:
+        """What a session left at its checkpoints and since."""
+        return await self._read(lambda: self.pipeline().recover(session))
 
     async def status(self) -> PipelineStatus:
         """How the work stands, once a text was handed in."""

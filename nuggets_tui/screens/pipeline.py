@@ -32,6 +32,7 @@ from nuggets_tui.widgets.pipeline_details import (
     entity_row,
     health_rows,
     proposal_row,
+    session_row,
     work_rows,
 )
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         EntityPage,
         HistoryRow,
         RawMemory,
+        Recovery,
         StoredProposal,
     )
     from nuggets_tui.pending_conflict import PendingConflict
@@ -61,12 +63,14 @@ _AGES: Final = 5
 _ROOMY: Final = 26
 _NARROW: Final = 110
 _PAGES_KEPT: Final = 200
-_TITLES: Final = {"proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health",
-    "documents": "Documents",
+_TITLES: Final = {
+    "proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health", "documents": "Documents",
+    "sessions": "Sessions",
 }  # fmt: skip
 _PANES: Final = tuple(_TITLES)
-_ABOUT: Final = {"proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health",
-    "documents": "Document",
+_ABOUT: Final = {
+    "proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health", "documents": "Document",
+    "sessions": "Session",
 }  # fmt: skip
 _EMPTY: Final = {
     "proposals": "No proposals.\nv shows those already decided.",
@@ -74,6 +78,7 @@ _EMPTY: Final = {
     "entities": "No entities yet:\nthe pipeline finds them in submitted texts.",
     "health": "",
     "documents": "No documents.\nd adds a file or a page.",
+    "sessions": "No sessions.",
 }
 # What is done to a row of one list, and so only while that one is in use.
 _OF_PANES: Final = {
@@ -83,7 +88,9 @@ _OF_PANES: Final = {
 
 
 class PipelineScreen(Dialog[None]):
-    """Four lists above each other, the one in use with the most room, and beside them what its row is about.
+    """Lists above each other, the one in use with the most room, and beside them what its row is about.
+
+    The list of sessions is there once there are any.
 
     news: told after each decision that may have changed the memory.
     """
@@ -94,6 +101,7 @@ class PipelineScreen(Dialog[None]):
         Binding("3", "pane('entities')", show=False),
         Binding("4", "pane('health')", show=False),
         Binding("5", "pane('documents')", show=False),
+        Binding("6", "pane('sessions')", show=False),
         Binding("right", "pane_beside(1)", show=False),
         Binding("left", "pane_beside(-1)", show=False),
         Binding("tab", "switch", show=False, priority=True),
@@ -146,6 +154,8 @@ class PipelineScreen(Dialog[None]):
         self._trouble: tuple[object, ...] = ()
         self._raws: dict[str, RawMemory] = {}
         self._entities: dict[int, EntityPage] = {}
+        # What a session left, by its name, and when it was read.
+        self._left: dict[str, tuple[int, Recovery | None]] = {}
         # What came of a text, by its id.
         self._histories: dict[str, tuple[HistoryRow, ...]] = {}
         self._stale: set[int] = set()
@@ -167,6 +177,7 @@ class PipelineScreen(Dialog[None]):
     def on_mount(self) -> None:
         """Reads at once, then again and again while it is open."""
         self.name_field.display = False
+        self._list("sessions").display = False
         self._open("proposals")
         self.proposals.focus()
         self.read()
@@ -233,6 +244,9 @@ class PipelineScreen(Dialog[None]):
         self._list("documents").set_rows([document_row(one) for one in shown.documents])
         self._list("entities").set_rows([entity_row(one) for one in shown.entities])
         self._list("health").set_rows(health_rows(shown.status, now) if shown.begun else [])
+        sessions = self._list("sessions")
+        sessions.display = bool(shown.sessions)
+        sessions.set_rows([session_row(one, now) for one in shown.sessions])
         self._name_panes()
         self.refresh_keys()
         if first and not self._chosen:
@@ -291,6 +305,7 @@ class PipelineScreen(Dialog[None]):
             "entities": f"{status.entities:,} in submitted texts" if status.entities else "",
             "health": "",
             "documents": f"{status.documents:,} searchable" if status.documents else "",
+            "sessions": f"{len(shown.sessions):,}",
         }
         selected = len(self.proposals.selected)
         if selected:
@@ -318,13 +333,16 @@ class PipelineScreen(Dialog[None]):
         self.show_details()
 
     def action_pane(self, name: str) -> None:
-        """To a list."""
+        """To a list that is there."""
+        if not self._list(name).display:
+            return
         self._chosen = True
         self.go_to(name)
 
     def action_pane_beside(self, step: int) -> None:
         """To the next list."""
-        self.action_pane(_PANES[(_PANES.index(self.open_pane) + step) % len(_PANES)])
+        there = [name for name in _PANES if self._list(name).display]
+        self.action_pane(there[(there.index(self.open_pane) + step) % len(there)])
 
     def action_switch(self) -> None:
         """From the list to what it is about, and back."""
@@ -407,7 +425,7 @@ class PipelineScreen(Dialog[None]):
 
     def _lines(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str | int]:
         """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
-        from core.pipeline.records import Document, Entity, Job, StoredProposal
+        from core.pipeline.records import Document, Entity, Job, SessionOverview, StoredProposal
 
         now, data = self.session.clock(), row.data if row is not None else None
         if not shown.begun:
@@ -428,6 +446,9 @@ class PipelineScreen(Dialog[None]):
             if page is None:
                 return lambda width: [content(safe_line(data.name), "bold")], data.id
             return partial(details.entity_lines, page, now), data.id if data.id in self._stale else ""
+        if isinstance(data, SessionOverview):
+            at, left = self._left.get(data.session, (-1, None))
+            return partial(details.session_lines, data, left, now), "" if at == data.updated else data.session
         if row is not None and row.key.startswith("warning"):
             return partial(details.warning_lines, data), ""  # type: ignore[arg-type]
         return partial(details.health_lines, shown.status, now), ""
@@ -442,6 +463,8 @@ class PipelineScreen(Dialog[None]):
                 self._entities.clear()
             self._entities[wanted] = page
             self._stale.discard(wanted)
+        elif self.open_pane == "sessions":
+            await self._fetch_session(wanted)
         else:
             found = await self.attempt(self.pipeline.raws((wanted,)))
             if not found:
@@ -455,6 +478,17 @@ class PipelineScreen(Dialog[None]):
                 self._stale_texts.discard(wanted)
         if self.is_mounted:
             self.show_details()
+
+    async def _fetch_session(self, name: str) -> None:
+        known = (
+            {one.session: one.updated for one in self.now_shown.sessions}
+            if self.now_shown is not None
+            else {}
+        )
+        left = await self.attempt(self.pipeline.recover(name))
+        if len(self._left) > _PAGES_KEPT:
+            self._left.clear()
+        self._left[name] = known.get(name, 0), left
 
     # What else is shown
 
@@ -903,6 +937,7 @@ KEYS: Final = {
     ),
     "health": "p  pause · n  submit · tab  read · ?  help · esc  close",
     "documents": "d  add · x  remove · u  bring back · tab  read · ?  help · esc  close",
+    "sessions": "tab  read · ?  help · esc  close",
     "details": "↑↓  scroll · tab  back to the list · esc  close",
     "query": "⏎  go to the list · esc  show all",
 }
@@ -921,9 +956,10 @@ HERE: Final = Here(
     "Turns submitted texts into notes. Proposals are changes that wait for your decision, each with "
     "its source sentence; accept writes them. Jobs run, wait or failed. Entities are names in the "
     "texts, with what the texts say about them. Documents are files and pages that a search finds. "
-    "Health shows the model, today's calls and errors in the configuration.",
+    "Sessions are those of agents, with what each left at its checkpoints. Health shows the model, "
+    "today's calls and errors in the configuration.",
     (
-        ("1 2 3 4 5  ← →", "go to a list; the current one is the largest"),
+        ("1 2 3 4 5 6  ← →", "go to a list; the current one is the largest"),
         ("tab  ⏎", "go to the details, to scroll them; tab goes back"),
         (
             "a  x",

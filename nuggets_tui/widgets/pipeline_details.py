@@ -46,6 +46,8 @@ if TYPE_CHECKING:
         Job,
         PipelineStatus,
         RawMemory,
+        Recovery,
+        SessionOverview,
         StoredProposal,
     )
     from core.settings.warnings import ConfigurationWarning
@@ -525,6 +527,30 @@ def document_row(document: Document) -> Row:
     if document.error:
         lines.append(sides(content(f"  {safe_line(document.error, _ROW_LINE)}", MUTED), Content("")))
     return Row(document.id, tuple(lines), data=document)
+
+
+def session_row(one: SessionOverview, now: datetime) -> Row:
+    """Its project and name, whether it goes on, and how many checkpoints are kept of it."""
+    where = one.project.rstrip("/").rpartition("/")[2] or one.project
+    head = Content.assemble(
+        content(safe_line(where or one.session, _ROW_LINE)), content(f"  {age(one.updated, now)}", MUTED)
+    )
+    said = plural(one.checkpoints, "checkpoint") if one.checkpoints else "no checkpoint"
+    tail = content(said if one.ended is not None else f"open  {said}", MUTED)
+    return Row(f"session {one.session}", (sides(head, tail),), data=one)
+
+
+def session_lines(one: SessionOverview, left: Recovery | None, now: datetime, width: int) -> Lines:
+    """Whose session it is, how it stands, and what it left to whoever picks it up."""
+    state = f"ended {age(one.ended, now)}" if one.ended is not None else "open, or cut off"
+    lines = [
+        content(safe_line(one.session, _LINE), "bold"),
+        _muted(f"{safe_line(one.project, _LINE) or 'no project'} · {author_name(one.author)} · {state}"),
+        _muted(f"{plural(one.prompts, 'prompt')} · {plural(one.checkpoints, 'checkpoint')}"),
+    ]
+    if left is not None:
+        lines += [*_heading("To pick it up"), content(safe_block(left.text, _SHOWN))]
+    return lines
 
 
 def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:

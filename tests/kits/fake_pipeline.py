@@ -28,6 +28,8 @@ from core.pipeline.records import (
     PipelineStatus,
     ProviderHealth,
     RawMemory,
+    Recovery,
+    SessionOverview,
     StoredProposal,
 )
 from core.settings.warnings import ConfigurationWarning, WarningKind
@@ -101,6 +103,8 @@ class FakePipeline:
     files: list[Document] = field(default_factory=list)
     texts: dict[str, RawMemory] = field(default_factory=dict)
     pages: dict[int, EntityPage] = field(default_factory=dict)
+    followed: tuple[SessionOverview, ...] = ()
+    left: dict[str, Recovery] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
     provider: ProviderHealth | None = field(default_factory=make_health)
     light: PipelineState = PipelineState.REVIEW
@@ -145,6 +149,12 @@ class FakePipeline:
 
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         return tuple(p.entity for p in self.pages.values() if query.lower() in p.entity.name.lower())
+
+    def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
+        return self.followed
+
+    def recover(self, session: str) -> Recovery | None:
+        return self.left.get(session)
 
     def entity(self, entity_id: int) -> EntityPage:
         return self.pages[entity_id]

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from core.errors import StorageError
 from core.memory import Memory
 from core.pipeline.database.connection import PIPELINE_FILE as REAL_FILE
-from core.pipeline.records import Origin, PipelineState
+from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview
 from nuggets_tui import pipeline_session
 from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.note_origin import NoteOriginScreen
@@ -104,6 +104,34 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
         assert "a accept" in last
         assert "esc close" in last
         assert all(f"{number} {name}" in app.text for number, name in enumerate(("Proposals", "Jobs"), 1))
+
+
+async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_list(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        assert not screen.query_one("#sessions", RowList).display
+        await app.press("6")
+        assert screen.open_pane == "proposals"
+        now = AT
+        fake.followed = tuple(
+            SessionOverview(name, f"/work/{name}", "agent:claude", now, now - place, None, 7, 2, True)
+            for place, name in enumerate(("shop", HOSTILE[4]))
+        )
+        fake.left = {
+            name: Recovery(name, "", "agent:claude", now, 2, 2, False, f"- Fix the build of {name}.")
+            for name in ("shop", HOSTILE[4])
+        }
+        await app.until(lambda: screen.query_one("#sessions", RowList).display)
+        await app.press("6")
+        await app.until(lambda: "Fix the build of shop." in details(screen))
+        assert "7 prompts · 2 checkpoints" in details(screen)
+        await app.press("down")
+        await app.until(lambda: "Fix the build" in details(screen) and "shop" not in details(screen))
+        assert_harmless(app)
+        await app.press("right")
+        assert screen.open_pane == "proposals"
 
 
 async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
