@@ -551,6 +551,11 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return tuple(dict.fromkeys(reader.proposals.resolve_id(each) for each in said))
 
+    def unknown_proposals(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of some ids that no proposal has."""
+        with self.database.checked_reading() as reader:
+            return tuple(id for id in ids if reader.proposals.by_id(id) is None)
+
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.writes.accept import accept

@@ -16,7 +16,7 @@ from core.folder import PIPELINE_FILE
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
-from nuggets_tui.cli.output import Line, Span, SpanStyle, table, write_error
+from nuggets_tui.cli.output import LONGEST, Line, Span, SpanStyle, shorten, table, write_error
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -148,9 +148,13 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
     with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids)
         refused = pipeline.refuse(wanted, by=call.author.signature)
-    left = len(wanted) - refused
-    if left and not call.as_json:
-        write_error(f"{plural(left, 'proposal')} already decided")
+        unknown = pipeline.unknown_proposals(wanted)
+    decided = len(wanted) - len(unknown) - refused
+    if not call.as_json:
+        for each in unknown:
+            write_error(f"{shorten(each, LONGEST)}: no such proposal")
+        if decided:
+            write_error(f"{plural(decided, 'proposal')} already decided")
     call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
     return None if refused else NOT_FOUND
 

@@ -122,6 +122,11 @@ def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worke
     (settled,) = nuggets.json("pipeline", "proposals", "--all")
     assert (settled["status"], settled["resolvedBy"]) == ("rejected", "agent:command line")
     assert nuggets.json("pipeline", "refuse", one["id"], code=1) == {"refused": 0}
+    assert "1 proposal already decided" in nuggets("pipeline", "refuse", one["id"]).stderr
+    unknown = nuggets("pipeline", "refuse", "nothing-like-it")
+    assert unknown.exit_code == 1
+    assert "nothing-like-it: no such proposal" in unknown.stderr
+    assert "already decided" not in unknown.stderr
     assert contents(nuggets) == []
 
 
