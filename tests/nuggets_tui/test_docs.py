@@ -37,7 +37,7 @@ def test_every_link_of_the_manual_leads_somewhere(page: Path) -> None:
 
 def test_the_manual_names_every_command_and_no_other() -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    blocks = "\n".join(re.findall(r"```\n(.*?)```", text, re.DOTALL))
+    blocks = "\n".join(re.findall(r"^```(?:sh)?\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
     named = set()
     for line in blocks.splitlines():
         if line.startswith("nuggets"):
