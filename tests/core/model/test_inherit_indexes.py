@@ -15,7 +15,7 @@ from core.model.compare import differences
 from core.model.note import HiddenFact, Note, replace
 from core.model.snapshot import Snapshot, inherit_indexes
 
-LOOK_UPS = ("by_id", "places", "visible", "links_in", "fact_notes", "hidden_facts")
+LOOK_UPS = ("by_id", "places", "visible", "links_in", "fact_notes", "hidden_facts", "disputing")
 POOL = tuple(
     make_note(number) if number % 3 else make_fact_note(number, f"key {number}", "a value")
     for number in range(1, 13)
@@ -31,12 +31,13 @@ def edited(note: Note, way: str) -> Note:
         "hidden": replace(note, hidden=not note.hidden),
         "linked": replace(note, links=(*note.links, make_link(POOL[0]))),
         "with a fact": replace(note, hidden=True, hidden_fact=HiddenFact(key="k", value="v", index=1)),
+        "disputing": replace(note, extra={"origin": {"disputes": POOL[0].id}}),
         "renamed": replace(note, id=note.id + "0"),
     }[way]
 
 
 WAYS = st.sampled_from(
-    ["same", "same", "same", "text", "equal", "hidden", "linked", "with a fact", "renamed"]
+    ["same", "same", "same", "text", "equal", "hidden", "linked", "with a fact", "disputing", "renamed"]
 )
 
 
