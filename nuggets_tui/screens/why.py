@@ -26,7 +26,9 @@ _NUMBER: Final = 6
 _INDENT: Final = _NAME + _NUMBER + 2
 _MOST_BAR: Final = 52
 _MOST_GIVEN: Final = 12
-_STYLE_OF: Final = {name: style for (_, name), style in zip(LINES, (*PART_STYLES, "$text"), strict=True)}
+_STYLE_OF: Final = {
+    name: style for (_, name), style in zip(LINES, (*PART_STYLES, "$text", "$text-muted"), strict=True)
+}
 
 
 class WhyScreen(Dialog[None]):
