@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from core.folder import MEMORY_PAGE, PAGES_HOME, PLACE_FILE, PROJECTS_FOLDER, pages_of
-from core.user_folders import state_folder
+from core.folder import GRAPH_FILE, MEMORY_PAGE, PAGES_HOME, PLACE_FILE, PROJECTS_FOLDER, pages_of
 
 
 def home_of(folder: Path) -> Path:
@@ -26,6 +25,11 @@ def home_of(folder: Path) -> Path:
 
 
 def _has_home_outside(folder: Path) -> bool:
+    # A memory with a note graph of its own is none of pages.
+    if os.path.lexists(folder / GRAPH_FILE):
+        return False
+    from core.user_folders import state_folder
+
     state = state_folder(os.fspath(folder))
     return state is not None and os.path.lexists(os.path.join(state, PAGES_HOME, PLACE_FILE))
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from core.text.digests import blake2b
+try:
+    # As `core.text.digests`, whose package loads more than the first frame needs.
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

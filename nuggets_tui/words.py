@@ -13,7 +13,6 @@ from core.model.change import OURSELVES, drops_recall
 from core.model.fact import Fact
 from core.model.names import parse_iso
 from core.model.note import Note
-from core.text.normalise import squeeze
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -456,6 +455,8 @@ def other_side_lines(found: Recall) -> list[str]:
     """The notes that say otherwise than an answer, while nobody decided between them, a line each."""
     sides = [("disputed by", one) for one in found.disputed_by]
     sides += [("disputes", one) for one in found.disputes]
+    from core.text.normalise import squeeze
+
     return [f"{how} {one.note_id}, undecided: {squeeze(one.content)}" for how, one in sides]
 
 

@@ -86,4 +86,4 @@ def test_finding_them_loads_nothing_of_the_engine_and_no_library() -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.split() == ["core", "core.text", "core.text.digests", "core.user_folders"]
+    assert done.stdout.split() == ["core", "core.user_folders"]

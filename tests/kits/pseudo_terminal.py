@@ -97,7 +97,8 @@ class Terminal:
     def press(self, keys: str) -> None:
         """Sends keys and takes in what they bring."""
         self.child.send(keys)
-        while self.read(0.1):
+        # What follows esc within a tenth of a second belongs to it, as alt+3 does.
+        while self.read(0.3 if keys.endswith("\x1b") else 0.1):
             pass
 
     def resize(self, size: tuple[int, int]) -> None:
