@@ -94,6 +94,13 @@ class Terminal:
         """How the program ended, once it has."""
         return f"exit code {self.child.exitstatus}, signal {self.child.signalstatus}"
 
+    def until_gone(self, text: str) -> None:
+        """Takes in output until a text stands on the screen no more."""
+        end = time.monotonic() + _PATIENCE
+        while text in self.text:
+            if time.monotonic() > end or (not self.read(0.5) and not self.child.isalive()):
+                raise AssertionError(f"{text!r} never went:\n{self.text}")
+
     def press(self, keys: str) -> None:
         """Sends keys and takes in what they bring."""
         self.child.send(keys)

@@ -23,7 +23,12 @@ def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
     terminal = Terminal(home)
     terminal.until("Note 0")
     terminal.until("within 1 link")
-    for keys in ("j", "k", "1", "\r", "\x1b", "3", "4", "\r", "5", "6", "v", "s"):
+    for keys in ("j", "k", "1", "\r"):
+        terminal.press(keys)
+    terminal.until("certainty")
+    terminal.press("\x1b")
+    terminal.until_gone("certainty")
+    for keys in ("3", "4", "\r", "5", "6", "v", "s"):
         terminal.press(keys)
     terminal.press("/note")
     terminal.until("hits")
