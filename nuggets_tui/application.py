@@ -102,6 +102,9 @@ class NuggetsApp(App[None]):
         self._copies: list[Path] = []
         self._copied = ""
 
+    def bell(self) -> None:
+        """Rings nothing: a field that refuses a key says so on the screen."""
+
     @property
     def available_themes(self) -> dict[str, Theme]:
         """Our own themes and all of Textual's. They are there before the first style is made."""
