@@ -1,4 +1,7 @@
-"""The daemon: waits for the set time of one folder's daily pass, runs it, and works on texts that were handed in."""
+"""The daemon: waits for the set time of one folder's daily pass, runs it, and works on texts that were handed in.
+
+What else goes on beside it, such as syncs, is handed to it.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,29 @@ class Beside(Protocol):
 
     def once(self) -> bool:
         """Does what there is to do now; False when nothing could be done of it."""
+
+
+class Together:
+    """Several kinds of such work as one."""
+
+    def __init__(self, *parts: Beside) -> None:
+        self._parts = parts
+
+    def start(self) -> None:
+        """Begins them all."""
+        for part in self._parts:
+            part.start()
+
+    def stop(self) -> None:
+        """Ends them all."""
+        for part in self._parts:
+            part.stop()
+
+    def once(self) -> bool:
+        """Does what there is to do now of each; False when something could not be done."""
+        # One that fails keeps no other from its work.
+        done = [part.once() for part in self._parts]
+        return all(done)
 
 
 class Daemon:

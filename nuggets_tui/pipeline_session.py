@@ -19,6 +19,13 @@ from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator, indicator_
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.pipeline.health.records import (
+        HealthReport,
+        MaintenanceAction,
+        MaintenancePlan,
+        MaintenanceRun,
+    )
     from core.pipeline.records import (
         Accepted,
         AddedDocument,
@@ -29,14 +36,22 @@ if TYPE_CHECKING:
         HistoryRow,
         Ingested,
         Job,
+        NoteHints,
         Origin,
         PipelineStatus,
+        PlannedRemoval,
         RawMemory,
         Recovery,
+        Refused,
+        RemovedText,
         SessionOverview,
+        SessionPage,
         StoredProposal,
     )
     from core.pipeline.service import Pipeline
+
+    # All of a session, and what it left to whoever picks it up.
+    KeptOfSession = tuple[SessionPage | None, Recovery | None]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -77,6 +92,8 @@ class PipelineSession:
         self._opening = threading.Lock()
         self._pipeline: Pipeline | None = None
         self._running = self._over = False
+        # The health as it was measured last.
+        self.measured: HealthReport | None = None
         # Filled by the thread that works, emptied by the screen.
         self._troubles: deque[str] = deque(maxlen=_MOST_TROUBLES)
 
@@ -113,7 +130,7 @@ class PipelineSession:
             elif self._running and not wanted:
                 pipeline.stop(0)
             self._running = wanted
-            return indicator_of(pipeline.status())
+            return indicator_of(pipeline.status(), self.measured)
 
         return await self._read(work)
 
@@ -162,9 +179,43 @@ class PipelineSession:
 
         return await self._read(work)
 
-    async def recover(self, session: str) -> Recovery | None:
-        """What a session left at its checkpoints and since."""
-        return await self._read(lambda: self.pipeline().recover(session))
+    async def measure(self) -> HealthReport | None:
+        """The health as it is now; None where nothing was handed in. In a thread of its own: it takes a while."""
+
+        def work() -> HealthReport | None:
+            return self.pipeline().diagnose() if self.begun else None
+
+        self.measured = await asyncio.to_thread(work)
+        return self.measured
+
+    async def repair_plans(self, actions: Collection[MaintenanceAction]) -> tuple[MaintenancePlan, ...]:
+        """What some repairs would do now, and what keeps them from it."""
+        return await asyncio.to_thread(
+            lambda: tuple(self.pipeline().maintenance_plan(one, force=True) for one in actions)
+        )
+
+    async def repair(self, actions: Collection[MaintenanceAction]) -> tuple[MaintenanceRun, ...]:
+        """Runs repairs, since a person looked at what they do, and measures the health anew."""
+
+        def work() -> tuple[MaintenanceRun, ...]:
+            pipeline = self.pipeline()
+            runs = pipeline.maintain(actions, force=True)
+            self.measured = pipeline.diagnose()
+            return runs
+
+        return await asyncio.to_thread(work)
+
+    async def session_page(self, session: str) -> KeptOfSession:
+        """All that is kept of a session, and what it left to whoever picks it up; None for what is gone."""
+
+        def work() -> KeptOfSession:
+            pipeline = self.pipeline()
+            page: SessionPage | None = None
+            with contextlib.suppress(NotFoundError):
+                page = pipeline.session(session)
+            return page, pipeline.recover(session)
+
+        return await self._read(work)
 
     async def status(self) -> PipelineStatus:
         """How the work stands, once a text was handed in."""
@@ -215,6 +266,20 @@ class PipelineSession:
         """Where a note came from; None for one that the pipeline did not make."""
         return await self._read(lambda: self.pipeline().origin(note_id) if self.begun else None)
 
+    async def hints(self, note_id: str) -> NoteHints | None:
+        """The questions by which a note is found, too; None where nothing was ever handed in."""
+        return await self._read(lambda: self.pipeline().hints(note_id) if self.begun else None)
+
+    async def remove_hint(self, note_id: str, hint: str) -> ChangeSet | None:
+        """Removes a hint; the entry of the log that undo takes back."""
+
+        def work() -> ChangeSet | None:
+            done = self.pipeline().remove_hints(note_id, (hint,))
+            self.memory.refresh()
+            return done
+
+        return await asyncio.to_thread(work)
+
     async def history(self, about: str) -> tuple[HistoryRow, ...]:
         """What was decided about a raw memory or a note, oldest first."""
         return await self._read(lambda: tuple(self.pipeline().history(about)))
@@ -235,9 +300,15 @@ class PipelineSession:
 
         return await asyncio.to_thread(work)
 
-    async def refuse(self, ids: Collection[str]) -> int:
-        """Refuses proposals for good; how many."""
-        return await asyncio.to_thread(lambda: self.pipeline().refuse(tuple(ids), _BY))
+    async def refuse(self, ids: Collection[str]) -> Refused:
+        """Refuses proposals; how many, with the entry of the log that undo takes back."""
+
+        def work() -> Refused:
+            done = self.pipeline().refuse(tuple(ids), _BY)
+            self.memory.refresh()
+            return done
+
+        return await asyncio.to_thread(work)
 
     async def retry(self, job_id: int) -> Job:
         """Gives a dead job another try."""
@@ -297,6 +368,30 @@ class PipelineSession:
     async def ingest(self, text: str, nugget: str = "") -> Ingested:
         """Hands a text in; the first one makes the database. nugget: of its notes, "" for the usual one."""
         return await asyncio.to_thread(lambda: self.pipeline().ingest(text, nugget=nugget, author="person"))
+
+    async def plan_removal(self, raw_id: str) -> PlannedRemoval:
+        """What the removal of a text would do."""
+        return await asyncio.to_thread(lambda: self.pipeline().plan_removal(raw_id))
+
+    async def remove_text(self, raw_id: str) -> RemovedText:
+        """Removes a text and hides its notes, until `restore_text`."""
+
+        def work() -> RemovedText:
+            done = self.pipeline().remove_text(raw_id, by=_BY)
+            self.memory.refresh()
+            return done
+
+        return await asyncio.to_thread(work)
+
+    async def restore_text(self, raw_id: str) -> RemovedText:
+        """Brings a text and its notes back."""
+
+        def work() -> RemovedText:
+            done = self.pipeline().restore_text(raw_id, by=_BY)
+            self.memory.refresh()
+            return done
+
+        return await asyncio.to_thread(work)
 
     async def add_document(self, source: str) -> AddedDocument:
         """Adds the file of a path or the page of an address; the first one makes the database."""

@@ -9,6 +9,7 @@ import msgspec
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
+    from core.pipeline.health.records import HealthReport
     from core.pipeline.records import PipelineStatus
 
 # Icon and colour of each status, by the names of `core.pipeline.records.Light`.
@@ -44,9 +45,13 @@ WORDS: Final = {
 NOT_BEGUN: Final = PipelineIndicator()
 
 
-def indicator_of(status: PipelineStatus) -> PipelineIndicator:
-    """The indicator of a status: its icon and a few words."""
+def indicator_of(status: PipelineStatus, health: HealthReport | None = None) -> PipelineIndicator:
+    """The indicator of a status: its icon and a few words. health: as it was measured last; an unhealthy pipeline says
+    so where nothing else is to be said.
+    """
     light = str(status.light)
+    if health is not None and health.status == "unhealthy" and light in ("idle", "working"):
+        return PipelineIndicator("stuck", "pipeline unhealthy")
     if light == "review":
         return PipelineIndicator(light, plural(status.proposals_open, "proposal"))
     waiting = status.jobs.get("pending", 0) + status.jobs.get("leased", 0)

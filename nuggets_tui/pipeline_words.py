@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -11,13 +11,17 @@ from core.model.names import iso
 from nuggets_tui.words import ago, plural, time_ago
 
 if TYPE_CHECKING:
+    from core.pipeline.health.records import MaintenanceRun
     from core.pipeline.records import (
         Document,
+        EmbeddingCoverage,
         HistoryRow,
         Job,
         JobStatus,
+        NoteHints,
         Origin,
         PipelineStatus,
+        PlannedRemoval,
         ProviderHealth,
         RawMemory,
         StoredProposal,
@@ -30,6 +34,8 @@ ACTIONS: Final = {
     "delete": ("⊘", "$text-warning", "hide a note"),
     "none": ("=", "$text-muted", "add nothing: it is known"),
 }
+# A proposal that is less sure than this is uncertain, whatever its mode asks for.
+_UNSURE: Final = 0.5
 # Why a proposal was not written, or not yet, by the names of `core.pipeline.records.Reason`.
 REASONS: Final = {
     "": "",
@@ -42,14 +48,18 @@ REASONS: Final = {
     "destructive_mutations_disabled": "it changes a note: you decide",
     "destructive_review": "it changes a note: you decide",
     "contradiction": "it contradicts a note",
+    "contradiction_unchecked": "the model did not say whether it contradicts the note: compare both",
     "target_gone": "its note no longer exists",
     "target_changed": "its note has changed since",
     "refused_by_person": "refused",
-    "undone_by_person": "you accepted it and undid that",
+    "undone_by_person": "you decided on it and undid that",
     "undecided": "the model gave no usable decision: you decide",
+    "unsupported": "the text does not state it plainly; it may be an order, a wish or a guess: check it",
+    "unsure": f"it is less than {_UNSURE:.0%} sure: check it",
     "delete_pinned_requires_force": "the note is pinned, so it stays",
     "nothing_new": "it holds nothing new",
     "replaced_by_later": "a later statement replaces it",
+    "same_as_another_note": "another note says the same",
 }
 _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",
@@ -58,10 +68,13 @@ _SHORT_REASONS: Final = {
     "destructive_mutations_disabled": "changes a note",
     "destructive_review": "changes a note",
     "contradiction": "contradicts a note",
+    "contradiction_unchecked": "not compared",
     "duplicate_content": "known",
     "undecided": "undecided",
+    "unsupported": "not stated plainly",
+    "unsure": f"less than {_UNSURE:.0%} sure",
     "nothing_new": "known",
-    "undone_by_person": "you accepted and undid it",
+    "undone_by_person": "decided and undone",
 }
 # What is to be said against a proposal comes before these.
 _SAYING_LITTLE: Final = ("", "shadow")
@@ -81,11 +94,17 @@ JOB_TYPES: Final = {
     "structural_classify": "grouping an entity's facts",
     "document_ingest": "indexing a document",
     "hints": "making hints of a note",
+    "session_end": "scoring a session",
 }
 _DOCUMENT_STATES: Final = {
     "queued": "queued", "extracting": "reading", "chunking": "cutting", "embedding": "embedding",
     "indexing": "indexing", "done": "searchable", "failed": "failed", "unchanged": "unchanged",
 }  # fmt: skip
+# Said wherever the hints of a note are shown.
+HINTS_OFF: Final = (
+    "Hints are off: no questions are made, and none is used. To switch them on, set enabled = true under"
+    " [pipeline.hints] in settings.toml, or pipeline.hints.enabled in the app's settings (ctrl+p)."
+)
 _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
     ("leased", "running"),
     ("pending", "waiting"),
@@ -103,10 +122,70 @@ MODES: Final = {
 SHORT_MODES: Final = {
     "off": "off", "shadow": "shadow", "controlled-write": "writes notes", "full": "writes notes", "frozen": "frozen",
 }  # fmt: skip
+# The domains of the health.
+DOMAINS: Final = {
+    "queue": "Jobs", "provider": "Model", "index": "Search tables", "storage": "Storage",
+    "mutation": "Changes", "duplicate": "Duplicates",
+}  # fmt: skip
+# What each repair does, and the colours of a status of the health.
+REPAIRS: Final = {
+    "requeueDeadJobs": "try dead jobs again, once each",
+    "releaseStaleLeases": "take jobs back from workers that are gone",
+    "checkFtsConsistency": "put the search tables right",
+    "triggerRetentionSweep": "delete what is past its retention",
+    "deduplicateMemories": "propose merges of facts that say the same",
+    "reembedMissingMemories": "make missing embeddings",
+}
+HEALTH_STYLES: Final = {
+    "healthy": "$text-success", "degraded": "$text-warning", "unhealthy": "$text-error", "unknown": "$text-muted",
+}  # fmt: skip
+# What maintenance does by itself.
+MAINTENANCE: Final = {
+    "execute": "Maintenance runs what is recommended by itself.",
+    "observe": "Maintenance only recommends: maintenance_mode is observe in settings.toml.",
+    "off": "Maintenance does nothing by itself: autonomous is off or frozen in settings.toml.",
+}
+_GATES: Final = {
+    "": "",
+    "frozen": "frozen in settings.toml",
+    "disabled": "autonomous is off in settings.toml",
+    "running": "another program runs it",
+    "halted": "halted, since three runs improved nothing",
+    "cooldown": "it ran a short while ago",
+    "budget": "it ran as often as it may in an hour",
+}
 # Events of the audit that say what became of a fact; "": its reason does.
-_OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
+_OUTCOMES: Final = {
+    "none": "",
+    "accepted": "accepted",
+    "refused": "refused",
+    "created": "written",
+    "replaced": "",
+}
+# What retention deletes, one and several of it.
+SWEPT: Final[dict[str, tuple[str, str]]] = {
+    "mentions": ("mention of a name", "mentions of names"),
+    "entities": ("name that nothing mentions any more", "names that nothing mentions any more"),
+    "relations": ("relation of names", "relations of names"),
+    "texts": ("removed text", "removed texts"),
+    "documents": ("removed document", "removed documents"),
+    "chunks": ("part of a removed document", "parts of removed documents"),
+    "embeddings": ("embedding of such a part", "embeddings of such parts"),
+    "vectors": ("vector that nothing uses", "vectors that nothing uses"),
+    "comparisons": ("comparison of a predictor", "comparisons of a predictor"),
+    "history": ("row of the pipeline's history", "rows of the pipeline's history"),
+    "completed_jobs": ("finished job", "finished jobs"),
+    "dead_jobs": ("failed job", "failed jobs"),
+    "calls": ("call to a model", "calls to models"),
+    "transcripts": ("conversation", "conversations"),
+    "checkpoints": ("checkpoint", "checkpoints"),
+    "sessions": ("session", "sessions"),
+    "session_memories": ("recall in a session", "recalls in sessions"),
+    "session_scores": ("score of a session", "scores of sessions"),
+}
 # Events of the audit as the trail of a note tells them.
 EVENTS: Final = {"none": "decided", "created": "written", "updated": "changed", "deleted": "hidden"}
+_RUNS: Final = {"running": "running", "interrupted": "interrupted", "recommended": "recommended"}
 _KINDS: Final = get_args(AuthorKind)
 # What the audit calls the pipeline, in its two ways of working.
 _ITSELF: Final = {"pipeline-v2": "the pipeline", "pipeline-shadow": "the pipeline in shadow mode"}
@@ -116,7 +195,7 @@ _STATES_OF_MODEL: Final = {
     "healthy": "well",
     "failing": "failing",
     "open": "paused after failures",
-    "off": "none",
+    "off": "not configured",
 }
 
 
@@ -151,13 +230,45 @@ def reason_of(proposal: StoredProposal, *, short: bool = False) -> str:
     reason = str(proposal.reason)
     if proposal.contradiction and reason in _SAYING_LITTLE:
         reason = "contradiction"
-    elif proposal.open and not proposal.grounded and reason in _SAYING_LITTLE:
-        reason = "ungrounded"
+    elif proposal.open and reason in _SAYING_LITTLE:
+        reason = _doubt(proposal) or reason
     return _SHORT_REASONS.get(reason, "") if short else REASONS.get(reason, reason.replace("_", " "))
 
 
-def job_state(job: Job, now: datetime) -> str:
-    """How it stands with a job, in a few words."""
+def is_uncertain(proposal: StoredProposal) -> bool:
+    """Whether a person should look closely before a proposal is accepted; `reason_of` says why."""
+    return (
+        proposal.status != "proposed"
+        or proposal.changes
+        or bool(proposal.contradiction)
+        or bool(_doubt(proposal))
+    )
+
+
+def _doubt(proposal: StoredProposal) -> str:
+    """What is to be said against an addition that no rule keeps from waiting among the others."""
+    if proposal.changes:
+        return "destructive_review"
+    if not proposal.grounded:
+        return "ungrounded"
+    if proposal.review_needed:
+        return "unsupported"
+    return "unsure" if proposal.sure < _UNSURE else ""
+
+
+def hints_state(found: NoteHints) -> str:
+    """What is to be said of the hints of a note beside them; "" for nothing."""
+    if not found.enabled:
+        return HINTS_OFF
+    if not found.made:
+        return (
+            "No model was asked about this note yet: `nuggets daemon` does it, or the app while it is open."
+        )
+    return "" if found.hints else "The model found no question that this note answers."
+
+
+def job_state(job: Job, now: datetime, *, whole: bool = False) -> str:
+    """How it stands with a job, in a few words. whole: where no sign beside it says that it is done."""
     part = f"part {job.windows_read + 1} of {job.windows}, " if job.windows_read and job.unread else ""
     if job.status == "leased":
         return f"{part}running {ago(stamp(job.leased_at), now)}".rstrip()
@@ -171,7 +282,8 @@ def job_state(job: Job, now: datetime) -> str:
         return "held"
     if job.unread:
         return f"{job.windows_read} of {job.windows} parts read"
-    return age(job.completed_at, now) or "done"
+    since = age(job.completed_at, now)
+    return f"done {since}".rstrip() if whole or not since else since
 
 
 def document_state(document: Document) -> str:
@@ -202,14 +314,38 @@ def counts(status: PipelineStatus) -> str:
     return ", ".join(f"{status.jobs[name]:,} {word}" for name, word in _WORK if status.jobs.get(name))
 
 
+def gate_words(gate: str, free_at: int, now: datetime) -> str:
+    """Why a repair may not run now; "" when it may. free_at: epoch ms, 0 for not known."""
+    said = _GATES[gate]
+    return f"{said}; again {until(free_at, now)}" if said and free_at else said
+
+
+def run_words(run: MaintenanceRun, now: datetime | None = None) -> str:
+    """What came of a run of a repair. now: to say when one that may not run may run again."""
+    what = REPAIRS[run.action]
+    if run.status == "denied":
+        held = _GATES[run.gate] if now is None else gate_words(run.gate, run.until, now)
+        return f"{what}: not now, {held}"
+    if run.status == "failed":
+        return f"{what}: failed, {run.error}"
+    if run.status in ("running", "interrupted", "recommended"):
+        return f"{what}: {_RUNS[run.status]}"
+    done = plural(run.did, "thing") + " put right" if run.did else "nothing to put right"
+    return f"{what}: {done}" + (f", {run.left:,} left" if run.left else "")
+
+
 def outcomes(history: Iterable[HistoryRow]) -> tuple[tuple[str, str, bool], ...]:
     """What came of a text, by its audit: each fact found in it, what became of that, and whether it was written."""
     found: dict[str, tuple[str, str, bool]] = {}
     for row in history:
         if not row.proposal_id or row.event not in _OUTCOMES:
             continue
-        written = found.get(row.proposal_id, ("", "", False))[2] or row.event == "created"
         said = _OUTCOMES[row.event] or REASONS.get(row.reason, row.reason.replace("_", " "))
+        if row.event == "replaced":
+            # By what a later part of the text says, which has a row of its own.
+            found[row.proposal_id] = (row.old_content, said, False)
+            continue
+        written = found.get(row.proposal_id, ("", "", False))[2] or row.event == "created"
         found[row.proposal_id] = (row.new_content or row.old_content, "written" if written else said, written)
     return tuple(found.values())
 
@@ -224,6 +360,33 @@ def author_name(signature: str) -> str:
     return str(Author(kind, name))  # type: ignore[arg-type]
 
 
+def removal_words(planned: PlannedRemoval) -> Iterator[str]:
+    """What the removal of a text would do, in sentences."""
+    hidden = plural(len(planned.notes), "note")
+    yield f"{hidden} that came of it will be hidden." if planned.notes else "No note of it is shown."
+    if planned.waits:
+        yield "It waits, and will not be read."
+    if planned.proposals:
+        stay = "proposal of it stays open" if planned.proposals == 1 else "proposals of it stay open"
+        yield f"{planned.proposals:,} {stay}."
+    yield f"It can be brought back for {plural(planned.days, 'day')}; then its words are deleted."
+
+
+def removed_at(history: Iterable[HistoryRow]) -> int | None:
+    """Since when a text is removed, by its audit, epoch ms; None for one that is not."""
+    at = None
+    for row in history:
+        if row.event in ("text_removed", "text_restored"):
+            at = row.at if row.event == "text_removed" else None
+    return at
+
+
+def removed_line(removed: int, deleted: int | None) -> str:
+    """When a text was removed, and that retention has deleted it since."""
+    said = f"removed on {stamp(removed)[:10]}"
+    return said if deleted is None else f"{said}; the text was deleted by retention on {stamp(deleted)[:10]}"
+
+
 def submitted_line(text: RawMemory | Origin, now: datetime) -> str:
     """When and by whom a text was handed in, in which session, about which project."""
     said = f"submitted {age(text.created_at, now)}"
@@ -232,3 +395,20 @@ def submitted_line(text: RawMemory | Origin, now: datetime) -> str:
     project = getattr(text, "project", "")
     said += f" · project {project}" if project else ""
     return said + (f" · {text.source_type}" if text.source_type not in _PLAIN_SOURCES else "")
+
+
+def embedding_counts(coverage: EmbeddingCoverage) -> str:
+    """How many vectors are made, in a few words."""
+    made = coverage.embedded_notes + coverage.embedded_chunks
+    return f"{made:,} of {coverage.notes + coverage.chunks:,}"
+
+
+def embedding_state(coverage: EmbeddingCoverage) -> str:
+    """How far vectors are made, and what is in the way."""
+    said = f"{coverage.model}: {coverage.embedded_notes:,} of {plural(coverage.notes, 'note')}"
+    if coverage.chunks:
+        said += f", {coverage.embedded_chunks:,} of {plural(coverage.chunks, 'part')} of documents"
+    if coverage.failing:
+        why = f" ({coverage.error})" if coverage.error else ""
+        said += f"; {coverage.failing:,} failed and will be tried again{why}"
+    return f"{said}; {coverage.waits}" if coverage.waits and coverage.missing else said

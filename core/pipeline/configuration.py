@@ -24,6 +24,8 @@ from core.settings.values import LONGEST_TEXT, Fitted, fitted, web_address
 from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
 
 ORIGINAL_FILE: Final = "agent.yaml"
+# Where the pipeline's keys stand in settings.toml, as warnings name them.
+TABLE: Final = "pipeline"
 _LARGEST: Final = 1_000_000
 # What tells one version of a file from another; None for no file.
 FileVersions = tuple[tuple[Path, tuple[int, ...] | None], ...]
@@ -32,20 +34,20 @@ FileVersions = tuple[tuple[Path, tuple[int, ...] | None], ...]
 class LoadedConfiguration(NamedTuple):
     """A configuration that can be used, what was not taken as given, and the files as they were when it was read.
 
-    last_good: the last configuration for which every file could be read; None when there was none yet. without_effect:
-    what was set and does nothing yet.
+    last_good: the last configuration for which every file could be read; None when there was none yet. reserved: of
+    the keys that do nothing, those that were set.
     """
 
     configuration: PipelineConfiguration
     warnings: tuple[ConfigurationWarning, ...]
     versions: FileVersions
     last_good: PipelineConfiguration | None
-    without_effect: tuple[ConfigurationWarning, ...] = ()
+    reserved: tuple[ConfigurationWarning, ...] = ()
 
     @property
     def all_warnings(self) -> tuple[ConfigurationWarning, ...]:
         """All that a person is told of it."""
-        return (*self.warnings, *self.without_effect)
+        return (*self.warnings, *self.reserved)
 
 
 class _UnreadableError(Exception):
@@ -85,14 +87,17 @@ def load_configuration(
             warnings.append(_unreadable(path, str(error), in_force))
             continue
         found, more = tables_of(document, str(path), original=path.name == ORIGINAL_FILE)
+        if path.parent != (user_folder or user_configuration_folder()):
+            found, refused = without_own(found)
+            more += refused
         tables += found
         warnings += more
     read = read_tables(*tables, environ=environ)
     configuration = read.configuration
     if not good:
-        configuration = replace(configuration, enabled=False) if in_force is None else in_force
+        configuration = _kept_whole(configuration) if in_force is None else in_force
     last_good = configuration if good else in_force
-    idle = tuple(without_effect(tuple(tables)))
+    idle = tuple(reserved_keys(tuple(tables)))
     return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle)
 
 
@@ -178,6 +183,20 @@ def _unreadable(path: Path, why: str, in_force: PipelineConfiguration | None) ->
     return ConfigurationWarning(path.name, counts, None, WarningKind.UNREADABLE, why, str(path))
 
 
+def _kept_whole(configuration: PipelineConfiguration) -> PipelineConfiguration:
+    """Off, and with nothing deleted that the file which cannot be read may say to keep."""
+    for key in all_settings(PipelineConfiguration):
+        if _says_what_is_old(key):
+            configuration = with_value(configuration, key.name, int(key.high))
+    retention = replace(configuration.retention, enabled=False)
+    return replace(configuration, enabled=False, retention=retention)
+
+
+def _says_what_is_old(key: Setting) -> bool:
+    """Whether a key is the number of days after which something is deleted."""
+    return key.name.endswith("_days") and key.name.startswith(("retention.", "continuity."))
+
+
 # Parsed files
 
 # The reference asks more of a candidate as soon as the share of the vector score was chosen.
@@ -206,12 +225,12 @@ def tables_of(
     tables: list[Table] = []
     warnings: list[ConfigurationWarning] = []
     if not original:
-        _add(tables, warnings, document, ("pipeline",), where)
+        _add(tables, warnings, document, (TABLE,), where)
     _add(tables, warnings, document, ("memory", "pipelineV2"), where)
     search = document.get("search")
     if original and isinstance(search, Mapping):
         known = {name: search[name] for name in _ORIGINAL_SEARCH if name in search}
-        tables.append(Table(where, {"search": known}))
+        tables.append(Table(where, {"search": known}, ""))
     return tables, warnings
 
 
@@ -247,7 +266,7 @@ def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> Par
     configuration, conflicts = cross_checked(configuration, given)
     warnings += conflicts
     for table in tables:
-        warnings += unknown_keys(PipelineConfiguration, table.values, table.where)
+        warnings += unknown_keys(PipelineConfiguration, table.values, table.where, table.path)
     return ParsedConfiguration(configuration, tuple(warnings))
 
 
@@ -272,7 +291,7 @@ def _add(
                 )
             )
             return
-    tables.append(Table(where, inner))
+    tables.append(Table(where, inner, ".".join(path)))
 
 
 def _chosen(key: Setting, found: list[GivenValue]) -> _Chosen:
@@ -282,6 +301,9 @@ def _chosen(key: Setting, found: list[GivenValue]) -> _Chosen:
     refused: list[GivenValue] = []
     for candidate in found:
         fit = fitted(key, candidate.value)
+        if _says_what_is_old(key) and fit.why is WarningKind.OUT_OF_RANGE and fit.value == key.low:
+            # 0 or -1 may be meant for ever: nothing is deleted sooner for it.
+            fit = fit._replace(value=None)
         if first is None:
             if fit.why is not None:
                 told.append((candidate, fit.why, fit.hint))
@@ -324,7 +346,7 @@ def _model(key: Setting, found: list[GivenValue], provider: _Chosen) -> _Chosen:
 
 def _replaced(warning: ConfigurationWarning, used: Any) -> ConfigurationWarning:
     """The warning with another value that is used."""
-    return ConfigurationWarning(warning.name, warning.given, used, warning.why, warning.hint, warning.where)
+    return replace(warning, used=used)
 
 
 def _warning(
@@ -333,7 +355,7 @@ def _warning(
     given = "a text" if _may_be_secret(key, candidate.value) else shown(candidate.value)
     if key.section and why is not WarningKind.OVERRIDDEN and candidate.flat:
         hint = "; ".join(part for part in (hint, f"written as {printable(candidate.spelt)}") if part)
-    return ConfigurationWarning(key.name, given, used, why, hint, candidate.where)
+    return ConfigurationWarning(key.name, given, used, why, hint, candidate.where, TABLE)
 
 
 def _may_be_secret(key: Setting, given: Any) -> bool:
@@ -346,10 +368,11 @@ def _may_be_secret(key: Setting, given: Any) -> bool:
 
 
 class Table(NamedTuple):
-    """The pipeline's table of one file. where: the file's name, as warnings tell it."""
+    """The pipeline's table of one file. where: the file's name, as warnings tell it; path: of the table in the file."""
 
     where: str
     values: Mapping[Any, Any]
+    path: str = TABLE
 
 
 class GivenValue(NamedTuple):
@@ -393,18 +416,44 @@ def _spellings(names: list[str]) -> list[str]:
     ]
 
 
-def without_effect(tables: tuple[Table, ...]) -> Iterator[ConfigurationWarning]:
-    """A warning for each key that does nothing yet and was given another value than the one it has anyway."""
+def reserved_keys(tables: tuple[Table, ...]) -> Iterator[ConfigurationWarning]:
+    """A warning for each reserved key that was given another value than its own."""
     for key in all_settings(PipelineConfiguration):
-        given = () if key.has_effect else given_values(key, tables)
+        given = given_values(key, tables) if key.reserved else ()
         for candidate in given:
             if candidate.value is not None and candidate.value != key.default:
                 # A text may be a secret; what it says does not matter here.
                 told = "a text" if isinstance(candidate.value, str) else shown(candidate.value)
                 yield ConfigurationWarning(
-                    key.name, told, None, WarningKind.WITHOUT_EFFECT, where=candidate.where
+                    key.name, told, None, WarningKind.RESERVED, where=candidate.where, table=TABLE
                 )
                 break
+
+
+def without_own(tables: list[Table]) -> tuple[list[Table], list[ConfigurationWarning]]:
+    """The tables without what counts in the user's own settings alone, and a warning for each value of that."""
+    kept = list(tables)
+    told: list[ConfigurationWarning] = []
+    for key in all_settings(PipelineConfiguration):
+        if not key.own:
+            continue
+        for place, table in enumerate(kept):
+            values = dict(table.values)
+            for section in _spellings([key.section]):
+                inner = values.get(section)
+                if not isinstance(inner, Mapping):
+                    continue
+                refused = [inner[name] for name in key.nested if inner.get(name) not in (None, key.default)]
+                values[section] = {name: value for name, value in inner.items() if name not in key.nested}
+                told += [_not_own(key, table.where)] if refused else []
+            kept[place] = table._replace(values=values)
+    return kept, told
+
+
+def _not_own(key: Setting, where: str) -> ConfigurationWarning:
+    place = user_configuration_folder() / SETTINGS_FILE
+    why = f"it names code, so it counts in your own settings alone: {place}"
+    return ConfigurationWarning(key.name, "a text", None, WarningKind.NOT_USED, why, where, TABLE)
 
 
 # Keys that must fit each other
@@ -444,42 +493,49 @@ def cross_checked(
     """
     found: list[ConfigurationWarning] = []
 
-    def put(name: str, value: int | float, hint: str) -> None:
+    def put(name: str, value: int | float, hint: str, other: str) -> None:
         nonlocal configuration
         before = value_of(configuration, name)
         if value != before:
-            found.append(ConfigurationWarning(name, shown(before), value, WarningKind.CROSS_CHECK, hint))
+            told = f"{hint} {TABLE}.{other}"
+            found.append(
+                ConfigurationWarning(name, shown(before), value, WarningKind.CROSS_CHECK, told, table=TABLE)
+            )
             configuration = with_value(configuration, name, value)
 
     half = configuration.documents.chunk_size // 2
     put(
         "documents.chunk_overlap",
         min(configuration.documents.chunk_overlap, half),
-        "at most half of documents.chunk_size",
+        "at most half of",
+        "documents.chunk_size",
     )
     guardrails = configuration.guardrails
     put(
         "guardrails.chunk_target_chars",
         min(guardrails.chunk_target_chars, guardrails.max_content_chars),
-        "at most guardrails.max_content_chars",
+        "at most",
+        "guardrails.max_content_chars",
     )
     feedback = configuration.feedback
     put(
         "feedback.min_aspect_weight",
         min(feedback.min_aspect_weight, feedback.max_aspect_weight),
-        "at most feedback.max_aspect_weight",
+        "at most",
+        "feedback.max_aspect_weight",
     )
     lease = "worker.lease_timeout_ms"
     if lease in given:
         limit = configuration.worker.lease_timeout_ms // 2
         for name in _TIMEOUTS:
             if name not in given:
-                put(name, min(value_of(configuration, name), limit), f"at most half of {lease}")
+                put(name, min(value_of(configuration, name), limit), "at most half of", lease)
     longest = max(_TIMEOUTS, key=lambda name: value_of(configuration, name))
     put(
         lease,
         max(configuration.worker.lease_timeout_ms, 2 * value_of(configuration, longest)),
-        f"at least twice {longest}",
+        "at least twice",
+        longest,
     )
     return configuration, tuple(found)
 
@@ -505,7 +561,13 @@ def ollama_endpoint(environ: Mapping[str, str]) -> tuple[str, ConfigurationWarni
     if address:
         return address, None
     warning = ConfigurationWarning(
-        "extraction.endpoint", shown(text), DEFAULT_ENDPOINT, WarningKind.UNFIT_TEXT, "host:port", VARIABLE
+        "extraction.endpoint",
+        shown(text),
+        DEFAULT_ENDPOINT,
+        WarningKind.UNFIT_TEXT,
+        "host:port",
+        VARIABLE,
+        TABLE,
     )
     return "", warning
 

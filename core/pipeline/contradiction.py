@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final, Literal
 
@@ -91,12 +91,15 @@ SEMANTIC_SCHEMA: Final[Schema] = {
 
 @dataclass(frozen=True, slots=True)
 class SemanticContradiction:
-    """What a model holds of two statements. failure: why there is no verdict, "" when there is one."""
+    """What a model holds of two statements. failure: why there is no verdict, "" when there is one; error: the same as
+    it was raised.
+    """
 
     detected: bool
     confidence: float
     reasoning: str = ""
     failure: str = ""
+    error: ModelError | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +238,7 @@ def read_semantic(answer: Answer) -> SemanticContradiction:
     try:
         found = last_object(answer, ("contradicts",))
     except ModelError as error:
-        return SemanticContradiction(False, 0.0, failure=error.kind)
+        return SemanticContradiction(False, 0.0, failure=error.kind, error=error)
     reasoning = found.get("reasoning")
     said = reasoning.strip()[:_LONGEST_REASONING] if isinstance(reasoning, str) else ""
     return SemanticContradiction(found["contradicts"] is True, clamped(found.get("confidence")), said)
@@ -249,7 +252,7 @@ def contradicts_in_meaning(
     try:
         return read_semantic(provider.generate(semantic_prompt(fact, target), SEMANTIC_SCHEMA, deadline))
     except ModelError as error:
-        return SemanticContradiction(False, 0.0, failure=error.kind)
+        return SemanticContradiction(False, 0.0, failure=error.kind, error=error)
 
 
 def supersedes(

@@ -13,11 +13,14 @@ from core.settings.warnings import ConfigurationWarning
 
 if TYPE_CHECKING:
     from core.pipeline.database.checkpoints import Checkpoint
-    from core.pipeline.database.session_memories import SessionScore
+    from core.pipeline.database.comparisons import Comparison
+    from core.pipeline.database.expired import Tombstone
+    from core.pipeline.database.session_memories import SessionMemory, SessionScore
+    from core.pipeline.retention import Kind
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
 JobStatus = Literal["held", "pending", "leased", "completed", "dead"]
-JobType = Literal["extract", "structural_classify", "document_ingest", "hints"]
+JobType = Literal["extract", "structural_classify", "document_ingest", "hints", "session_end"]
 ProposalStatus = Literal["proposed", "review", "applied", "deduped", "none", "rejected", "blocked", "skipped"]
 DocumentKind = Literal["text", "file", "url"]
 DocumentStatus = Literal[
@@ -39,6 +42,7 @@ class ProposalReason(StrEnum):
     DESTRUCTIVE_DISABLED = "destructive_mutations_disabled"
     DESTRUCTIVE_REVIEW = "destructive_review"
     CONTRADICTION = "contradiction"
+    UNCHECKED = "contradiction_unchecked"
     TARGET_GONE = "target_gone"
     TARGET_CHANGED = "target_changed"
     REFUSED = "refused_by_person"
@@ -47,6 +51,7 @@ class ProposalReason(StrEnum):
     PINNED = "delete_pinned_requires_force"
     NOTHING_NEW = "nothing_new"
     REPLACED = "replaced_by_later"
+    SAME_AS = "same_as_another_note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +228,9 @@ class Recovery:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A session that ended. checkpoints: that came of it. text: its conversation as it was taken in, None for none."""
+    """A session that ended. checkpoints: that came of it. text: its conversation as it was taken in, None for none.
+    score: what is known at once; a job finds out the rest.
+    """
 
     checkpoints: tuple[Checkpoint, ...]
     text: Ingested | None
@@ -233,7 +240,8 @@ class Ended:
 @dataclass(frozen=True, slots=True)
 class SessionOverview:
     """A session in short. ended: None while it goes on or was cut off. checkpoints: how many are kept; pending: whether
-    anything happened since the last one. Times are in epoch milliseconds.
+    anything happened since the last one. given: how many memories it was given, ahead or as answers; score: how much
+    they helped, None before its end. Times are in epoch milliseconds.
     """
 
     session: str
@@ -245,6 +253,21 @@ class SessionOverview:
     prompts: int
     checkpoints: int
     pending: bool
+    given: int = 0
+    score: SessionScore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """All that is kept of a session. checkpoints: the newest first. memories: what it was given, the first first.
+
+    comparison: how good the order was in which it was given some ahead; None where that was not to be told.
+    """
+
+    overview: SessionOverview
+    checkpoints: tuple[Checkpoint, ...]
+    memories: tuple[SessionMemory, ...]
+    comparison: Comparison | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +348,35 @@ class StoredProposal:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteHints:
+    """The questions by which a note is found, too, as a model made them of what it says now.
+
+    removed: those that a person removed. enabled: whether hints are made and used. made: whether a model was asked
+    about what the note says now.
+    """
+
+    note_id: str
+    hints: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    enabled: bool = False
+    made: bool = False
+
+
+class Refused(int):
+    """How many proposals a person refused. change_set: the entry of the log that `undo` takes back, None for none; not
+    yet there where the log could not be written, and put there later.
+    """
+
+    change_set: ChangeSet | None
+
+    def __new__(cls, count: int, change_set: ChangeSet | None = None) -> Refused:
+        """Of so many."""
+        made = super().__new__(cls, count)
+        made.change_set = change_set
+        return made
+
+
+@dataclass(frozen=True, slots=True)
 class Accepted:
     """What became of proposals that a person accepted: their ids. skipped: with why, one clause each.
 
@@ -369,7 +421,8 @@ class TextTrail:
     """What was read of a submitted text, and what came of it.
 
     job: the one that reads it, None where none ever did. unread: spans of the text that no model has read. proposals:
-    one for each fact that was found, in the order of the text. entities: the names of what it mentions.
+    one for each fact that was found, in the order of the text. entities: the names of what it mentions. tombstone:
+    since when it is removed, None for a present one; deleted since, its content is "".
     """
 
     raw: RawMemory
@@ -377,6 +430,7 @@ class TextTrail:
     unread: tuple[tuple[int, int], ...]
     proposals: tuple[StoredProposal, ...]
     entities: tuple[str, ...]
+    tombstone: Tombstone | None = None
 
     @property
     def unread_length(self) -> int:
@@ -388,7 +442,8 @@ class TextTrail:
 class Origin:
     """Where a note came from: the raw memory, the sentence in it, the model, and how it was decided.
 
-    fact: as the model found it. decided_by: "rule" or "model".
+    fact: as the model found it. decided_by: "rule" or "model". removed_at: since when the text is removed; deleted_at:
+    since when retention has deleted it, so that its content is "". Both epoch ms, None for never.
     """
 
     note_id: str
@@ -408,6 +463,8 @@ class Origin:
     fact_id: str = ""
     fact: str = ""
     decided_by: str = ""
+    removed_at: int | None = None
+    deleted_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,6 +574,37 @@ class ProviderHealth:
     last_error_kind: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddingCoverage:
+    """How far vectors are made with a model. failing: texts that failed last, and are tried again; error: of one.
+
+    notes, chunks: how many there are; embedded_notes, embedded_chunks: how many of them have the vector of what they
+    say now. dimensions: of the vectors, 0 for none yet. waits: why none can be made just now, "" where nothing is in
+    the way.
+    """
+
+    model: str
+    notes: int = 0
+    embedded_notes: int = 0
+    chunks: int = 0
+    embedded_chunks: int = 0
+    failing: int = 0
+    error: str = ""
+    dimensions: int = 0
+    waits: str = ""
+
+    @property
+    def missing(self) -> int:
+        """How many vectors are still to be made."""
+        return self.notes + self.chunks - self.embedded_notes - self.embedded_chunks
+
+    @property
+    def share(self) -> float:
+        """Which part of notes and chunks has its vector, in [0, 1]; 1 where there is nothing to embed."""
+        total = self.notes + self.chunks
+        return 1.0 if not total else 1.0 - self.missing / total
+
+
 class PipelineState(StrEnum):
     """The status in the header."""
 
@@ -532,7 +620,7 @@ class PipelineState(StrEnum):
 class PipelineStatus:
     """Everything in counts. jobs: by status. why: what the status means, in words, with what to do.
 
-    unread: texts of which a part was not read. documents: those that are found.
+    unread: texts of which a part was not read. documents: those that are found. embeddings: None without a model.
     """
 
     mode: Mode
@@ -552,6 +640,7 @@ class PipelineStatus:
     warnings: tuple[ConfigurationWarning, ...] = ()
     unread: int = 0
     documents: int = 0
+    embeddings: EmbeddingCoverage | None = None
 
     @property
     def no_model(self) -> bool:
@@ -565,12 +654,56 @@ class PipelineStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovedText:
+    """A text that was removed, or brought back. notes: those that were hidden or shown by that; change_set: as which
+    change, None for no note. left: notes of a text that is back which stay hidden, since others say the same by now.
+    """
+
+    raw_id: str
+    notes: tuple[str, ...] = ()
+    change_set: ChangeSet | None = None
+    left: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRemoval:
+    """What the removal of a text would do. notes: that it would hide; proposals: of the text that stay open; waits:
+    whether the text waits and would not be read; days: for how long it can be brought back.
+    """
+
+    raw_id: str
+    notes: tuple[str, ...] = ()
+    proposals: int = 0
+    waits: bool = False
+    days: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What retention deleted, or would delete now. counts: rows of each kind, in the order in which they go.
+
+    restored: removed texts that stay, since a note of them is shown again. whole: nothing is left that is over.
+    """
+
+    counts: Mapping[Kind, int]
+    restored: int = 0
+    dry_run: bool = False
+    whole: bool = True
+
+    @property
+    def total(self) -> int:
+        """All rows of all kinds."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
 class TickResult:
     """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
 
     known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
     may rest before the next one, 0 for not at all. read: whether the job got on: it was done, or a part of its text.
-    linked: notes of which is known anew what they name.
+    linked: notes of which is known anew what they name. swept: rows that were kept long enough and are deleted.
+    repaired: what maintenance put right. embedded: texts of which a vector was made, or tried.
     """
 
     released: int = 0
@@ -582,7 +715,20 @@ class TickResult:
     warnings: tuple[str, ...] = ()
     read: bool = False
     linked: int = 0
+    swept: int = 0
+    repaired: int = 0
+    embedded: int = 0
 
     @property
     def did_something(self) -> bool:
-        return bool(self.released or self.reaped or self.job or self.flushed or self.known or self.linked)
+        return bool(
+            self.released
+            or self.reaped
+            or self.job
+            or self.flushed
+            or self.known
+            or self.linked
+            or self.swept
+            or self.repaired
+            or self.embedded
+        )

@@ -14,28 +14,45 @@ import random
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Collection, Iterable
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.folder import default_home, pages_of
+from core.folder import PIPELINE_FILE, default_home, pages_of
 from core.model.change import Author
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import TickResult
 from core.storage.files.atomic import absolute_path
+from core.team_folder import pages_named
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.model.note import Note
     from core.model.window import Window
     from core.pipeline.configuration import LoadedConfiguration
     from core.pipeline.database.checkpoints import Checkpoint
+    from core.pipeline.database.comparisons import Comparison
     from core.pipeline.documents.fetch import Network
+    from core.pipeline.health.records import (
+        HealthReport,
+        MaintenanceAction,
+        MaintenancePlan,
+        MaintenanceRun,
+    )
+    from core.pipeline.health.rules import Asked
+    from core.pipeline.maintenance.maintainer import Maintainer
+    from core.pipeline.model_calls import ModelCaller
+    from core.pipeline.models.embeddings import EmbeddingProvider
     from core.pipeline.models.provider import Provider
+    from core.pipeline.prediction.predictor import Ordered
+    from core.pipeline.recall.beyond_words import BeyondWords
     from core.pipeline.records import (
         Accepted,
         AddedDocument,
@@ -43,6 +60,7 @@ if TYPE_CHECKING:
         Document,
         DocumentHit,
         DocumentKind,
+        EmbeddingCoverage,
         Ended,
         Entity,
         EntityChange,
@@ -52,17 +70,23 @@ if TYPE_CHECKING:
         Job,
         JobStatus,
         KeptCheckpoint,
+        NoteHints,
         Origin,
         PipelineStatus,
+        PlannedRemoval,
         ProviderHealth,
         RawMemory,
         Recovery,
+        Refused,
+        RemovedText,
         SessionOverview,
+        SessionPage,
         StoredProposal,
+        Sweep,
         TextTrail,
     )
     from core.pipeline.session_events import SessionEvent
-    from core.pipeline.workers.model_calls import ModelCaller
+    from core.pipeline.workers.embedding_tracker import TrackerStats
     from core.pipeline.workers.runner import Worker
     from core.settings.pipeline_sections import PipelineConfiguration
     from core.settings.warnings import ConfigurationWarning
@@ -79,6 +103,24 @@ def status_before(home: str | Path) -> PipelineStatus:
 
     loaded = load_configuration(absolute_path(Path(home).expanduser()))
     return status_without_database(loaded.configuration, loaded.all_warnings)
+
+
+def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> HealthReport | None:
+    """How healthy the pipeline of a memory folder is, None where there is none. Looks only: nothing is made, migrated
+    or repaired. Raises StorageError, BrokenFileError, and ReadOnlyError for what a newer version wrote.
+    """
+    from core.pipeline.configuration import load_configuration
+    from core.pipeline.database.connection import check_known, open_read_only
+    from core.pipeline.maintenance.maintainer import health_report
+
+    folder = absolute_path(Path(home).expanduser())
+    if not Database.stands(folder):
+        return None
+    now = (clock or (lambda: datetime.now(UTC)))()
+    configuration = load_configuration(folder).configuration
+    with open_read_only(folder) as reader:
+        check_known(reader, folder / PIPELINE_FILE)
+        return health_report(reader, configuration, int(now.timestamp() * 1000))
 
 
 class Pipeline:
@@ -102,6 +144,7 @@ class Pipeline:
         chance: Callable[[], float],
         name: str,
         network: Network | None = None,
+        embedder: EmbeddingProvider | None = None,
     ) -> None:
         self.home = home
         self.database = database
@@ -109,6 +152,8 @@ class Pipeline:
         self._clock = clock
         self._ids = ids
         self._given_provider = provider
+        self._given_embedder = embedder
+        self._beyond: BeyondWords | None = None
         self._chance = chance
         self._name = name
         self._network = network
@@ -120,6 +165,7 @@ class Pipeline:
         self._loaded: LoadedConfiguration | None = None
         self._caller: ModelCaller | None = None
         self._worker: Worker | None = None
+        self._maintainer: Maintainer | None = None
         self._running: tuple[threading.Thread, threading.Event] | None = None
 
     @classmethod
@@ -136,19 +182,21 @@ class Pipeline:
         chance: Callable[[], float] | None = None,
         name: str = "",
         network: Network | None = None,
+        embedder: EmbeddingProvider | None = None,
     ) -> Self:
         """Opens the pipeline of a memory folder (default: NUGGETS_HOME, else ~/.nuggets), and creates its database.
 
         memory: the opened memory to write notes through; without it, one is opened when needed, for `author`, in
         `window`. clock: gives aware datetimes. ids: 16 new hexadecimal digits a call. provider: instead of the
         configured one. chance: from 0 to 1, for the jitter. name: of this worker, "" for host and process. network:
-        that pages are fetched from, None for the internet. Raises StorageError, ReadOnlyError.
+        that pages are fetched from, None for the internet. embedder: instead of the configured one, where a model for
+        embeddings is named. Raises StorageError, ReadOnlyError.
         """
         folder = absolute_path(default_home() if home is None else Path(home).expanduser())
         pages = pages_of(folder)
         if pages is not None:
             raise InvalidInputError(
-                "the pipeline makes facts of texts, and a folder of Claude Code's pages has no place for facts",
+                f"the pipeline makes facts of texts, and {pages_named(pages)} have no place for facts",
                 code=ErrorCode.NO_PLACE,
                 where=str(pages),
                 kept="nothing was written",
@@ -166,6 +214,7 @@ class Pipeline:
             chance=chance or random.random,
             name=name or f"{socket.gethostname()}:{os.getpid()}",
             network=network,
+            embedder=embedder,
         )
 
     @staticmethod
@@ -202,7 +251,7 @@ class Pipeline:
 
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
-        """The configuration's values that are not used as given, and keys that do nothing yet."""
+        """The configuration's values that are not used as given, and reserved keys that were set."""
         return self._load().all_warnings
 
     @property
@@ -240,15 +289,16 @@ class Pipeline:
 
     def _model_caller(self, *, as_loaded: bool = False) -> ModelCaller:
         """as_loaded: for the configuration as it was read last, without looking at its files again."""
-        from core.pipeline.workers.model_calls import ModelCaller
+        from core.pipeline.model_calls import ModelCaller
 
         with self._guard:
             loaded = self._loaded if as_loaded and self._loaded is not None else self._load()
             configuration = loaded.configuration
             if self._caller is None:
                 self._caller = ModelCaller.of(
-                    configuration, self.database, clock=self._clock, provider=self._given_provider
-                )
+                    configuration, self.database, clock=self._clock, provider=self._given_provider,
+                    embedder=self._given_embedder,
+                )  # fmt: skip
             return self._caller
 
     def _working(self) -> Worker:
@@ -266,6 +316,20 @@ class Pipeline:
                     network=self._network,
                 )
             return self._worker
+
+    def _maintaining(self) -> Maintainer:
+        from core.pipeline.health.records import MaintenanceAction
+        from core.pipeline.maintenance.actions import reembed_repair, sweep_repair
+        from core.pipeline.maintenance.maintainer import Maintainer
+
+        with self._guard:
+            if self._maintainer is None:
+                further = {
+                    MaintenanceAction.SWEEP: sweep_repair(self.sweep),
+                    MaintenanceAction.REEMBED: reembed_repair(self.embedding_coverage, self.reembed),
+                }
+                self._maintainer = Maintainer(self.database, now=self._now, further=further)
+            return self._maintainer
 
     def _now(self) -> int:
         return int(self._clock().timestamp() * 1000)
@@ -319,6 +383,38 @@ class Pipeline:
 
         with self.database.checked_reading() as reader:
             return text_trail(reader, said)
+
+    def remove_text(self, said: str, *, by: str = "person") -> RemovedText:
+        """Hides the notes that came of a text, as one change that `undo` undoes, and marks the text as removed: it goes
+        after `retention.removed_days`. said: as for `text`. Raises NotFoundError, AmbiguousError, and ConflictError for
+        a text that is just being read.
+        """
+        from core.pipeline.writes.removal import remove_text
+
+        with self.database.database_errors():
+            return remove_text(self.database, self.memory, said, by=by, now=self._now())
+
+    def plan_removal(self, said: str) -> PlannedRemoval:
+        """What `remove_text` would do now; nothing is changed. said, and what is raised: as there."""
+        from core.pipeline.writes.removal import plan_removal
+
+        with self.database.database_errors():
+            days = self.configuration.retention.removed_days
+            return plan_removal(self.database, self.memory, said, days=days)
+
+    def restore_text(self, said: str, *, by: str = "person") -> RemovedText:
+        """Takes the removal of a text back, and shows the notes again that it hid, as one change. Raises NotFoundError,
+        AmbiguousError, and ConflictError for a text that is deleted.
+        """
+        from core.pipeline.writes.removal import bring_text_back
+
+        with self.database.database_errors():
+            attempts = self.configuration.worker.max_retries
+            back = bring_text_back(
+                self.database, self.memory, said, attempts=attempts, by=by, now=self._now()
+            )
+        self.nudge()
+        return back
 
     def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
         """The kinds of credentials that a text seems to hold and that were not marked as none, each once. Of a very
@@ -378,9 +474,24 @@ class Pipeline:
             return reader.documents.text_of(document_id)
 
     def search_documents(self, query: str, limit: int = 10) -> tuple[DocumentHit, ...]:
-        """The chunks of documents that share words with a query, best first."""
+        """The chunks of documents that share words with a query, or mean something similar where a model for
+        embeddings is named; best first. Waits for that model as long as `embedding.query_timeout_ms` says.
+        """
+        configuration = self.configuration
+        if configuration.embedding.model:
+            from core.pipeline.recall.document_search import search_documents
+
+            return search_documents(self.database, self._beyond_words(), configuration, query, limit)
         with self.database.checked_reading() as reader:
             return reader.documents.search(query, limit, self.database.counted_chunk_words)
+
+    def _beyond_words(self) -> BeyondWords:
+        from core.pipeline.recall.beyond_words import BeyondWords
+
+        with self._guard:
+            if self._beyond is None:
+                self._beyond = BeyondWords(self.home, time.monotonic, lambda id: None, self._given_embedder)
+            return self._beyond
 
     def remove_document(self, said: str) -> Document:
         """Makes a document one that is found no more, until `restore_document`. Its notes stay.
@@ -425,7 +536,14 @@ class Pipeline:
         from core.pipeline.writes.sessions import store_events
 
         named = (event._replace(author=event.author or self.author.signature) for event in events)
-        return store_events(self.database, self.configuration.continuity, named, now=self._now())
+        configuration = self.configuration
+        kept = store_events(
+            self.database, configuration.continuity, named, now=self._now(),
+            max_attempts=configuration.worker.max_retries,
+        )  # fmt: skip
+        if any(event.kind == "end" for event in events):
+            self.nudge()
+        return kept
 
     @property
     def reads_conversations(self) -> bool:
@@ -436,26 +554,84 @@ class Pipeline:
         self, session: str, *, project: str = "", conversation: str = "", at: int | None = None
     ) -> Ended:
         """Ends a session, with its last checkpoint. conversation: all of it, as its agent keeps it: is read whole as
-        one long text, and tells which of the recalled memories helped. Errors as `ingest` and `follow_session`.
+        one long text. A job then finds out which of the memories helped that the session was given; what the words of
+        the conversation tell of that is answered at once. Errors as `ingest` and `follow_session`.
         """
         from core.pipeline.continuity.conversation import conversation_text
         from core.pipeline.records import Ended
         from core.pipeline.session_events import SessionEvent
-        from core.pipeline.writes.session_scores import store_score
+        from core.pipeline.workers.session_end_job import counted_recalls, texts_of
+        from core.pipeline.writes.session_scores import begin_score, lexical_uses, preview_score
 
-        kept = self.follow_session(SessionEvent("end", session, project, at=at))
         said = conversation_text(conversation)
         taken = None
+        # Before the end is put down: whoever is killed in between is told of the end again.
         if said.strip():
             taken = self.ingest(
                 said, project=project, session=session, source_type="session", transcript=said
             )
-        with self.database.checked_reading() as reader:
-            recalled = reader.session_memories.recalled_in(session)
-        by_id = self.memory.snapshot.by_id if recalled else {}
-        notes = {id: by_id[id].content for id in recalled if id in by_id}
-        score = store_score(self.database, self.configuration.feedback, session, notes, said, now=self._now())
+        kept = self.follow_session(SessionEvent("end", session, project, at=at))
+        counted: tuple[tuple[str, int], ...] = ()
+        # The job asks again; an end is an end, whatever is the matter with the notes.
+        with contextlib.suppress(NuggetsError):
+            counted = counted_recalls(self.memory, session)
+        attempts, now = self.configuration.worker.max_retries, self._now()
+        with self.database.write() as writer:
+            writer.session_memories.add_counted(session, counted)
+            if not self.configuration.continuity.enabled:
+                begin_score(writer, session, now, max_attempts=attempts)
+            given = tuple(one.note_id for one in writer.session_memories.memories_of(session))
+        lexical: dict[str, float] = {}
+        with contextlib.suppress(NuggetsError):
+            lexical = lexical_uses(texts_of(self.memory, given), said)
+        with self.database.write(lasting=False) as writer:
+            score = preview_score(writer, session, lexical, now)
+        self.nudge()
         return Ended(tuple(one for one in kept if one.session == session), taken, score)
+
+    def session(self, session: str) -> SessionPage:
+        """All that is kept of a session: its checkpoints, what it was given, what of that helped, and its scores. What
+        the memory counted for it is there before its end, too.
+
+        Raises NotFoundError.
+        """
+        from core.pipeline.workers.session_end_job import counted_recalls
+        from core.pipeline.writes.checkpoints import page_of
+
+        counted: tuple[tuple[str, int], ...] = ()
+        with contextlib.suppress(NuggetsError):
+            counted = counted_recalls(self.memory, session)
+        with self.database.checked_reading() as reader:
+            return page_of(reader, session, counted)
+
+    @property
+    def orders_briefings(self) -> bool:
+        """Whether a predictor puts what a session begins with in order."""
+        return self.configuration.predictor.enabled
+
+    def ordered(self, notes: Sequence[Note], nugget: str = "") -> Ordered:
+        """The ids of notes in the order in which to give them to a session that begins: as they are, but where the
+        settings have a predictor. nugget: of the project that it is about. Never raises for what the predictor does.
+        """
+        from core.pipeline.prediction.predictor import Ordered
+
+        if not self.orders_briefings:
+            return Ordered(tuple(note.id for note in notes))
+        from core.pipeline.prediction.features import features_of
+        from core.pipeline.prediction.loading import load_predictor
+        from core.pipeline.prediction.predictor import Candidate, run_predictor_scoring
+
+        predictor, wrong = load_predictor(self.configuration.predictor.source)
+        with self.database.checked_reading() as reader:
+            helped = reader.session_memories.helped_before([note.id for note in notes])
+        candidates = [Candidate(n.id, n.nugget_name, n.scope, n.title, n.content) for n in notes]
+        done = run_predictor_scoring(predictor, candidates, features_of(notes, helped, nugget, self._clock()))
+        return done._replace(fault=wrong) if wrong else done
+
+    def comparisons(self, most: int = 50) -> tuple[Comparison, ...]:
+        """How good the order was in which sessions were given memories ahead, the newest first."""
+        with self.database.checked_reading() as reader:
+            return reader.comparisons.newest(most)
 
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         """The sessions of agents, those that something happened in last first."""
@@ -486,8 +662,9 @@ class Pipeline:
         loaded = self._load()
         with self.database.checked_reading():
             return status_of(
-                self.database, loaded.configuration, loaded.all_warnings, self.health(), self._now()
-            )
+                self.database, loaded.configuration, loaded.all_warnings, self.health(), self._now(),
+                self.embedding_coverage(),
+            )  # fmt: skip
 
     def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
         """Jobs, those that something happened to last first."""
@@ -537,6 +714,67 @@ class Pipeline:
         """How the model has been, and what of today's calls is spent."""
         return self._model_caller().health()
 
+    # Health and maintenance
+
+    def diagnose(self) -> HealthReport:
+        """How healthy each part is, from 0 to 1, with what is recommended and what maintenance did lately. Writes
+        nothing; takes a second or two for a hundred thousand memories. Raises ReadOnlyError for what a newer version
+        wrote.
+        """
+        from core.pipeline.database.connection import check_known
+
+        with self.database.checked_reading() as reader:
+            check_known(reader, self.database.path)
+            return self._maintaining().report(self.configuration)
+
+    def maintenance_plan(self, action: MaintenanceAction, *, force: bool = False) -> MaintenancePlan:
+        """What a repair would do now, one by one, and what keeps it from running. Writes nothing."""
+        with self.database.checked_reading():
+            return self._maintaining().plan(action, self.configuration, self._asked(force))
+
+    def maintain(
+        self, actions: Iterable[MaintenanceAction] | None = None, *, force: bool = False
+    ) -> tuple[MaintenanceRun, ...]:
+        """Runs repairs, None for those that are recommended; of each what came of it, "denied" where it may not run
+        now. The limits hold for everyone: `force` lets a person, and no agent, pass all but a freeze.
+        """
+        wanted = (
+            tuple(one.action for one in self.diagnose().recommendations)
+            if actions is None
+            else tuple(actions)
+        )
+        with self.database.database_errors():
+            runs = tuple(
+                self._maintaining().run(one, self.configuration, self._asked(force), self.author.signature)
+                for one in wanted
+            )
+        self.nudge()
+        return runs
+
+    def _asked(self, force: bool) -> Asked:
+        from core.pipeline.health.rules import Asked
+
+        return Asked(unattended=self.author.kind != "person", forced=force)
+
+    # Embeddings
+
+    def embedding_coverage(self) -> EmbeddingCoverage | None:
+        """How far vectors of notes and documents are made; None where no model for embeddings is named."""
+        from core.pipeline.workers.embedding_tracker import coverage
+
+        return coverage(self.database, self.configuration, self._model_caller().embedder_health())
+
+    def embedding_stats(self) -> TrackerStats:
+        """What this process did to make vectors."""
+        return self._working().embeddings.stats()
+
+    def reembed(self, most: int = 1) -> int:
+        """Makes vectors that are missing or of another text or model, also those that failed and rest, in at most so
+        many calls; how many. Waits for the model. 0 where no call can be made now.
+        """
+        with self.database.database_errors():
+            return self._working().reembed(self.configuration, self._model_caller(), most)
+
     # Proposals
 
     def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
@@ -575,24 +813,79 @@ class Pipeline:
         with self.database.checked_reading() as reader:
             return reader.proposals.above(confidence)
 
-    def refuse(self, ids: Iterable[str], by: str = "person") -> int:
-        """Refuses proposals. Returns how many were still open. Nothing is written but that the note is hidden which
-        the new text of a refused change had meanwhile; `undo` takes that back, and the proposal waits again.
+    def refuse(self, ids: Iterable[str], by: str = "person") -> Refused:
+        """Refuses proposals. Returns how many were still open, with the entry of the log that `undo` takes back: the
+        proposals wait again then. Nothing is written into the notes but that the note is hidden which the new text of
+        a refused change had meanwhile.
         """
+        from core.pipeline.records import Refused
         from core.pipeline.writes.accept import refuse
+        from core.pipeline.writes.decisions import new_entry_id
 
         wanted = tuple(ids)
         with self.database.database_errors():
             self._working().notes.flush_disputing(wanted)
-            refused = refuse(self.database, wanted, by=by, now=self._now())
-            if self.database.reading.outbox.count_waiting(wanted):
-                self._working().notes.flush_accepted(wanted)
-        return refused
+            entry_id = new_entry_id(self.memory, self._ids)
+            refused = refuse(self.database, wanted, by=by, now=self._now(), entry_id=entry_id)
+            hidden = None
+            if self.database.reading.outbox.count_waiting(refused):
+                hidden = self._working().notes.flush_accepted(refused).change_set
+            return Refused(len(refused), self._noted(entry_id, hidden) if refused else None)
+
+    # Hints
+
+    def hints(self, note_id: str) -> NoteHints:
+        """The questions by which a note is found, too."""
+        from core.pipeline.records import NoteHints
+
+        enabled = self.configuration.hints.enabled
+        with self.database.checked_reading() as reader:
+            return NoteHints(
+                note_id,
+                reader.hints.of_note(note_id),
+                reader.decisions.removed_of(note_id),
+                enabled,
+                reader.hints.made_for(note_id),
+            )
+
+    def remove_hints(self, note_id: str, hints: Collection[str]) -> ChangeSet | None:
+        """Lets some hints of a note find it no more, also when they are made again; `undo` puts them back. The entry of
+        the log, None where the log cannot be written now. Raises NotFoundError for hints that the note does not have.
+        """
+        from core.pipeline.writes.decisions import new_entry_id, remove_hints
+
+        with self.database.database_errors():
+            entry_id = new_entry_id(self.memory, self._ids)
+            removed = remove_hints(
+                self.database, note_id, hints, by=self.author.signature, now=self._now(), entry_id=entry_id
+            )
+            if not removed:
+                raise NotFoundError("the note has no such hint", where=note_id, kept="nothing was changed")
+            return self._noted(entry_id)
+
+    def _noted(self, entry_id: str, hidden: ChangeSet | None = None) -> ChangeSet | None:
+        """The entry of the log that tells of a decision; None where it cannot be written now. hidden: the one that hid
+        what was refused.
+        """
+        from core.pipeline.writes.decisions import note_decisions
+
+        if hidden is not None:
+            with self.database.write() as writer:
+                writer.decisions.move(entry_id, hidden.id)
+            return hidden
+        with contextlib.suppress(NuggetsError):
+            noted = note_decisions(self.database, self.memory)
+            return next((one for one in noted if one.id == entry_id), None)
+        return None
 
     def follow_undo(self) -> int:
-        """Follows what a person undid or redid of accepted proposals. Returns how many wait again, or no longer."""
+        """Follows what a person undid or redid: proposals that they accepted or refused, hints that they removed.
+        Returns how many stand otherwise by that.
+        """
+        from core.pipeline.writes.removal import follow_shown
         from core.pipeline.writes.undone import follow_undo
 
+        follow_shown(self.database, self.memory, now=self._now())
         return follow_undo(self.database, self.memory, now=self._now())
 
     def origin(self, note_id: str) -> Origin | None:
@@ -691,13 +984,44 @@ class Pipeline:
             from core.pipeline.writes.sessions import settle_due
 
             settle_due(self.database, self.configuration.continuity, now=self._now())
-            return self._working().tick(self.configuration, self._model_caller(as_loaded=True))
+            done = self._working().tick(self.configuration, self._model_caller(as_loaded=True))
+            return self._with_maintenance(done)
+
+    def _with_maintenance(self, done: TickResult) -> TickResult:
+        """Maintains the pipeline when it is time, and adds that to what a tick did."""
+        runs = self._maintaining().run_when_due(self.configuration)
+        if not runs:
+            return done
+        failed = tuple(f"maintenance: {run.error}" for run in runs if run.error)
+        repaired = sum(run.did for run in runs)
+        return replace(
+            done,
+            repaired=repaired,
+            warnings=(*done.warnings, *failed),
+            delay_ms=0 if repaired else done.delay_ms,
+        )
 
     def flush(self) -> TickResult:
         """Writes everything accepted into the notes now, whatever the mode."""
         with self.database.database_errors():
             done = self._working().notes.flush()
         return TickResult(flushed=done.flushed, warnings=done.warnings)
+
+    def sweep(self, dry_run: bool = False) -> Sweep:
+        """Deletes all that was kept long enough, as `retention` says, also while the pipeline is off; nothing that a
+        note, an open proposal or a waiting text needs. dry_run: what it would delete now, and nothing is written.
+        Raises StorageError, LockTimeoutError.
+        """
+        from core.pipeline.records import Sweep
+        from core.pipeline.retention import Windows
+        from core.pipeline.writes.removal import standing_in
+        from core.pipeline.writes.sweep import rehearse, sweep
+
+        with self.database.database_errors():
+            work = rehearse if dry_run else sweep
+            windows = Windows.of(self.configuration)
+            done = work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
+        return Sweep(done.counts, done.restored, dry_run, done.whole)
 
     def run(self, stop: threading.Event, notify: Callable[[str], None] = lambda line: None) -> None:
         """Ticks until `stop` is set, and rests while there is nothing to do. notify: called with a line for each

@@ -10,7 +10,8 @@ EventKind = Literal["start", "prompt", "recall", "remember", "edit", "context", 
 class SessionEvent(NamedTuple):
     """Something that happened in a session. texts: the prompt, the question, what was stored, edited paths.
 
-    note_id: of a recall, what answered.
+    note_id: of a recall, what answered. ahead: of a beginning, the notes that the session was given before it asked, in
+    order, each with its place without a predictor, counted from 1.
 
     mark: counts upwards in a session, for who may hand the same event in twice; 0 for who does not. at: epoch ms, None
     for now.
@@ -24,3 +25,4 @@ class SessionEvent(NamedTuple):
     mark: int = 0
     note_id: str = ""
     at: int | None = None
+    ahead: tuple[tuple[str, int], ...] = ()

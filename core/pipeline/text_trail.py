@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from core.errors import NotFoundError
@@ -18,11 +19,8 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
 
     Raises NotFoundError, AmbiguousError, InvalidInputError for "".
     """
-    raw = reader.raw.raw_of(_target_of_job(reader, said.strip()) or reader.raw.resolve_id(said))
-    if raw is None:
-        raise NotFoundError(
-            "no submitted text or job has this id", where=said, todo="nuggets pipeline jobs lists them"
-        )
+    raw = reader.raw.raw_of(text_named(reader, said))
+    assert raw is not None
     job = next((one for one in reader.jobs.jobs(target=raw.id, most=50) if one.type == "extract"), None)
     return TextTrail(
         raw,
@@ -30,7 +28,32 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
         _unread(reader, raw, job),
         reader.proposals.of_raw(raw.id),
         reader.entities.named_in(raw.id),
+        reader.expired.tombstone(raw.id),
     )
+
+
+def text_named(reader: Tables, said: str) -> str:
+    """The id of the text that somebody means, as for `text_trail`."""
+    raw_id = _target_of_job(reader, said.strip()) or reader.raw.resolve_id(said)
+    if reader.raw.raw_of(raw_id) is not None:
+        return raw_id
+    buried = reader.expired.tombstone(raw_id)
+    if buried is not None:
+        raise NotFoundError(
+            f"this text was removed, and retention deleted it{on_day(buried.gone or buried.purged)}", where=said,
+            kept="what was made of it is in the notes and their history",
+        )  # fmt: skip
+    raise NotFoundError(
+        "no submitted text or job has this id", where=said, todo="nuggets pipeline jobs lists them"
+    )
+
+
+def on_day(moment: int | None) -> str:
+    """ " on 2026-11-23" for a moment in epoch ms, "" where it is none that a calendar has."""
+    try:
+        return "" if moment is None else f" on {datetime.fromtimestamp(moment / 1000, UTC):%Y-%m-%d}"
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _target_of_job(reader: Tables, said: str) -> str:

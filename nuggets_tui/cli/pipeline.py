@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from enum import Enum
@@ -20,7 +20,15 @@ from nuggets_tui.cli.output import LONGEST, Line, Span, SpanStyle, shorten, tabl
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.records import Accepted, Job, PipelineStatus, StoredProposal
+    from core.pipeline.records import (
+        Accepted,
+        Job,
+        PipelineStatus,
+        PlannedRemoval,
+        RemovedText,
+        StoredProposal,
+        Sweep,
+    )
     from core.pipeline.service import Pipeline
 
 NOT_FOUND: Final = 1
@@ -47,8 +55,17 @@ pipeline_group = LazyGroup(
         ),
         "proposals": CommandEntry(f"{_MODULE}:proposals", "List proposals that wait for you."),
         "accept": CommandEntry(f"{_MODULE}:accept", "Write proposals into the notes."),
-        "refuse": CommandEntry(f"{_MODULE}:refuse", "Refuse proposals; nothing is written."),
+        "refuse": CommandEntry(f"{_MODULE}:refuse", "Refuse proposals; you can undo it."),
         "retry": CommandEntry(f"{_MODULE}:retry", "Try dead jobs again."),
+        "remove": CommandEntry(f"{_MODULE}:remove", "Remove a submitted text and hide its notes."),
+        "restore": CommandEntry(f"{_MODULE}:restore", "Bring a removed text and its notes back."),
+        "sweep": CommandEntry(f"{_MODULE}:sweep", "Delete what is old and nothing needs any more."),
+        "health": CommandEntry(
+            "nuggets_tui.cli.pipeline_health:health", "Show how healthy each part is, and what to do."
+        ),
+        "maintain": CommandEntry(
+            "nuggets_tui.cli.pipeline_health:maintain", "Run the repairs that are recommended."
+        ),
         "pause": CommandEntry(f"{_MODULE}:pause", "Start no more jobs, in any process."),
         "resume": CommandEntry(f"{_MODULE}:resume", "Go on after a pause."),
     },
@@ -122,21 +139,25 @@ def accept(
         )
     with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids) if above is None else pipeline.above(above)
-        chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
+        waiting = pipeline.proposals(most=100_000)
+        chosen = [one for one in waiting if one.id in set(wanted)]
+        changes = [one for one in waiting if one.changes] if above is not None else []
         # Both sides of a change are seen beside each other before they are accepted at once.
         several = len(chosen) > 1 and any(one.changes for one in chosen)
         if dry_run or ((above is not None or several) and asks(yes=yes)):
             if dry_run:
                 call.answer(
                     lambda: [record_document(one) for one in chosen],
-                    lambda: _proposal_lines(tuple(chosen), {}),
+                    lambda: [*_proposal_lines(tuple(chosen), {}), *_left_lines(changes)],
                 )
                 return None
-            call.preview(_proposal_lines(tuple(chosen), {}))
+            call.preview([*_proposal_lines(tuple(chosen), {}), *_left_lines(changes)])
             if not chosen or not call.confirm(f"Write {plural(len(chosen), 'note')}?"):
                 return None
         done = pipeline.accept(wanted, by=call.author.signature)
-    call.answer(lambda: _accepted_document(done), lambda: _accepted_lines(done))
+    call.answer(
+        lambda: _accepted_document(done, changes), lambda: [*_accepted_lines(done), *_left_lines(changes)]
+    )
     return NOT_FOUND if done.skipped and not (done.written or done.deduped or done.waiting) else None
 
 
@@ -144,7 +165,7 @@ def accept(
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
 @pass_call
 def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
-    """Refuse proposals. Nothing is written, and they are not proposed again."""
+    """Refuse proposals, as one entry of the history that you can undo. They are not proposed again."""
     with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids)
         refused = pipeline.refuse(wanted, by=call.author.signature)
@@ -155,7 +176,12 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
             write_error(f"{shorten(each, LONGEST)}: no such proposal")
         if decided:
             write_error(f"{plural(decided, 'proposal')} already decided")
-    call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
+    entry = refused.change_set.id if refused.change_set is not None else None
+    said = (
+        f"Refused {plural(refused, 'proposal')}.",
+        Span(f"  nuggets undo {entry}" if entry else "", "dim"),
+    )
+    call.answer(lambda: {"refused": int(refused), "changeSet": entry}, lambda: [said])
     return None if refused else NOT_FOUND
 
 
@@ -180,6 +206,54 @@ def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
     call.answer(lambda: {"retried": count}, lambda: [f"{plural(count, 'job')} {waits} again."])
 
 
+@command("remove", epilog=example("nuggets pipeline remove raw-0123456789abcdef"))
+@click.argument("id", type=TEXT)
+@dry_run_option
+@pass_call
+def remove(call: Invocation, /, id: str, dry_run: bool) -> None:
+    """Remove a submitted text and hide the notes that came of it, as one entry of the history that you can undo.
+
+    ID is the id of the text, the start of it, or the number of its job. The text is deleted after 30 days; its notes
+    stay hidden.
+    """
+    with needed_pipeline(call) as pipeline:
+        if dry_run:
+            planned = pipeline.plan_removal(id)
+            titles = [pipeline.memory.snapshot.by_id[one].title for one in planned.notes]
+            call.answer(lambda: _planned_document(planned), lambda: _planned_lines(planned, titles))
+            return
+        done = pipeline.remove_text(id, by=call.author.signature)
+    call.answer(
+        lambda: _removed_document(done), lambda: _removed_lines(done, "Removed", "hidden", back="restore")
+    )
+
+
+@command("restore", epilog=example("nuggets pipeline restore raw-0123456789abcdef"))
+@click.argument("id", type=TEXT)
+@pass_call
+def restore(call: Invocation, /, id: str) -> None:
+    """Bring a removed text back, and show the notes again that were hidden with it."""
+    with needed_pipeline(call) as pipeline:
+        done = pipeline.restore_text(id, by=call.author.signature)
+    call.answer(
+        lambda: _removed_document(done), lambda: _removed_lines(done, "Restored", "shown", back="remove")
+    )
+
+
+@command("sweep", epilog=example("nuggets pipeline sweep --dry-run", "nuggets pipeline sweep --json"))
+@dry_run_option
+@pass_call
+def sweep(call: Invocation, /, dry_run: bool) -> None:
+    """Delete what has been kept long enough: removed texts and documents, finished jobs, old conversations and rows of
+    the pipeline's history. Nothing goes that a note, an open proposal or a waiting text needs.
+
+    The daemon and the open app do so every six hours. Settings: [pipeline.retention].
+    """
+    with needed_pipeline(call) as pipeline:
+        done = pipeline.sweep(dry_run)
+    call.answer(lambda: _sweep_document(done), lambda: _sweep_lines(done))
+
+
 @command("pause", epilog=example("nuggets pipeline pause --wait 60"))
 @click.option(
     "--wait", type=click.FloatRange(0.0, 3600.0), default=30.0, metavar="SECONDS",
@@ -191,7 +265,10 @@ def pause(call: Invocation, /, wait: float) -> None:
     with needed_pipeline(call) as pipeline:
         left = pipeline.pause(wait)
     still = f"; {plural(len(left), 'job is', 'jobs are')} still running" if left else ""
-    call.answer(lambda: {"running": [record_document(job) for job in left]}, lambda: [f"Paused{still}."])
+    call.answer(
+        lambda: {"running": [record_document(job) for job in left]},
+        lambda: [(f"Paused{still}.", Span("  nuggets pipeline resume", "dim"))],
+    )
 
 
 @command("resume", epilog=example("nuggets pipeline resume"))
@@ -284,7 +361,7 @@ def _sentence(pipeline: Pipeline, proposal: StoredProposal) -> str:
 def record_document(record: object) -> dict[str, Any]:
     """A record with its names in camel case."""
     names = getattr(type(record), "__slots__", ())
-    return {_camel(name): _plain(getattr(record, name)) for name in names}
+    return {camel(name): _plain(getattr(record, name)) for name in names}
 
 
 def _plain(value: object) -> object:
@@ -293,27 +370,60 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """A name as JSON spells it."""
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
 def _status_document(found: PipelineStatus, paused: bool) -> dict[str, Any]:
-    provider, running = found.provider, found.running
+    provider, running, embeddings = found.provider, found.running, found.embeddings
     return record_document(found) | {
+        "embeddings": record_document(embeddings) if embeddings is not None else None,
         "paused": paused,
         "running": record_document(running) if running is not None else None,
         "provider": record_document(provider) if provider is not None else None,
         "warnings": [warning.message for warning in found.warnings],
+        "warningCodes": [warning.code for warning in found.warnings],
     }
 
 
-def _accepted_document(done: Accepted) -> dict[str, Any]:
+def _accepted_document(done: Accepted, changes: Iterable[StoredProposal]) -> dict[str, Any]:
     return {
         "written": list(done.written),
         "deduped": list(done.deduped),
         "waiting": list(done.waiting),
         "skipped": [{"id": each, "why": why} for each, why in done.skipped],
         "changeSet": done.change_set.id if done.change_set is not None else None,
+        "changesLeft": [one.id for one in changes],
+    }
+
+
+def _removed_document(done: RemovedText) -> dict[str, Any]:
+    return {
+        "id": done.raw_id,
+        "notes": list(done.notes),
+        "left": list(done.left),
+        "changeSet": done.change_set.id if done.change_set is not None else None,
+    }
+
+
+def _planned_document(planned: PlannedRemoval) -> dict[str, Any]:
+    return {
+        "id": planned.raw_id,
+        "dryRun": True,
+        "notes": list(planned.notes),
+        "proposals": planned.proposals,
+        "waits": planned.waits,
+        "days": planned.days,
+    }
+
+
+def _sweep_document(done: Sweep) -> dict[str, Any]:
+    return {
+        "dryRun": done.dry_run,
+        "whole": done.whole,
+        "restored": done.restored,
+        "deleted": {camel(kind): count for kind, count in done.counts.items()},
     }
 
 
@@ -325,7 +435,7 @@ _STYLES: Final[Mapping[str, SpanStyle]] = {"stuck": "bad", "paused": "warn", "re
 
 
 def _status_lines(found: PipelineStatus) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import MODES, counts, mode_of, model_state
+    from nuggets_tui.pipeline_words import MODES, counts, embedding_state, mode_of, model_state
 
     yield (Span(f"{found.light.value}  ", _STYLES.get(found.light, "good")), found.why)
     if found.light == "working" and found.running is None:
@@ -337,17 +447,24 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     )
     if counts(found):
         yield f"jobs   {counts(found)}"
+    if found.jobs.get("dead"):
+        yield Span(
+            "       why: nuggets pipeline jobs --status dead; try again: nuggets pipeline retry ID", "dim"
+        )
     if found.proposals_open:
         yield f"{plural(found.proposals_open, 'proposal')} for you: nuggets pipeline proposals"
     if found.outbox_pending or found.outbox_conflicts:
         yield f"notes  {found.outbox_pending:,} to write, {found.outbox_conflicts:,} in conflict"
     provider = found.provider
     if provider is not None:
-        named = " ".join(part for part in (provider.name, provider.model) if part)
+        # Without a provider its name is "none", which is no name.
+        named = "" if provider.state == "off" else f"{provider.name} {provider.model}".rstrip() + ": "
         yield (
-            f"model  {named}: {model_state(provider, datetime.now(UTC))};"
+            f"model  {named}{model_state(provider, datetime.now(UTC))};"
             f" {provider.calls_today:,} of {provider.budget:,} calls today"
         )
+    if found.embeddings is not None:
+        yield f"embeddings  {embedding_state(found.embeddings)}"
     for warning in found.warnings:
         yield Span(warning.message, "warn")
 
@@ -360,7 +477,7 @@ def _job_lines(found: Iterable[Job]) -> Iterator[Line]:
         (
             str(job.id),
             Span(
-                f"{'done ' if job.status == 'completed' and not job.unread else ''}{job_state(job, now)}",
+                job_state(job, now, whole=True),
                 "bad" if job.status == "dead" else "warn" if job.status == "completed" and job.unread else "",
             ),
             JOB_TYPES.get(job.type, job.type),
@@ -389,6 +506,14 @@ def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) 
             yield Span(f"    {told}", "warn")
 
 
+def _left_lines(changes: Collection[StoredProposal]) -> Iterator[Line]:
+    """The changes of notes that wait on: a confidence alone takes none, since a person compares the two."""
+    if changes:
+        wait = "change of a note waits" if len(changes) == 1 else "changes of notes wait"
+        yield Span(f"{len(changes):,} {wait} for you, old and new: nuggets pipeline proposals", "warn")
+        yield Span(f"To take one: nuggets pipeline accept {next(iter(changes)).id}", "dim")
+
+
 def _accepted_lines(done: Accepted) -> Iterator[Line]:
     if done.written:
         undo = f"  nuggets undo {done.change_set.id}" if done.change_set is not None else ""
@@ -403,3 +528,40 @@ def _accepted_lines(done: Accepted) -> Iterator[Line]:
         yield Span(f"{each}: {why}", "warn")
     if not (done.written or done.deduped or done.waiting or done.skipped):
         yield "Nothing to accept."
+
+
+def _planned_lines(planned: PlannedRemoval, titles: Iterable[str]) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import removal_words
+
+    yield ("Would remove ", Span(planned.raw_id, "bold"))
+    yield from removal_words(planned)
+    yield from (Span(f"  {title}", "dim") for title in titles)
+
+
+def _removed_lines(done: RemovedText, word: str, became: str, *, back: str) -> Iterator[Line]:
+    notes = f", {plural(len(done.notes), 'note')} {became}" if done.notes else ""
+    yield (
+        f"{word} ",
+        Span(done.raw_id, "bold"),
+        notes,
+        Span(f"  nuggets pipeline {back} {done.raw_id}", "dim"),
+    )
+    if done.left:
+        stay = "stays" if len(done.left) == 1 else "stay"
+        yield Span(
+            f"{plural(len(done.left), 'note')} {stay} hidden: the same was said again meanwhile", "dim"
+        )
+
+
+def _sweep_lines(done: Sweep) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import SWEPT
+
+    found = [(f"{count:,}", SWEPT[kind][count != 1]) for kind, count in done.counts.items() if count]
+    if not found:
+        yield "Nothing is old enough to be deleted."
+    else:
+        yield "Would delete:" if done.dry_run else "Deleted:"
+        yield from table(found)
+    if done.restored:
+        stay = "stays" if done.restored == 1 else "stay"
+        yield Span(f"{plural(done.restored, 'removed text')} {stay}: a note of it is shown again", "dim")

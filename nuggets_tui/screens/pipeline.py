@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -19,7 +20,7 @@ from nuggets_tui.notices import notify, notify_error, warn
 from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_session import PipelineSession, PipelineView
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
-from nuggets_tui.pipeline_words import SHORT_MODES, age, counts, mode_of, model_state
+from nuggets_tui.pipeline_words import SHORT_MODES, age, counts, mode_of, model_state, removed_at, run_words
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -41,6 +42,7 @@ from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
+    from core.pipeline.health.records import MaintenanceAction
     from core.pipeline.records import (
         Accepted,
         Entity,
@@ -48,15 +50,21 @@ if TYPE_CHECKING:
         EntityPage,
         HistoryRow,
         RawMemory,
-        Recovery,
+        SessionOverview,
         StoredProposal,
     )
     from nuggets_tui.pending_conflict import PendingConflict
+    from nuggets_tui.pipeline_session import KeptOfSession
     from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.typed_text import TypedTextStore
 
 _EVERY: Final = 1.0
+# The health is measured so often: that takes a moment with a large memory.
+_MEASURE_EVERY: Final = 5.0
 _LONGEST_QUOTE: Final = 60
+_LONGEST_SAID: Final = 300
+# While another list is in use, the health is measured once in so many times.
+_SELDOM: Final = 12
 # Times on screen are told anew after so many looks at which nothing had changed.
 _AGES: Final = 5
 # Lines of the stack below which the panes without the cursor show their title alone.
@@ -83,7 +91,7 @@ _EMPTY: Final = {
 # What is done to a row of one list, and so only while that one is in use.
 _OF_PANES: Final = {
     "accept": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
-    "pin": "entities", "resolve": "entities", "merge": "entities", "name": "entities",
+    "pin": "entities", "resolve": "entities", "merge": "entities", "name": "entities", "repair": "health",
 }  # fmt: skip
 
 
@@ -119,6 +127,7 @@ class PipelineScreen(Dialog[None]):
         Binding("o", "name", show=False),
         Binding("n", "submit", show=False),
         Binding("d", "add_document", show=False),
+        Binding("f", "repair", show=False),
         Binding("slash", "find", show=False),
         Binding("i,q", "close", show=False),
     ]
@@ -145,6 +154,8 @@ class PipelineScreen(Dialog[None]):
         self._done: list[str | int] = []
         # Ids of the documents that were removed here and are not back, the latest last.
         self._removed: list[str] = []
+        # The same of texts.
+        self._removed_texts: list[str] = []
         # The part of a name that entities are looked for by.
         self.query_text = ""
         self.open_pane = "proposals"
@@ -154,13 +165,15 @@ class PipelineScreen(Dialog[None]):
         self._trouble: tuple[object, ...] = ()
         self._raws: dict[str, RawMemory] = {}
         self._entities: dict[int, EntityPage] = {}
-        # What a session left, by its name, and when it was read.
-        self._left: dict[str, tuple[int, Recovery | None]] = {}
+        # What is kept of a session, by its name, and how it stood when that was read.
+        self._left: dict[str, tuple[SessionOverview | None, KeptOfSession]] = {}
         # What came of a text, by its id.
         self._histories: dict[str, tuple[HistoryRow, ...]] = {}
         self._stale: set[int] = set()
         self._stale_texts: set[str] = set()
         self._about = ""
+        # How often it was time to measure the health.
+        self._measures = 0
 
     def compose_inside(self) -> ComposeResult:
         """How it stands; the lists; and what the row under the cursor is about."""
@@ -182,6 +195,8 @@ class PipelineScreen(Dialog[None]):
         self.proposals.focus()
         self.read()
         self.set_interval(_EVERY, self._refresh)
+        self._measure()
+        self.set_interval(_MEASURE_EVERY, self._measure)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that acts on a row acts on one that is seen."""
@@ -240,10 +255,10 @@ class PipelineScreen(Dialog[None]):
             key_at=lambda place: proposals[place].id,
             mark_at=lambda place: proposals[place].id if proposals[place].open else "",
         )  # fmt: skip
-        self._list("work").set_rows(work_rows(shown.jobs, now))
+        self._list("work").set_rows(work_rows(shown.jobs, now, shown.status.jobs))
         self._list("documents").set_rows([document_row(one) for one in shown.documents])
         self._list("entities").set_rows([entity_row(one) for one in shown.entities])
-        self._list("health").set_rows(health_rows(shown.status, now) if shown.begun else [])
+        self._list("health").set_rows(self._health_rows(shown))
         sessions = self._list("sessions")
         sessions.display = bool(shown.sessions)
         sessions.set_rows([session_row(one, now) for one in shown.sessions])
@@ -252,6 +267,27 @@ class PipelineScreen(Dialog[None]):
         if first and not self._chosen:
             self._begin_where_it_waits(shown)
         self.show_details()
+
+    @work(group="measure", exclusive=True, exit_on_error=False)
+    async def _measure(self) -> None:
+        """How healthy everything is; seldom while something else is looked at."""
+        self._measures += 1
+        if self.open_pane != "health" and self._measures % _SELDOM != 1:
+            return
+        first = self.pipeline.measured is None
+        # What cannot be read is said by the look at everything else.
+        with contextlib.suppress(NuggetsError, RuntimeError):
+            await self.pipeline.measure()
+        if self.is_mounted and self.now_shown is not None:
+            self._list("health").set_rows(self._health_rows(self.now_shown), keep_cursor=not first)
+            self._name_panes()
+            if self.open_pane == "health":
+                self.show_details()
+
+    def _health_rows(self, shown: PipelineView) -> list[Row]:
+        if not shown.begun:
+            return []
+        return health_rows(shown.status, self.pipeline.measured, self.session.clock())
 
     def _begin_where_it_waits(self, shown: PipelineView) -> None:
         """What needs a person is what somebody comes here for."""
@@ -298,12 +334,12 @@ class PipelineScreen(Dialog[None]):
         shown = self.now_shown
         if shown is None:
             return
-        status = shown.status
+        status, measured = shown.status, self.pipeline.measured if shown.begun else None
         told = {
             "proposals": f"{status.proposals_open:,}" if status.proposals_open else "",
             "work": counts(status),
             "entities": f"{status.entities:,} in submitted texts" if status.entities else "",
-            "health": "",
+            "health": "" if measured is None else f"{measured.status} {measured.score:.0%}",
             "documents": f"{status.documents:,} searchable" if status.documents else "",
             "sessions": f"{len(shown.sessions):,}",
         }
@@ -425,6 +461,7 @@ class PipelineScreen(Dialog[None]):
 
     def _lines(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str | int]:
         """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
+        from core.pipeline.health.records import HealthDomain, HealthReport, Recommendation
         from core.pipeline.records import Document, Entity, Job, SessionOverview, StoredProposal
 
         now, data = self.session.clock(), row.data if row is not None else None
@@ -440,17 +477,30 @@ class PipelineScreen(Dialog[None]):
             wanted = "" if known or data.type != "extract" else data.target
             return partial(details.job_lines, data, raw, self._histories.get(data.target, ()), now), wanted
         if isinstance(data, Document):
-            return partial(details.document_lines, data, now), ""
+            left = (one for one in shown.jobs if one.target == data.id and one.status != "completed")
+            return partial(details.document_lines, data, now, job=next(left, None)), ""
         if isinstance(data, Entity):
             page = self._entities.get(data.id)
             if page is None:
                 return lambda width: [content(safe_line(data.name), "bold")], data.id
             return partial(details.entity_lines, page, now), data.id if data.id in self._stale else ""
         if isinstance(data, SessionOverview):
-            at, left = self._left.get(data.session, (-1, None))
-            return partial(details.session_lines, data, left, now), "" if at == data.updated else data.session
+            at, kept = self._left.get(data.session, (None, (None, None)))
+            by_id = self.session.snapshot.by_id
+            given = kept[0].memories if kept[0] is not None else ()
+            titles = {one.note_id: by_id[one.note_id].title for one in given if one.note_id in by_id}
+            return partial(details.session_lines, data, kept, titles, now), "" if at == data else data.session
         if row is not None and row.key.startswith("warning"):
             return partial(details.warning_lines, data), ""  # type: ignore[arg-type]
+        if isinstance(data, HealthDomain):
+            return partial(details.domain_lines, data), ""
+        measured = self.pipeline.measured
+        if isinstance(data, HealthReport | Recommendation) and measured is not None:
+            return lambda width: [
+                *details.report_lines(measured, now, width),
+                Content(""),
+                *details.health_lines(shown.status, now, width),
+            ], ""
         return partial(details.health_lines, shown.status, now), ""
 
     @work(group="details", exclusive=True, exit_on_error=False)
@@ -480,15 +530,11 @@ class PipelineScreen(Dialog[None]):
             self.show_details()
 
     async def _fetch_session(self, name: str) -> None:
-        known = (
-            {one.session: one.updated for one in self.now_shown.sessions}
-            if self.now_shown is not None
-            else {}
-        )
-        left = await self.attempt(self.pipeline.recover(name))
+        known = {one.session: one for one in self.now_shown.sessions} if self.now_shown is not None else {}
+        kept = await self.attempt(self.pipeline.session_page(name))
         if len(self._left) > _PAGES_KEPT:
             self._left.clear()
-        self._left[name] = known.get(name, 0), left
+        self._left[name] = known.get(name), kept or (None, None)
 
     # What else is shown
 
@@ -561,15 +607,17 @@ class PipelineScreen(Dialog[None]):
         if raws is not None:
             now = self.session.clock()
             review = ProposalsReview(self.pipeline, self.session, tuple(proposals), raws, now)
-            self.app.push_screen(review, self._reviewed)
+            self.app.push_screen(review, lambda done: self._reviewed(done, review.refusal))
 
-    def _reviewed(self, done: Reviewed | PendingConflict | None) -> None:
+    def _reviewed(self, done: Reviewed | PendingConflict | None, refusal: ChangeSet | None) -> None:
         if not isinstance(done, tuple):
             return
         change_set, said = done
-        if not change_set.empty:
-            self._done.append(change_set.id)
-            said += ". u undoes it"
+        # What was refused is undone first, then what was accepted.
+        made = [one.id for one in (change_set, refusal) if one is not None and one.id]
+        if made:
+            self._done += made
+            said += ". u undoes it" if len(made) == 1 else ". u undoes the refusals, u again the rest"
         notify(self, f"{said}.")
         self.proposals.clear_selection()
         self._news()
@@ -583,7 +631,9 @@ class PipelineScreen(Dialog[None]):
         if not waiting:
             notify(self, "No proposals.")
             return
-        self.app.push_screen(AboveScreen(self.pipeline, waiting), self._above)
+        known = self.now_shown.proposals if self.now_shown is not None else ()
+        changes = sum(one.open and one.changes for one in known)
+        self.app.push_screen(AboveScreen(self.pipeline, waiting, changes), self._above)
 
     def _above(self, ids: tuple[str, ...] | None) -> None:
         if ids and self.now_shown is not None:
@@ -591,9 +641,12 @@ class PipelineScreen(Dialog[None]):
             self.review([one for one in self.now_shown.proposals if one.id in wanted])
 
     def action_refuse(self) -> None:
-        """Refuses what is meant for good; several only when asked once more. Of documents: removes one."""
+        """Refuses what is meant; several only when asked once more. Of documents and texts: removes one."""
         if self.open_pane == "documents":
             self._remove_document()
+            return
+        if self.open_pane == "work":
+            self._review_removal()
             return
         if self.open_pane != "proposals":
             return
@@ -603,7 +656,7 @@ class PipelineScreen(Dialog[None]):
         elif meant:
             said = (
                 f"{plural(len(meant), 'proposal')} will not be proposed again. The submitted texts "
-                "stay. You cannot undo this."
+                "stay. u undoes it."
             )
             question = ConfirmScreen(f"Refuse {plural(len(meant), 'proposal')}?", said, yes="refuse them")
 
@@ -615,19 +668,25 @@ class PipelineScreen(Dialog[None]):
 
     @work(group="decide", exit_on_error=False)
     async def _refuse(self, proposals: Collection[StoredProposal]) -> None:
-        count = await self.attempt(self.pipeline.refuse([one.id for one in proposals]))
-        if count is not None:
-            self.proposals.clear_selection()
-            notify(
-                self, f"Refused {plural(count, 'proposal')}; not proposed again. v lists decided proposals."
-            )
-            self.read()
+        done = await self.attempt(self.pipeline.refuse([one.id for one in proposals]))
+        if done is None:
+            return
+        said = f"Refused {plural(done, 'proposal')}; not proposed again"
+        if done.change_set is not None:
+            self._done.append(done.change_set.id)
+            said += ". u undoes it"
+        notify(self, f"{said}.")
+        self.proposals.clear_selection()
+        self._news()
+        self.read()
 
     @work(group="decide", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was written here last, and nothing that was done elsewhere."""
         if self.open_pane == "documents":
             await self._restore_document()
+            return
+        if self.open_pane == "work" and await self._restore_text():
             return
         if not self._done:
             await self._offer_older_undo()
@@ -745,6 +804,100 @@ class PipelineScreen(Dialog[None]):
         if said:
             notify(self, said)
             self.read()
+
+    # Texts
+
+    def _text_here(self) -> str:
+        """The id of the text that the job under the cursor reads; "" for none."""
+        from core.pipeline.records import Job
+
+        row = self.work_list.cursor_row
+        job = row.data if row is not None else None
+        return job.target if isinstance(job, Job) and job.type == "extract" else ""
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _review_removal(self) -> None:
+        """Shows what becomes of the text under the cursor and of its notes; removes it after a yes."""
+        from nuggets_tui.screens.text_removal import RemovalReview
+
+        raw_id = self._text_here()
+        if not raw_id:
+            notify(self, "This job is about no text. Documents are removed in Documents.")
+            return
+        planned = await self.attempt(self.pipeline.plan_removal(raw_id))
+        found = await self.attempt(self.pipeline.raws((raw_id,))) if planned is not None else None
+        if planned is None or not found:
+            return
+        by_id = self.session.snapshot.by_id
+        titles = [by_id[id].title if id in by_id else id for id in planned.notes]
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._remove_text(raw_id)
+
+        self.app.push_screen(RemovalReview(planned, titles, found[raw_id]), answered)
+
+    @work(group="decide", exit_on_error=False)
+    async def _remove_text(self, raw_id: str) -> None:
+        done = await self.attempt(self.pipeline.remove_text(raw_id))
+        if done is not None:
+            self._removed_texts.append(raw_id)
+            hidden = f", {plural(len(done.notes), 'note')} hidden" if done.notes else ""
+            notify(self, f"Removed the text{hidden}. u brings it back.")
+            self._news()
+            self.read()
+
+    async def _restore_text(self) -> bool:
+        """Brings back the text under the cursor, else the one that was removed here last; False where none is."""
+        raw_id = self._text_here()
+        if removed_at(self._histories.get(raw_id, ())) is None:
+            if not self._removed_texts:
+                return False
+            raw_id = self._removed_texts[-1]
+        done = await self.attempt(self.pipeline.restore_text(raw_id))
+        if done is not None:
+            self._removed_texts = [one for one in self._removed_texts if one != raw_id]
+            shown = f", {plural(len(done.notes), 'note')} shown" if done.notes else ""
+            left = f", {plural(len(done.left), 'note')} said again meanwhile" if done.left else ""
+            notify(self, f"The text is back{shown}{left}.")
+            self._news()
+            self.read()
+        return True
+
+    # Health
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def action_repair(self) -> None:
+        """Shows what the repair under the cursor would do, else all that are recommended; runs them after a yes."""
+        from core.pipeline.health.records import Recommendation
+        from nuggets_tui.screens.pipeline_repairs import RepairsReview
+
+        row, report = self._list("health").cursor_row, self.pipeline.measured
+        if row is not None and isinstance(row.data, Recommendation):
+            wanted: tuple[MaintenanceAction, ...] = (row.data.action,)
+        else:
+            wanted = tuple(one.action for one in report.recommendations) if report is not None else ()
+        if not wanted:
+            notify(self, "Nothing is recommended." if report else "The health is not measured yet.")
+            return
+        plans = await self.attempt(self.pipeline.repair_plans(wanted))
+        if plans is not None:
+            self.app.push_screen(RepairsReview(plans, self.session.clock()), self._repairs_reviewed)
+
+    def _repairs_reviewed(self, actions: tuple[MaintenanceAction, ...] | None) -> None:
+        if actions:
+            self._repair(actions)
+
+    @work(group="decide", exit_on_error=False)
+    async def _repair(self, actions: tuple[MaintenanceAction, ...]) -> None:
+        runs = await self.attempt(self.pipeline.repair(actions))
+        if runs is None:
+            return
+        now = self.session.clock()
+        said = safe_line("; ".join(run_words(run, now) for run in runs), _LONGEST_SAID)
+        failed = any(run.status in ("denied", "failed") for run in runs)
+        (warn if failed else notify)(self, f"{said[:1].upper()}{said[1:]}.")
+        self.read()
 
     # Documents
 
@@ -930,12 +1083,14 @@ KEYS: Final = {
         "a  accept · x  refuse · space  select · A  accept above … · v  decided · u  undo · n  submit · "
         "?  help · esc  close"
     ),
-    "work": "r  retry · R  retry all dead · p  pause · n  submit · tab  read · ?  help · esc  close",
+    "work": (
+        "r  retry · R  retry all · x  remove text … · u  bring back · p  pause · n  submit · ?  help · esc  close"
+    ),
     "entities": (
         "/  find · m  merge · o  other name · u  undo · P  pin · s  resolve · n  submit · tab  read · ?  help · "
         "esc  close"
     ),
-    "health": "p  pause · n  submit · tab  read · ?  help · esc  close",
+    "health": "f  repair … · p  pause · n  submit · tab  read · ?  help · esc  close",
     "documents": "d  add · x  remove · u  bring back · tab  read · ?  help · esc  close",
     "sessions": "tab  read · ?  help · esc  close",
     "details": "↑↓  scroll · tab  back to the list · esc  close",
@@ -944,7 +1099,7 @@ KEYS: Final = {
 # Where the line has no room for all of them, the help has the rest.
 NARROW_KEYS: Final = KEYS | {
     "proposals": "a  accept · x  refuse · space  select · A  above · u  undo · ?  help · esc  close",
-    "work": "r  retry · R  all dead · p  pause · n  submit · ?  help · esc  close",
+    "work": "r  retry · R  all dead · x  remove · u  undo · n  submit · ?  help · esc  close",
     "entities": "/  find · m  merge · o  other name · u  undo · P  pin · ?  help · esc  close",
 }
 # Where no proposal waits.
@@ -956,8 +1111,9 @@ HERE: Final = Here(
     "Turns submitted texts into notes. Proposals are changes that wait for your decision, each with "
     "its source sentence; accept writes them. Jobs run, wait or failed. Entities are names in the "
     "texts, with what the texts say about them. Documents are files and pages that a search finds. "
-    "Sessions are those of agents, with what each left at its checkpoints. Health shows the model, "
-    "today's calls and errors in the configuration.",
+    "Sessions are those of agents, with what each was given, whether it helped, and what it left. "
+    "Health scores each part, recommends repairs, and shows the model, today's calls and errors in the "
+    "configuration.",
     (
         ("1 2 3 4 5 6  ← →", "go to a list; the current one is the largest"),
         ("tab  ⏎", "go to the details, to scroll them; tab goes back"),
@@ -969,13 +1125,15 @@ HERE: Final = Here(
         ("+  ~  ⊘  =", "proposals: add, change or hide a note; = already known; ! check it"),
         ("A", "proposals: review all above a confidence"),
         ("v", "proposals: show decided ones too"),
-        ("u", "undo what you accepted, merged or named here last"),
+        ("u", "undo what you accepted, refused, merged or named here last"),
         ("r  R", "jobs: retry a dead one; retry all"),
+        ("x  u", "jobs: remove the text and hide its notes, after a look; bring it back"),
         ("/", "entities: find by part of a name"),
         ("P", "entities: pin or unpin"),
         ("s", "entities: decide which statements are outdated"),
         ("m", "entities: merge another one into it, after a look; u undoes it"),
         ("o", "entities: give it another name, under which later texts mean it"),
+        ("f", "health: see what the recommended repairs would do, then run them"),
         ("p", "pause or resume all programs; you can still submit texts"),
         ("n", "submit a text"),
         ("d", "add a document: a file or a page"),

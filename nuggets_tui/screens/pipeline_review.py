@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
 from nuggets_tui.pipeline_session import PipelineSession
-from nuggets_tui.pipeline_words import ACTIONS, reason_of
+from nuggets_tui.pipeline_words import ACTIONS, is_uncertain, reason_of
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.screens.typed import FieldsDialog
@@ -34,7 +34,9 @@ _SURE: Final = 80
 
 
 class ProposalsReview(DecidingReview):
-    """Proposals to accept, to refuse for good, or to leave for later; what is accepted is one entry of the log."""
+    """Proposals to accept, to refuse, or to leave for later; what is accepted is one entry of the log, what is refused
+    another one.
+    """
 
     def __init__(
         self,
@@ -46,21 +48,24 @@ class ProposalsReview(DecidingReview):
     ) -> None:
         notes = session.snapshot.by_id
         items = [_item(one, raws.get(one.raw_id), notes.get(one.target_note), now) for one in proposals]
-        doubtful = [one.id for one in proposals if one.status != "proposed" or one.changes]
+        doubtful = [one.id for one in proposals if is_uncertain(one)]
         said = "Nothing is written until you apply. What you refuse (space) is not proposed again."
         if doubtful:
             said += f" {plural(len(doubtful), 'uncertain proposal')}, unticked."
         super().__init__("Proposals to review", said, items, self._written, doubtful=doubtful)
         self._pipeline = pipeline
+        # The entry of what was refused, once the review is applied.
+        self.refusal: ChangeSet | None = None
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         # Asked before anything is written: what is refused is what is so now.
         refused = self.refused
         done = await self._pipeline.accept(accepted) if accepted else None
-        gone = await self._pipeline.refuse(refused) if refused else 0
+        gone = await self._pipeline.refuse(refused) if refused else None
         said = describe_accepted(done) if done is not None else ""
         said = ", ".join(filter(None, (said, f"{gone:,} refused" if gone else "")))
         change_set = done.change_set if done is not None else None
+        self.refusal = gone.change_set if gone is not None else None
         return change_set or nothing_written(), f"{said[:1].upper()}{said[1:]}"
 
 
@@ -102,10 +107,11 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         "before it is written."
     )
 
-    def __init__(self, pipeline: PipelineSession, waiting: int) -> None:
+    def __init__(self, pipeline: PipelineSession, waiting: int, changes: int) -> None:
         super().__init__(classes="small")
         self._pipeline = pipeline
         self._waiting = waiting
+        self._changes = changes
 
     def compose_inside(self) -> ComposeResult:
         """The number, and how many it lets through."""
@@ -114,6 +120,11 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
                 Content(
                     "Accepts additions with at least this confidence and no objection. You review "
                     "each before it is written."
+                    + (
+                        f" {plural(self._changes, 'change')} of notes not among them: a takes each, after a look."
+                        if self._changes
+                        else ""
+                    )
                 )
             )
         yield Field("Least confidence, in percent", str(_SURE), id="sure", hint="0 to 100")

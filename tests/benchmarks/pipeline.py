@@ -1,7 +1,7 @@
-"""The ingestion pipeline without its model: taking texts in, and draining the queue, beside plain durable writes; and
-a long run through an outage.
+"""The ingestion pipeline without its model: taking texts in, and draining the queue, beside plain durable writes; a
+long run through an outage; looking after a large one; and how long others wait while old rows are deleted.
 
-Run from the root of the repository: python tests/benchmarks/pipeline.py [intake | drain | soak] [COUNT]
+Run from the root of the repository: python tests/benchmarks/pipeline.py [PART] [COUNT]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 # Each part is a module `pipeline_<part>` with `run(count) -> str`: how many it is run with, what missed its bar or "".
-PARTS = {"intake": 10_000, "drain": 1_000, "soak": 10_000}
+PARTS = {"intake": 10_000, "drain": 1_000, "soak": 10_000, "health": 100_000, "retention": 100_000}
 
 
 def main() -> None:

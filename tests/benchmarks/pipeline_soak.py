@@ -26,11 +26,23 @@ def run(count: int) -> str:
     print(
         f"jobs: {done.status.jobs}; status: {done.status.light.value}, {done.status.why}; {len(done.notes):,} notes"
     )
+    print(
+        f"of them {dict(done.types)}; {done.hinted:,} notes with hints, {done.embedded:.0%} with vectors; health"
+        f" {done.health.status} {done.health.score}, and {done.later.status} {done.later.score} when"
+        f" {done.swept:,} old rows were gone"
+    )
     missed = {
         "jobs that are not done": set(done.status.jobs) != {"completed"},
         "facts that are no notes": sorted(done.notes) != sorted(map(server, range(count))),
         "a status that is not idle": done.status.light.value != "idle",
         "database and notes that differ": bool(done.findings),
+        "a health that is not green": any(not one.healthy for one in (done.health, done.later)),
+        "a domain that is unhealthy": any(
+            domain.status == "unhealthy" for one in (done.health, done.later) for domain in one.domains
+        ),
+        "notes without hints": done.hinted != count,
+        "notes without vectors": done.embedded < 1.0,
+        "old jobs that are kept": done.swept < jobs,
     }
     return (
         "the soak left " + ", ".join(name for name, is_so in missed.items() if is_so)

@@ -16,6 +16,7 @@ from core.model.snapshot import Snapshot
 
 QUERIES = Path(__file__).with_name("retrieval_queries.toml")
 LANGUAGES = Path(__file__).with_name("retrieval_languages.toml")
+NAMED = Path(__file__).with_name("retrieval_named.toml")
 UNANSWERED = Path(__file__).with_name("retrieval_unanswered.toml")
 # Words of a text that stand for a title where a note has none.
 _TITLE_WORDS = 6
@@ -110,6 +111,26 @@ def languages_set() -> DataSet:
                 raise ValueError(f"{LANGUAGES.name}: {kind}: {text!r}: no such note among {labels}")
             queries.append(Query(text, kind, "test" if place % 2 else "dev", dict.fromkeys(labels, 1.0)))
     return DataSet("languages", (Collection(Snapshot(notes=notes), tuple(queries)),))
+
+
+def named_set() -> DataSet:
+    """Questions that name things in other words than the notes. Raises ValueError for a label of no note."""
+    data = tomllib.loads(NAMED.read_text(encoding="utf-8"))
+    notes = _notes(
+        [{"id": title, "title": title, "content": text} for title, text in data["notes"].items()], ()
+    )
+    queries = []
+    for place, (text, labels) in enumerate(data["queries"].items()):
+        if not labels or not data["notes"].keys() >= set(labels):
+            raise ValueError(f"{NAMED.name}: {text!r}: no such note among {labels}")
+        queries.append(Query(text, "named", "test" if place % 2 else "dev", dict.fromkeys(labels, 1.0)))
+    return DataSet("named", (Collection(Snapshot(notes=notes), tuple(queries)),))
+
+
+def named_knowledge() -> tuple[Mapping[str, Sequence[str]], Mapping[str, str]]:
+    """What is known of the names in `named_set`: their aliases, and what belongs to what."""
+    data = tomllib.loads(NAMED.read_text(encoding="utf-8"))
+    return data["aliases"], data["relations"]
 
 
 def unanswered_set() -> DataSet:

@@ -63,10 +63,6 @@ class Checkpoints:
             (session, session, most),
         ).rowcount
 
-    def drop_before(self, before: int) -> int:
-        """Deletes the checkpoints that were kept before a time; how many."""
-        return self._connection.execute("DELETE FROM checkpoints WHERE created_at < ?", (before,)).rowcount
-
     def by_session(self, most: int) -> tuple[OfSession, ...]:
         """The sessions that have checkpoints, that with the newest one first."""
         rows = self._connection.execute(

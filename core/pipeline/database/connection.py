@@ -137,6 +137,13 @@ class Database:
             self._keep_reader(connection)
         return tables
 
+    @contextmanager
+    def reading_apart(self) -> Iterator[Tables]:
+        """The tables for one long look, through a connection of its own, which may make temporary tables."""
+        self._follow_file()
+        with self._all_errors(), closing(self._new_connection()) as connection:
+            yield Tables(connection)
+
     def _keep_reader(self, connection: sqlite3.Connection) -> None:
         """Keeps it for closing, and closes those of threads that have ended."""
         with self._turn:
@@ -406,6 +413,11 @@ def _version_seen(path: Path) -> int:
             return Migrations(reader).version()
     except DATABASE_ERRORS:
         return 0
+
+
+def check_known(reader: Tables, path: Path) -> None:
+    """Raises ReadOnlyError where a newer version wrote the database: what its rows mean is not known here."""
+    _refuse_newer(path, Migrations(reader.connection).version())
 
 
 def _refuse_newer(path: Path, version: int) -> None:

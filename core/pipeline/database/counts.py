@@ -11,6 +11,8 @@ from core.pipeline.records import JobStatus
 
 # Who settled a proposal when nobody was asked.
 _PIPELINE: Final = "pipeline"
+# Jobs that every session leaves and that nobody waits for.
+_UNSEEN: Final = "session_end"
 
 
 class DatabaseCounts(NamedTuple):
@@ -19,7 +21,7 @@ class DatabaseCounts(NamedTuple):
     since: from when on the oldest open work has waited. progress: when a job was last completed, a part of a long text
     read or a note written. unread: texts of which a part was not read. documents: those that are found,
     documents_waiting: those that wait for
-    their job.
+    their job. sessions_waiting: those that ended and wait to be scored, for which nothing is ever stuck.
     """
 
     jobs: dict[JobStatus, int]
@@ -39,13 +41,14 @@ class DatabaseCounts(NamedTuple):
     unread: int = 0
     documents: int = 0
     documents_waiting: int = 0
+    sessions_waiting: int = 0
 
 
 def _since(one: _One) -> int | None:
     """A job that failed waits from its making on, one that was let go again from then on."""
     waiting = one(
         "SELECT min(CASE WHEN failed_at = updated_at THEN created_at ELSE updated_at END)"
-        " FROM jobs WHERE status = 'pending'"
+        f" FROM jobs WHERE status = 'pending' AND type <> '{_UNSEEN}'"
     )
     running = one("SELECT min(leased_at) FROM jobs WHERE status = 'leased'")
     notes = one("SELECT min(created_at) FROM graph_outbox WHERE status = 'pending'")
@@ -103,6 +106,7 @@ class Counts:
             unread=Jobs(self._connection).unread(),
             documents=Documents(self._connection).count_present(),
             documents_waiting=Jobs(self._connection).documents_waiting(),
+            sessions_waiting=one.count(f"jobs WHERE status = 'pending' AND type = '{_UNSEEN}'"),
         )
 
     def any_fact(self) -> bool:

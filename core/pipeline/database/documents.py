@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from core.errors import BrokenFileError
@@ -22,6 +22,18 @@ _COLUMNS: Final = ", ".join(Document.__slots__)
 _LEVEL: Final = 6
 # Chunks of documents that were removed may be among the best: so many times as many are looked at.
 _LOOKED_AT: Final = 10
+# Of the full-text index at a time: what ten chunks need, in a few milliseconds.
+_MERGED_PAGES: Final = 32
+
+# The columns of a hit, and which hits there are. A text that a document says twice is one hit.
+_HIT: Final = (
+    "documents.id AS document_id, title, source, chunks.id AS chunk_id, place, chunks.content AS text,"
+    " chunks.content_hash AS content_hash, nugget, updated_at"
+)
+_FOUND: Final = (
+    "documents.removed_at IS NULL AND documents.status = 'done' AND place = (SELECT min(place) FROM document_chunks"
+    " AS same WHERE same.document_id = documents.id AND same.chunk_id = chunks.id)"
+)
 
 
 class Work(NamedTuple):
@@ -143,7 +155,10 @@ class Documents:
 
     def same_bytes(self, source_hash: str, *, removed: bool = False) -> Document | None:
         """A document of which the same bytes came, and that did not fail; removed: one that a person removed."""
-        which = "removed_at IS NOT NULL AND replaced_by = ''" if removed else "removed_at IS NULL"
+        gone = "EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = documents.id)"
+        which = (
+            f"removed_at IS NOT NULL AND replaced_by = '' AND NOT {gone}" if removed else "removed_at IS NULL"
+        )
         row = self._connection.execute(
             f"SELECT {_COLUMNS} FROM documents WHERE source_hash = ? AND source_hash <> '' AND {which}"
             " AND status NOT IN ('failed', 'unchanged') ORDER BY created_at DESC, rowid DESC LIMIT 1",
@@ -269,7 +284,9 @@ class Documents:
         """
         restored = self._connection.execute(
             "UPDATE documents SET removed_at = NULL, replaced_by = '', updated_at = ?1"
-            " WHERE id = ?2 AND removed_at IS NOT NULL AND status <> 'unchanged'",
+            " WHERE id = ?2 AND removed_at IS NOT NULL AND status <> 'unchanged'"
+            # From then on it is being deleted.
+            " AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = documents.id)",
             (now, document_id),
         ).rowcount
         if restored:
@@ -327,7 +344,16 @@ class Documents:
             " WHERE id = ?",
             (first + len(chunks), chunks[-1].end if chunks else start, now, document_id),
         )
+        self.merge_index()
         return True
+
+    def merge_index(self) -> None:
+        """Merges a few pages of the full-text index, in the transaction that adds or removes chunks: left to SQLite,
+        it would be many at once now and then.
+        """
+        self._connection.execute(
+            "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
+        )
 
     def chunks_of(self, document_id: str) -> tuple[str, ...]:
         """The texts of a version's chunks, in order."""
@@ -354,16 +380,11 @@ class Documents:
         if not asked or limit < 1:
             return ()
         rows = self._connection.execute(
-            "SELECT documents.id AS document_id, title, source, chunks.id AS chunk_id, place, chunks.content AS text,"
-            " chunks.content_hash AS content_hash, found.score AS score, nugget, updated_at FROM"
+            f"SELECT {_HIT}, found.score AS score FROM"
             " (SELECT rowid, rank AS score FROM chunks_fts WHERE chunks_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
             " CROSS JOIN chunks ON chunks.id = found.rowid"
             " CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
-            " CROSS JOIN documents ON documents.id = document_id"
-            " WHERE documents.removed_at IS NULL AND documents.status = 'done'"
-            # A text that a document says twice is one hit.
-            " AND place = (SELECT min(place) FROM document_chunks AS same WHERE same.document_id = documents.id"
-            "   AND same.chunk_id = chunks.id)"
+            f" CROSS JOIN documents ON documents.id = document_id WHERE {_FOUND}"
             " ORDER BY found.score, documents.rowid DESC, place LIMIT ?",
             (asked, _LOOKED_AT * limit, limit),
         ).fetchall()
@@ -371,3 +392,13 @@ class Documents:
         return tuple(
             DocumentHit(**{**dict(row), "score": normalised_bm25(row["score"], best)}) for row in rows
         )
+
+    def hits_of(self, chunk_ids: Collection[int]) -> tuple[DocumentHit, ...]:
+        """Chunks of present documents as hits without a score, each once for each document."""
+        rows = self._connection.execute(
+            f"SELECT {_HIT} FROM chunks CROSS JOIN document_chunks ON document_chunks.chunk_id = chunks.id"
+            f" CROSS JOIN documents ON documents.id = document_id WHERE {_FOUND}"
+            f" AND chunks.id IN ({','.join('?' * len(chunk_ids))}) ORDER BY documents.rowid DESC, place",
+            tuple(chunk_ids),
+        )
+        return tuple(DocumentHit(**dict(row), score=0.0) for row in rows)

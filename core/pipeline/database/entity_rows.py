@@ -134,7 +134,8 @@ class EntityRows:
         row = _renumbered(table, before, numbers)
         refers = REFERS.get(table, {})
         made = 0
-        if all(row[name] is None or self._exists(to, row[name]) for name, to in refers.items()):
+        there = all(row[name] is None or self._exists(to, row[name]) for name, to in refers.items())
+        if there and not self._is_gone(row.get("raw_id")):
             if table in numbers and self._exists(table, row["id"]):
                 del row["id"]
             if "name" in row:
@@ -161,6 +162,13 @@ class EntityRows:
 
     def _exists(self, table: str, id: Any) -> bool:
         return self._connection.execute(f"SELECT 1 FROM {table} WHERE id = ?", (id,)).fetchone() is not None
+
+    def _is_gone(self, raw_id: Any) -> bool:
+        """Whether retention deleted, or is deleting, the text of a row: what it said does not come back."""
+        found = self._connection.execute(
+            "SELECT 1 FROM tombstones WHERE id = ? AND purged_at IS NOT NULL", (raw_id,)
+        )
+        return found.fetchone() is not None
 
     def strayed(self, ids: Sequence[int]) -> Iterator[tuple[int, int, str]]:
         """What is said of some entities under an aspect of another: attribute, its entity, and the aspect's name."""

@@ -140,6 +140,13 @@ class Facts:
             self._connection.execute(f"SELECT {_COLUMNS} FROM facts WHERE note_id = ?", (note_id,)).fetchone()
         )
 
+    def of_raw(self, raw_id: str) -> tuple[StoredFact, ...]:
+        """The facts of a raw memory, whatever became of them."""
+        rows = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM facts WHERE raw_id = ? ORDER BY rowid", (raw_id,)
+        )
+        return tuple(map(_whole, rows))
+
     def of_proposal(self, proposal_id: str, but_note: str) -> StoredFact | None:
         """The fact that stands for a proposal under a note of its own; None for none."""
         return _fact(
@@ -189,6 +196,23 @@ class Facts:
         )
         found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
         return sorted(found, key=lambda match: (match.score, match.fact.id))
+
+    def at(self, row: int) -> StoredFact | None:
+        """The fact of a row, None for one that is not there or does not stand."""
+        return _fact(
+            self._connection.execute(
+                f"SELECT {_COLUMNS} FROM facts WHERE rowid = ? AND status = 'active'", (row,)
+            ).fetchone()
+        )
+
+    def active_after(self, row: int, most: int) -> tuple[tuple[int, StoredFact], ...]:
+        """The next facts that stand after a row, at most so many, each with its row."""
+        rows = self._connection.execute(
+            f"SELECT rowid, {_COLUMNS} FROM facts WHERE rowid > ? AND status = 'active' AND note_id <> ''"
+            " ORDER BY rowid LIMIT ?",
+            (row, most),
+        )
+        return tuple((int(found["rowid"]), _whole(found)) for found in rows)
 
     def newest(self) -> int:
         """A number that grows with each fact that is stored."""

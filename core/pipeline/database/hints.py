@@ -38,14 +38,47 @@ class Hints:
         return "" if row is None else str(row[0])
 
     def put(self, note_id: str, hints: Iterable[str]) -> None:
-        """Keeps the hints of a note, which may be none. They go when the note is read anew."""
+        """Keeps the hints of a note, which may be none, but for those that a person removed. They go when the note is
+        read anew.
+        """
         self._connection.execute("DELETE FROM hints WHERE note_id = ?", (note_id,))
         self._connection.execute("INSERT OR REPLACE INTO hinted (note_id) VALUES (?)", (note_id,))
         for text in hints:
+            removed = self._connection.execute(
+                "SELECT 1 FROM removed_hints JOIN decisions USING (entry_id) WHERE note_id = ? AND folded = ? AND NOT"
+                " undone",
+                (note_id, text.casefold()),
+            ).fetchone()
+            if removed is None:
+                self._insert(note_id, text)
+
+    def _insert(self, note_id: str, hint: str) -> bool:
+        return bool(
             self._connection.execute(
                 "INSERT OR IGNORE INTO hints (note_id, hint, folded) VALUES (?, ?, ?)",
-                (note_id, text, text.casefold()),
-            )
+                (note_id, hint, hint.casefold()),
+            ).rowcount
+        )
+
+    def remove(self, note_id: str, hint: str) -> bool:
+        """Lets a hint find its note no more; False where it has none such."""
+        return bool(
+            self._connection.execute(
+                "DELETE FROM hints WHERE note_id = ? AND folded = ?", (note_id, hint.casefold())
+            ).rowcount
+        )
+
+    def restore(self, note_id: str, hint: str) -> bool:
+        """Puts a removed hint back; False where it is there, or no hints were made of what the note says now."""
+        hinted = self._connection.execute("SELECT 1 FROM hinted WHERE note_id = ?", (note_id,)).fetchone()
+        return hinted is not None and self._insert(note_id, hint)
+
+    def made_for(self, note_id: str) -> bool:
+        """Whether a model was asked about what the note says now."""
+        return (
+            self._connection.execute("SELECT 1 FROM hinted WHERE note_id = ?", (note_id,)).fetchone()
+            is not None
+        )
 
     def of_note(self, note_id: str) -> tuple[str, ...]:
         """The hints of a note, in the order of the model."""

@@ -11,7 +11,16 @@ from core.pipeline.records import HistoryRow
 
 def _row(row: sqlite3.Row) -> HistoryRow:
     columns = {name: row[name] for name in HistoryRow.__slots__}
-    return HistoryRow(**columns | {"metadata": json.loads(row["metadata"])})
+    return HistoryRow(**columns | {"metadata": _object(row["metadata"])})
+
+
+def _object(text: str) -> Mapping[str, object]:
+    """What a row says of itself beside its columns; nothing where somebody else wrote what is none of it."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class History:
@@ -49,6 +58,11 @@ class History:
             ),
         ).fetchone()  # fmt: skip
         return int(row[0])
+
+    def last_at(self) -> int | None:
+        """The latest moment that a row was put down at, epoch ms; None where there is none."""
+        found: int | None = self._connection.execute("SELECT max(at) FROM history").fetchone()[0]
+        return found
 
     def events(self, events: Sequence[str], most: int) -> tuple[HistoryRow, ...]:
         """The newest rows of some events, newest first."""

@@ -15,7 +15,7 @@ from core.pipeline.queue.backoff import (
     outage_rest_ms,
     run_after_ms,
 )
-from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
+from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES, RETRYABLE
 from core.pipeline.records import Job, JobStatus, JobType
 
 LEASE_EXPIRED: Final = "lease_expired"
@@ -29,8 +29,8 @@ _LONGEST_GATHERING_MS: Final = 1_000 * LONGEST_WINDOW_SECONDS + 1_000
 _ERROR_LENGTH: Final = 2_000
 _EXPIRED: Final = "status = 'leased' AND (lease_expires_at < :now OR lease_expires_at > :now + :longest)"
 _JOBS: Final = f"""
-SELECT jobs.*, substr(coalesce(raw.content, entities.name,
-    nullif(documents.title, ''), documents.source, ''), 1, {PREVIEW_LENGTH}) AS preview,
+SELECT jobs.*, substr(coalesce(raw.content, entities.name, nullif(documents.title, ''), documents.source,
+    CASE jobs.type WHEN 'session_end' THEN jobs.target ELSE '' END), 1, {PREVIEW_LENGTH}) AS preview,
     coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
     coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
     coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
@@ -38,6 +38,13 @@ FROM jobs
 LEFT JOIN raw_memories AS raw ON raw.id = jobs.target AND jobs.type = 'extract'
 LEFT JOIN entities ON jobs.type = 'structural_classify' AND entities.id = CAST(jobs.target AS INTEGER)
 LEFT JOIN documents ON jobs.type = 'document_ingest' AND documents.id = jobs.target
+"""
+_RETRYABLE: Final = ", ".join(f"'{name}'" for name in RETRYABLE)
+_REQUEUEABLE: Final = f"""
+jobs.status = 'dead' AND jobs.error_class IN ({_RETRYABLE}) AND json_extract(jobs.payload, '$.requeued') IS NULL
+AND NOT EXISTS (SELECT 1 FROM jobs AS later
+    WHERE later.type = jobs.type AND later.target = jobs.target AND later.id > jobs.id)
+AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = jobs.target)
 """
 _UNLEASED: Final = "lease_token = NULL, leased_by = '', leased_at = NULL, lease_expires_at = NULL"
 
@@ -118,6 +125,25 @@ class Jobs:
             (type, target, "held" if held else "pending", _text(payload), max_attempts, after, now, now),
         ).fetchone()
         return None if row is None else int(row[0])
+
+    def withdraw(self, target: str, now: int) -> bool:
+        """Ends what waits to be done about a target, as nothing that anybody wants any more; whether anything did."""
+        return self._withdraw(target, ("held", "pending"), now)
+
+    def withdraw_failed(self, target: str, now: int) -> bool:
+        """Ends what failed for good about a target that nobody wants any more: there is nothing to see to."""
+        return self._withdraw(target, ("dead",), now)
+
+    def _withdraw(self, target: str, statuses: tuple[JobStatus, ...], now: int) -> bool:
+        return (
+            self._connection.execute(
+                "UPDATE jobs SET status = 'completed', completed_at = ?1, updated_at = ?1, failed_at = NULL,"
+                " error = '', error_class = '', result = json_set(result, '$.skipped', 'removed')"
+                f" WHERE target = ?2 AND status IN ({_quoted(statuses)})",
+                (now, target),
+            ).rowcount
+            > 0
+        )
 
     def any_held(self) -> bool:
         """Whether a job or raw memory is held."""
@@ -341,6 +367,37 @@ class Jobs:
         self._mark_failed(reaped.dead)
         return reaped
 
+    def expired(self, now: int) -> tuple[Job, ...]:
+        """The jobs whose lease ran out: what `reap` takes back."""
+        rows = self._connection.execute(
+            f"{_JOBS} WHERE jobs.{_EXPIRED} ORDER BY jobs.id",
+            {"now": now, "longest": _LONGEST_LEASE_MS},
+        )
+        return tuple(_job(row) for row in rows)
+
+    def requeueable(self, most: int) -> tuple[Job, ...]:
+        """Dead jobs that another try may help, and that were not requeued before, the oldest first; of each target the
+        newest.
+        """
+        rows = self._connection.execute(
+            f"{_JOBS} WHERE {_REQUEUEABLE} ORDER BY jobs.id LIMIT ?",
+            (most,),
+        )
+        return tuple(_job(row) for row in rows)
+
+    def count_requeueable(self) -> int:
+        """How many dead jobs there are that another try may help."""
+        return int(self._connection.execute(f"SELECT count(*) FROM jobs WHERE {_REQUEUEABLE}").fetchone()[0])
+
+    def requeue(self, job_id: int, now: int) -> bool:
+        """Lets a dead job wait again, once in its life; False when it is not dead any more, or was requeued before."""
+        marked = self._connection.execute(
+            "UPDATE jobs SET payload = json_set(payload, '$.requeued', ?1) WHERE id = ?2 AND status = 'dead'"
+            " AND json_extract(payload, '$.requeued') IS NULL",
+            (now, job_id),
+        ).rowcount
+        return bool(marked) and self._revive((job_id,), now) == 1
+
     def retry(self, job_id: int, now: int) -> None:
         """Lets a dead job wait again, or one that rests run at once.
 
@@ -440,7 +497,9 @@ class Jobs:
         for job_id in ids:
             changed = self._connection.execute(
                 "UPDATE OR IGNORE jobs SET status = 'pending', attempts = min(attempts, max_attempts) / 2,"
-                " run_after = ?1, updated_at = ?1 WHERE id = ?2 AND status = 'dead'",
+                " run_after = ?1, updated_at = ?1 WHERE id = ?2 AND status = 'dead'"
+                # Nobody wants to read what was removed.
+                " AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = jobs.target)",
                 (now, job_id),
             ).rowcount
             if changed:

@@ -31,7 +31,7 @@ _SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
 # Texts that are stored compressed.
 _PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
 # Made of the notes: emptied, and made again.
-_REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted")
+_REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted", "embeddings", "vectors")
 # Ids, words of closed lists, and names that files and other programs go by.
 _STAYS: Final = frozenset(
     (
@@ -59,7 +59,7 @@ _STAYS: Final = frozenset(
         "decided_by",
     )
 )
-_JSON: Final = frozenset(("metadata", "payload", "result", "activity"))
+_JSON: Final = frozenset(("metadata", "payload", "result", "activity", "notes"))
 # By whose column a row is the only one of its kind: two may be the same once they are masked.
 _ONLY: Final = {
     "facts": "content_hash",
@@ -72,6 +72,8 @@ _ONLY: Final = {
     "session_memories": "session_key",
     "session_scores": "session_key",
     "pending_checkpoints": "session_key",
+    "removed_hints": "folded",
+    "predictor_comparisons": "session_key",
 }
 
 

@@ -7,6 +7,15 @@ from typing import Final
 
 # When a person paused the pipeline, epoch ms; no row while it is not.
 PAUSED: Final = "paused_at"
+# When all that was kept long enough was deleted last, epoch ms.
+SWEPT: Final = "swept_at"
+# When the clock was trusted last to say what is old, and since when it is not because it leapt ahead, epoch ms.
+CLOCK_TRUSTED: Final = "clock_trusted_at"
+CLOCK_LEAPT: Final = "clock_leapt_at"
+# From when on no row of the audit was deleted, epoch ms.
+HISTORY_KEPT_FROM: Final = "history_kept_from"
+# How many scores of sessions were deleted.
+SCORES_GONE: Final = "session_scores_gone"
 
 
 class Meta:

@@ -135,6 +135,151 @@ CREATE TRIGGER hints_go AFTER DELETE ON note_links BEGIN
     DELETE FROM hinted WHERE note_id = old.note_id;
 END;
 """
+# Decisions of people that touch no note, under the entry of the log by which they are undone. noted: whether the log
+# has it. undone: whether it is undone at present. Hints go when their note changes; removed ones stay so.
+_DECISIONS: Final = """
+CREATE TABLE decisions (
+    entry_id TEXT PRIMARY KEY, reason TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE TABLE refused_proposals (
+    entry_id TEXT NOT NULL, proposal_id TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (entry_id, proposal_id)) WITHOUT ROWID;
+CREATE TABLE removed_hints (
+    note_id TEXT NOT NULL, folded TEXT NOT NULL, hint TEXT NOT NULL, entry_id TEXT NOT NULL,
+    PRIMARY KEY (note_id, folded)) WITHOUT ROWID;
+CREATE INDEX removed_hints_entry ON removed_hints (entry_id);
+"""
+# A fact that nobody decided on waits for a person; a former version left it out. Not one that says what is known, waits
+# or was refused already, nor one that is too unsure to be asked about where notes are written by themselves.
+_UNDECIDED: Final = """
+CREATE TEMP TABLE undecided AS SELECT id, nugget, content_hash FROM (
+    SELECT *, row_number() OVER (PARTITION BY nugget, content_hash ORDER BY created_at DESC, id DESC) AS number
+    FROM proposals WHERE status = 'skipped' AND reason = 'undecided' AND action = 'add' AND trim(content) <> ''
+        AND (resolved_by = 'pipeline-shadow' OR fact_confidence >= 0.7)) WHERE number = 1;
+DELETE FROM undecided WHERE EXISTS (SELECT 1 FROM facts WHERE facts.nugget = undecided.nugget
+        AND facts.content_hash = undecided.content_hash AND facts.status <> 'denied')
+    OR EXISTS (SELECT 1 FROM proposals WHERE proposals.nugget = undecided.nugget
+        AND proposals.content_hash = undecided.content_hash
+        AND proposals.status IN ('proposed', 'review', 'blocked', 'rejected'));
+INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content, new_content,
+    model, prompt_version, metadata)
+SELECT CAST(strftime('%s', 'now') AS INTEGER) * 1000, 'reopened', 'pipeline-v2', reason, raw_id, id, '', '', '',
+    content, model, prompt_version, '{}'
+FROM proposals WHERE id IN (SELECT id FROM undecided) ORDER BY created_at, raw_id, place;
+UPDATE proposals SET status = 'review', review_needed = 1, resolved_at = NULL, resolved_by = ''
+WHERE id IN (SELECT id FROM undecided);
+DROP TABLE temp.undecided;
+"""
+# What was removed, and is deleted once its time is over. id: of a text or document. purged_at: since when it can be
+# brought back no more; gone_at: since when it is deleted. A row of a text that was brought back is taken out.
+# The indexes let single rows of texts go without a look at all others.
+_RETENTION: Final = """
+CREATE TABLE tombstones (
+    id TEXT PRIMARY KEY, removed_at INTEGER NOT NULL, removed_by TEXT NOT NULL, purged_at INTEGER, gone_at INTEGER
+    ) WITHOUT ROWID;
+CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE purged_at IS NULL;
+CREATE INDEX tombstones_going ON tombstones (id) WHERE purged_at IS NOT NULL AND gone_at IS NULL;
+CREATE INDEX raw_duplicates ON raw_memories (duplicate_of) WHERE duplicate_of IS NOT NULL;
+CREATE INDEX evidence_raw ON relation_evidence (raw_id);
+CREATE INDEX attributes_entity ON attributes (entity_id);
+CREATE INDEX attributes_of_aspect ON attributes (aspect_id);
+CREATE INDEX attributes_superseding ON attributes (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX documents_removed ON documents (removed_at) WHERE removed_at IS NOT NULL;
+CREATE INDEX history_at ON history (at);
+CREATE INDEX jobs_completed ON jobs (completed_at) WHERE status = 'completed';
+CREATE INDEX jobs_dead ON jobs (failed_at) WHERE status = 'dead';
+CREATE INDEX transcripts_updated ON transcripts (updated_at);
+CREATE INDEX checkpoints_created ON checkpoints (created_at);
+DROP TRIGGER history_stays;
+CREATE TRIGGER history_stays BEFORE DELETE ON history
+WHEN old.at >= coalesce((SELECT value FROM meta WHERE name = 'history_kept_from'), old.at)
+BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
+"""
+# The runs of repairs, which all processes share: by them cooldowns, hourly budgets and halts go. left: how many things
+# there were to put right. before, after: scores of its domain.
+_MAINTENANCE: Final = """
+CREATE TABLE maintenance_runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed', 'interrupted', 'recommended')),
+    did INTEGER NOT NULL DEFAULT 0, left INTEGER NOT NULL DEFAULT 0, before REAL, after REAL, improved INTEGER,
+    error TEXT NOT NULL DEFAULT '', finished_at INTEGER);
+CREATE INDEX maintenance_runs_action ON maintenance_runs (action, id);
+"""
+# Vectors of what notes and chunks of documents say, each made once for each model and text. A row of `embeddings` is
+# one note or chunk for one model: which text was embedded, "" for none yet, how often that failed, and until when it
+# is left alone. kind, target: a note and its id, or a chunk and its number. vector: float32 in the machine's byte
+# order. It goes with what it was made of.
+_EMBEDDINGS: Final = """
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY, text_hash TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL,
+    vector BLOB NOT NULL, created_at INTEGER NOT NULL, UNIQUE (text_hash, model));
+CREATE TABLE embeddings (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL CHECK (kind IN ('note', 'chunk')), target TEXT NOT NULL,
+    model TEXT NOT NULL, text_hash TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0,
+    run_after INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', updated_at INTEGER NOT NULL,
+    UNIQUE (model, kind, target));
+CREATE INDEX embeddings_target ON embeddings (kind, target);
+CREATE INDEX embeddings_text ON embeddings (text_hash, model);
+CREATE INDEX embeddings_standing ON embeddings (model, kind) WHERE text_hash <> '';
+CREATE INDEX embeddings_failed ON embeddings (model, run_after) WHERE failures > 0;
+CREATE INDEX vectors_dimensions ON vectors (model, dimensions);
+CREATE TRIGGER embedding_of_note_goes AFTER DELETE ON note_links BEGIN
+    DELETE FROM embeddings WHERE kind = 'note' AND target = old.note_id;
+END;
+CREATE TRIGGER embedding_of_chunk_goes AFTER DELETE ON chunks BEGIN
+    DELETE FROM embeddings WHERE kind = 'chunk' AND target = CAST(old.id AS TEXT);
+END;
+"""
+# What a model said of a session beside what its words tell, and how the order of what was given ahead did. ahead: how
+# often a note was given before anybody asked; baseline: where it would have stood without a predictor, from 1; lexical:
+# the share of its words that the conversation holds; relevance: what a model said; confirmed: whether its aspects have
+# gained by it. rounds: how often the session was scored to the end; characters: of the conversation then.
+CONTINUITY: Final = """
+ALTER TABLE session_memories ADD COLUMN ahead INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session_memories ADD COLUMN baseline INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session_memories ADD COLUMN lexical REAL;
+ALTER TABLE session_memories ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0;
+UPDATE session_memories SET lexical = relevance, relevance = NULL, confirmed = 1 WHERE relevance IS NOT NULL;
+CREATE TABLE scores (session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, lexical REAL, \
+recalled INTEGER NOT NULL, used INTEGER NOT NULL, status TEXT NOT NULL, score REAL, confidence REAL, \
+said_used INTEGER NOT NULL, novel INTEGER NOT NULL, reasoning TEXT NOT NULL, model TEXT NOT NULL, \
+characters INTEGER NOT NULL, rounds INTEGER NOT NULL);
+INSERT INTO scores SELECT session_key, scored_at, score, recalled, used, \
+CASE WHEN score IS NULL THEN 'no_conversation' ELSE 'by_words' END, NULL, NULL, 0, 0, '', '', 0, 1 FROM session_scores;
+DROP TABLE session_scores;
+ALTER TABLE scores RENAME TO session_scores;
+CREATE TABLE predictor_comparisons (session_key TEXT PRIMARY KEY, compared_at INTEGER NOT NULL, \
+predictor TEXT NOT NULL, ndcg REAL NOT NULL, baseline_ndcg REAL NOT NULL, average REAL NOT NULL, \
+long_average REAL NOT NULL, drifts INTEGER NOT NULL, notes TEXT NOT NULL);
+CREATE INDEX predictor_comparisons_at ON predictor_comparisons (compared_at);
+CREATE TRIGGER comparison_goes AFTER DELETE ON session_scores BEGIN
+    DELETE FROM predictor_comparisons WHERE session_key = old.session_key;
+END;
+"""
+# What is said of an entity goes the way of its fact, found by its index: that holds only those that come from a fact,
+# and is looked into only where a statement says that it wants no others.
+_ATTRIBUTES_OF_FACTS: Final = """
+DROP TRIGGER attribute_goes;
+CREATE TRIGGER attribute_goes AFTER UPDATE OF status ON facts WHEN new.status <> old.status BEGIN
+    UPDATE OR IGNORE attributes SET status = iif(new.status = 'active', 'active', 'retracted'), review_needed = 0
+    WHERE fact_id = new.id AND fact_id <> ''
+        AND (status = 'active' OR status = 'retracted' AND superseded_why <> 'says the same');
+    UPDATE attributes SET superseded_by = NULL, superseded_why = '', review_needed = 0
+    WHERE new.status <> 'active' AND review_needed = 1
+        AND superseded_by IN (SELECT id FROM attributes WHERE fact_id = new.id AND fact_id <> '');
+END;
+DROP TRIGGER attribute_says;
+CREATE TRIGGER attribute_says AFTER UPDATE OF content ON facts BEGIN
+    UPDATE OR IGNORE attributes SET content = new.content, normalised_content = new.normalised_content,
+        raw_id = new.raw_id WHERE fact_id = new.id AND fact_id <> '';
+END;
+"""
+# SQLite would merge many pages of the index of chunks whenever it saw fit, with everybody waiting; who writes chunks
+# merges a few pages each time, see `Documents.merge_index`. Never so many segments that SQLite would merge them all.
+_SMALL_MERGES: Final = """
+INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
+INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 64);
+"""
 # Scripts in SQL, the first of which makes a new database; each brings the version before it to its own, counted from 1.
 # To change the tables, add one at the end. One that was released stays as it is: databases of that version are about.
 MIGRATIONS: Final = (
@@ -146,6 +291,13 @@ MIGRATIONS: Final = (
     _SESSIONS,
     _SESSION_MEMORIES,
     _HINTS,
+    _DECISIONS + _UNDECIDED,
+    _RETENTION,
+    _MAINTENANCE,
+    _EMBEDDINGS,
+    CONTINUITY,
+    _ATTRIBUTES_OF_FACTS,
+    _SMALL_MERGES,
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -61,7 +61,14 @@ class NoteNames:
         return dict(self._connection.execute("SELECT note_id, text_hash FROM note_links").fetchall())
 
     def put(self, note: LinkedNote) -> None:
-        """Puts what a note names in the place of what it named before."""
+        """Puts what a note names in the place of what it named before. Where another process has read the same text,
+        nothing changes: what was made of the note since would go with it.
+        """
+        known = self._connection.execute(
+            "SELECT text_hash FROM note_links WHERE note_id = ?", (note.note_id,)
+        ).fetchone()
+        if known is not None and known[0] == note.text_hash:
+            return
         self.remove((note.note_id,))
         self._connection.execute(
             "INSERT INTO note_links (note_id, text_hash, protected) VALUES (?, ?, ?)",

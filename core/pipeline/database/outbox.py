@@ -67,10 +67,11 @@ _ORIGIN: Final = """
 SELECT box.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author, proposals.span_start,
     proposals.span_end, proposals.model, proposals.prompt_version, proposals.told, proposals.confidence,
     proposals.created_at, raw.project, proposals.id AS proposal_id, box.fact_id, proposals.content AS fact,
-    proposals.decided_by
+    proposals.decided_by, tombstones.removed_at, tombstones.purged_at
 FROM graph_outbox AS box
 JOIN proposals ON proposals.id = box.proposal_id
 JOIN raw_memories AS raw ON raw.id = proposals.raw_id
+LEFT JOIN tombstones ON tombstones.id = raw.id
 WHERE box.note_id = ? AND (box.op = 'add' OR (box.op = 'update' AND box.status = 'done'))
 ORDER BY box.id DESC LIMIT 1
 """
@@ -254,6 +255,8 @@ class Outbox:
             fact_id=row["fact_id"],
             fact=row["fact"],
             decided_by=row["decided_by"],
+            removed_at=row["removed_at"],
+            deleted_at=row["purged_at"],
         )
 
     def forget_done(self, proposal_id: str, *, but_add: bool = False) -> None:

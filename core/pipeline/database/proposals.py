@@ -21,8 +21,9 @@ _PLAIN: Final = tuple(
 _INSERTED: Final = (
     *_PLAIN, "grounded", "review_needed", "span_start", "span_end", "job_id", "place", "prompt_version", "content_hash",
 )  # fmt: skip
-# What was brought over by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again.
-_ACCEPTED: Final = "resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
+# What was added by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again. What
+# was changed by itself, as a correction within one text, is a person's to decide once it is undone.
+_ACCEPTED: Final = "(proposals.action <> 'add' OR resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%')"
 # Of what was handed over for a proposal, that which settled it; before, a note of its own may have been written.
 _UNDONE: Final = f"""
 SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
@@ -94,6 +95,26 @@ class Proposals:
                 " note_id = CASE WHEN ?5 <> '' THEN ?5 ELSE note_id END,"
                 f" target_note = CASE WHEN ?6 <> '' THEN ?6 ELSE target_note END WHERE id = ?7 AND {_OPEN}",
                 (status, str(reason), by, now, note_id, repeated, proposal_id),
+            ).rowcount
+            == 1
+        )
+
+    def turn_refusal(
+        self, proposal_id: str, status: str, reason: str, *, undone: bool, by: str, now: int
+    ) -> bool:
+        """Takes over that a refusal was undone or redone; False where somebody decided otherwise since, or a note that
+        the refusal hid tells of it.
+
+        status, reason: how it stood before it was refused.
+        """
+        standing = "status = 'rejected'" if undone else _OPEN
+        values = (status, reason, None, "") if undone else ("rejected", str(ProposalReason.REFUSED), now, by)
+        return (
+            self._connection.execute(
+                "UPDATE proposals SET status = ?, reason = ?, resolved_at = ?, resolved_by = ?"
+                f" WHERE id = ? AND {standing} AND NOT EXISTS (SELECT 1 FROM graph_outbox AS box"
+                " WHERE box.proposal_id = proposals.id AND json_extract(payload, '$.refused'))",
+                (*values, proposal_id),
             ).rowcount
             == 1
         )
@@ -235,6 +256,18 @@ class Proposals:
             "SELECT prompt_version FROM proposals WHERE id = ?", (proposal_id,)
         ).fetchone()
         return "" if row is None else str(row[0])
+
+    def waiting_changes(self, note_id: str = "") -> tuple[tuple[str, str, str, str], ...]:
+        """The changes of one note that wait for a person, or of all notes, the oldest first: the note that each would
+        change, its id, what it says, and its own note, "" for none.
+        """
+        rows = self._connection.execute(
+            "SELECT target_note, id, content, note_id FROM proposals"
+            f" WHERE target_note <> '' AND (?1 = '' OR target_note = ?1) AND {_OPEN}"
+            " AND action IN ('update', 'delete') ORDER BY created_at, raw_id, place",
+            (note_id,),
+        )
+        return tuple(tuple(row) for row in rows)
 
     def note_of_sibling(self, proposal_id: str, content: str) -> str:
         """The note that an earlier fact of one extraction became or repeats, by its text; "" while there is none."""

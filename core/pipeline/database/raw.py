@@ -98,14 +98,23 @@ class RawMemories:
     def earlier_same(self, nugget: str, content_hash: str, hash_version: int) -> str:
         """The id of the first raw memory of a nugget that says the same, "" when there is none.
 
-        One that failed does not count, so that its text can be handed in again; nor does a repetition of another.
+        One that failed does not count, so that its text can be handed in again; nor does one that was removed, or a
+        repetition of another.
         """
         row = self._connection.execute(
             "SELECT id FROM raw_memories WHERE nugget = ? AND content_hash = ? AND hash_version = ? "
-            "AND status NOT IN ('failed', 'duplicate') ORDER BY created_at, rowid LIMIT 1",
+            "AND status NOT IN ('failed', 'duplicate') "
+            "AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = raw_memories.id) "
+            "ORDER BY created_at, rowid LIMIT 1",
             (nugget, content_hash, hash_version),
         ).fetchone()
         return str(row["id"]) if row else ""
+
+    def repeat(self, raw_id: str, earlier: str) -> None:
+        """Makes a raw memory the repetition of another one, of which everything comes."""
+        self._connection.execute(
+            "UPDATE raw_memories SET status = 'duplicate', duplicate_of = ? WHERE id = ?", (earlier, raw_id)
+        )
 
     def project_of_session(self, session: str) -> str:
         """The project that the newest raw memory of a session names, "" when none does."""

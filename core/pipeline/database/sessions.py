@@ -82,15 +82,6 @@ class Sessions:
             (session.key, session.pending.as_json(), session.due),
         )
 
-    def drop_before(self, before: int) -> int:
-        """Deletes the sessions in which nothing happened since a time; how many."""
-        self._connection.execute(
-            "DELETE FROM pending_checkpoints WHERE session_key IN "
-            "(SELECT session_key FROM sessions WHERE updated_at < ?)",
-            (before,),
-        )
-        return self._connection.execute("DELETE FROM sessions WHERE updated_at < ?", (before,)).rowcount
-
 
 def _session(row: sqlite3.Row) -> Session:
     *values, activity, due = row

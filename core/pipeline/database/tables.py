@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core.pipeline.database.calls import Calls
     from core.pipeline.database.checkpoints import Checkpoints
+    from core.pipeline.database.comparisons import Comparisons
     from core.pipeline.database.counts import Counts
+    from core.pipeline.database.decisions import Decisions
     from core.pipeline.database.documents import Documents
+    from core.pipeline.database.embeddings import Embeddings
     from core.pipeline.database.entities import Entities
     from core.pipeline.database.entity_rows import EntityRows
+    from core.pipeline.database.expired import Expired
     from core.pipeline.database.facts import Facts
+    from core.pipeline.database.figures import HealthFigures
     from core.pipeline.database.found_relations import FoundRelations
     from core.pipeline.database.hints import Hints
     from core.pipeline.database.history import History
     from core.pipeline.database.jobs import Jobs
+    from core.pipeline.database.maintenance_runs import MaintenanceRuns
     from core.pipeline.database.masking import Masking
     from core.pipeline.database.meta import Meta
     from core.pipeline.database.note_names import NoteNames
@@ -50,6 +56,13 @@ class Tables:
         return Checkpoints(self.connection)
 
     @cached_property
+    def comparisons(self) -> Comparisons:
+        """How good the order was in which sessions were given memories ahead."""
+        from core.pipeline.database.comparisons import Comparisons
+
+        return Comparisons(self.connection)
+
+    @cached_property
     def counts(self) -> Counts:
         """Counts over all tables."""
         from core.pipeline.database.counts import Counts
@@ -57,11 +70,25 @@ class Tables:
         return Counts(self.connection)
 
     @cached_property
+    def decisions(self) -> Decisions:
+        """What people decided without touching a note."""
+        from core.pipeline.database.decisions import Decisions
+
+        return Decisions(self.connection)
+
+    @cached_property
     def documents(self) -> Documents:
         """Documents, and the chunks that they are found by."""
         from core.pipeline.database.documents import Documents
 
         return Documents(self.connection)
+
+    @cached_property
+    def embeddings(self) -> Embeddings:
+        """Vectors of notes and chunks."""
+        from core.pipeline.database.embeddings import Embeddings
+
+        return Embeddings(self.connection)
 
     @cached_property
     def entities(self) -> Entities:
@@ -78,11 +105,25 @@ class Tables:
         return EntityRows(self.connection)
 
     @cached_property
+    def expired(self) -> Expired:
+        """Rows that have been kept long enough, and what was removed."""
+        from core.pipeline.database.expired import Expired
+
+        return Expired(self.connection)
+
+    @cached_property
     def facts(self) -> Facts:
         """What was learned and stands, or was denied."""
         from core.pipeline.database.facts import Facts
 
         return Facts(self.connection)
+
+    @cached_property
+    def figures(self) -> HealthFigures:
+        """What the health is measured by."""
+        from core.pipeline.database.figures import HealthFigures
+
+        return HealthFigures(self.connection)
 
     @cached_property
     def found_relations(self) -> FoundRelations:
@@ -111,6 +152,13 @@ class Tables:
         from core.pipeline.database.jobs import Jobs
 
         return Jobs(self.connection)
+
+    @cached_property
+    def maintenance_runs(self) -> MaintenanceRuns:
+        """What repairs ran, and when."""
+        from core.pipeline.database.maintenance_runs import MaintenanceRuns
+
+        return MaintenanceRuns(self.connection)
 
     @cached_property
     def masking(self) -> Masking:

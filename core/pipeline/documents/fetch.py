@@ -402,5 +402,6 @@ def _late(host: str, seconds: float) -> DocumentError:
 
 
 def _said(error: Exception) -> str:
-    said = str(error) or type(error).__name__
+    # Without the number, which tells people nothing.
+    said = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
     return "".join(letter if letter.isprintable() else " " for letter in said[:200])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from core.pipeline.contradiction import (
@@ -13,7 +13,7 @@ from core.pipeline.contradiction import (
     contradicts_in_words,
     shared_words,
 )
-from core.pipeline.models.provider import Provider
+from core.pipeline.models.provider import ModelError, Provider
 from core.settings.pipeline_sections import PipelineConfiguration
 
 _WORDS: Final[dict[ContradictionKind, str]] = {
@@ -29,7 +29,8 @@ class Contradiction:
     """Whether two statements contradict each other; it only ever asks for a person's look.
 
     kind: the sign that was seen, "" when none was. confidence: 0 to 1. failure: why a model gave no verdict, "" when
-    it did or was not asked. calls: how many were made.
+    it did or was not asked; error: the same as it was raised. Then nobody knows whether they do. calls: how many were
+    made.
     """
 
     kind: Literal["", "negation", "antonym", "change", "value", "semantic"] = ""
@@ -37,6 +38,7 @@ class Contradiction:
     reasoning: str = ""
     failure: str = ""
     calls: int = 0
+    error: ModelError | None = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.kind)
@@ -56,7 +58,7 @@ def check(
     """Holds a fact against the text that it would change; only updates and deletions can contradict one.
 
     ask: the model, None without one. It is asked about updates alone, when that is switched on, three words are shared
-    and the words show nothing; what it fails at is no contradiction. Never within a write transaction.
+    and the words show nothing; what it fails at is unknown, and `failure` says so. Never within a write transaction.
     """
     if action not in ("update", "delete"):
         return Contradiction()
@@ -70,4 +72,6 @@ def check(
     deadline = configuration.semantic_contradiction_timeout_ms / 1_000
     verdict = contradicts_in_meaning(fact, target, ask, deadline=deadline)
     kind: Literal["", "semantic"] = "semantic" if verdict.detected else ""
-    return Contradiction(kind, verdict.confidence, verdict.reasoning, verdict.failure, calls=1)
+    return Contradiction(
+        kind, verdict.confidence, verdict.reasoning, verdict.failure, calls=1, error=verdict.error
+    )

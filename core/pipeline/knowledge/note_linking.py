@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -29,12 +29,21 @@ class NoteLinking:
         self._hashes: dict[str, str] | None = None
         self._seen: dict[str, Note] = {}
 
-    def link(self, snapshot: Snapshot) -> int:
-        """Reads some of the notes that are new or changed since; how many. 0 once all are as they are linked."""
+    def link(self, snapshot: Snapshot, newer: Callable[[], Snapshot | None]) -> int:
+        """Reads some of the notes that are new or changed since; how many. 0 once all are as they are linked.
+
+        newer: reads the files anew; None where they cannot be read now, and nothing is linked then.
+        """
+        reader = self._database.reading.note_names
+        # Another process linked notes, or masking emptied what was made of them.
+        if self._hashes is None or reader.count_notes() != len(self._hashes):
+            hashes, latest = reader.hashes(), newer()
+            if latest is None:
+                return 0
+            # In this order: a note that another process wrote and linked since would be taken for one that is gone.
+            snapshot, self._hashes, self._followed, self._seen = latest, hashes, None, {}
         if snapshot is self._followed or snapshot.graph_problem:
             return 0
-        if self._hashes is None:
-            self._hashes = self._database.reading.note_names.hashes()
         notes = {note.id: note for note in snapshot.notes if not note.hidden}
         gone = [id for id in self._hashes if id not in notes]
         linked = list(islice(self._outdated(notes), BATCH_SIZE))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.pipeline.models.claude_code import ClaudeCode
+from core.pipeline.models.embeddings import EmbeddingProvider
 from core.pipeline.models.ollama import Ollama
 from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
@@ -36,6 +37,23 @@ def fallback_of(configuration: PipelineConfiguration) -> NamedProvider | None:
     if name == configuration.extraction.provider or configuration.extraction.provider == "none":
         return None
     return _made(name, DEFAULT_MODELS[name], configuration)
+
+
+def embedder_of(configuration: PipelineConfiguration) -> EmbeddingProvider | None:
+    """The provider of embeddings; None where no model is named for them."""
+    part = configuration.embedding
+    if not part.model or part.provider != "ollama":
+        return None
+    endpoint = part.endpoint or configuration.extraction.endpoint
+    return Ollama(endpoint, part.model, dimensions=part.dimensions)
+
+
+def reranker_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The model that puts hits in order; None where none is named, or there is no provider."""
+    part = configuration.reranker
+    if not part.enabled or not part.model:
+        return None
+    return _made(configuration.extraction.provider, part.model, configuration)
 
 
 def deadline_of(configuration: PipelineConfiguration) -> float:

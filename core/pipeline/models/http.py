@@ -149,6 +149,13 @@ def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -
     results: list[_T] = []
     errors: list[BaseException] = []
     connections = _Connections()
+    turns, held = _turns, [True]
+
+    def give_back() -> None:
+        # By the thread, or by who could not start it; whoever comes second finds it done.
+        with contextlib.suppress(IndexError):
+            held.pop()
+            turns.release()
 
     def run() -> None:
         _own.connections = connections
@@ -157,15 +164,15 @@ def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -
         except BaseException as error:
             errors.append(error)
         finally:
-            _turns.release()
+            give_back()
 
-    if not _turns.acquire(timeout=seconds):
+    if not turns.acquire(timeout=seconds):
         raise ModelTimeoutError(late, where=where, todo=MORE_TIME)
     thread = threading.Thread(target=run, name="asking a model", daemon=True)
     try:
         thread.start()
     except BaseException:
-        _turns.release()
+        give_back()
         raise
     try:
         thread.join(max(0.0, ends - time.monotonic()))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
 from core.pipeline.models.answer_parsing import excerpt
+from core.pipeline.models.embeddings import Embedded, vector_of
 from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
     AVAILABLE,
@@ -35,6 +36,8 @@ _SHOWN: Final = 200
 _CONTEXTS: Final = (8_192, 16_384, 32_768)
 _BYTES_A_TOKEN: Final = 3
 _MOST_TOKENS: Final = 1_000_000_000
+# How a server says that its model made no numbers of a text: JSON has none for them.
+_NOT_A_NUMBER: Final = "unsupported value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Ollama:
 
     endpoint: its address. max_tokens: of one answer. context: tokens that prompt and answer may have together; what
     is no finite number is left to the server, and so is None, "fit" chooses it for each prompt. temperature: None for
-    the model's own.
+    the model's own. dimensions: numbers of an embedding, 0 for as many as the model gives.
     """
 
     endpoint: str = DEFAULT_ENDPOINT
@@ -51,6 +54,7 @@ class Ollama:
     max_tokens: int | None = None
     context: float | Literal["fit"] | None = None
     temperature: float | None = None
+    dimensions: int = 0
     name: str = "ollama"
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
@@ -59,6 +63,12 @@ class Ollama:
         what = f"Ollama timeout after {round(deadline * 1000)}ms"
         body = self.request(prompt, schema)
         return within(deadline, what, self._where, partial(self._ask, body))
+
+    def embed(self, texts: Sequence[str], deadline: float) -> Embedded:
+        """The vectors of some texts; see `EmbeddingProvider.embed`."""
+        assert_outside_transaction("asking Ollama")
+        what = f"Ollama timeout after {round(deadline * 1000)}ms"
+        return within(deadline, what, self._where, partial(self._embed, tuple(texts)))
 
     def request(self, prompt: str, schema: Schema | None = None) -> dict[str, Any]:
         """What is sent to /api/generate."""
@@ -115,6 +125,10 @@ class Ollama:
             # Some versions know only models that think, or others that cannot stop.
             less = {name: value for name, value in body.items() if name != "think"}
             reply = self._request("POST", "/api/generate", less, seconds)
+        return self._answer(self._object(reply))
+
+    def _object(self, reply: Reply) -> dict[str, Any]:
+        """The JSON object of a reply. Raises a ModelError for any other, and for one that refuses."""
         if reply.status == 404 and "model" in _said(reply):
             raise self._missing()
         if reply.wait is not None and reply.status in (429, 503):
@@ -123,14 +137,46 @@ class Ollama:
             )
         if reply.status != 200:
             raise ModelHttpError(_http_error(reply), where=self._where, status=reply.status)
-        return self._answer(_parsed(reply.body))
-
-    def _answer(self, said: Any) -> Answer:
+        said = _parsed(reply.body)
         if not isinstance(said, dict):
             raise UnreadableAnswerError("Ollama returned no JSON object", where=self._where)
         error = said.get("error")
         if isinstance(error, str):
             raise ModelHttpError(f"Ollama refused: {excerpt(error, _SHOWN)}", where=self._where, status=500)
+        return said
+
+    def _embed(self, texts: tuple[str, ...], seconds: float) -> Embedded:
+        body: dict[str, Any] = {"model": self.model, "input": list(texts), "truncate": True}
+        if self.dimensions:
+            body["dimensions"] = self.dimensions
+        reply = self._request("POST", "/api/embed", body, seconds)
+        if reply.status == 404 and "model" not in _said(reply):
+            return self._embed_singly(texts, seconds)
+        said = self._embedding(reply)
+        made = said.get("embeddings")
+        if not isinstance(made, list) or len(made) != len(texts):
+            raise UnreadableAnswerError(
+                f"Ollama returned no embedding for each of {len(texts)} texts", where=self._where
+            )
+        return Embedded(tuple(map(vector_of, made)), _count(said.get("prompt_eval_count")))
+
+    def _embed_singly(self, texts: tuple[str, ...], seconds: float) -> Embedded:
+        """As servers before 0.3 take it: one text in one request."""
+        made = []
+        for text in texts:
+            body = {"model": self.model, "prompt": text}
+            said = self._embedding(self._request("POST", "/api/embeddings", body, seconds))
+            made.append(vector_of(said.get("embedding")))
+        return Embedded(tuple(made))
+
+    def _embedding(self, reply: Reply) -> dict[str, Any]:
+        if reply.status == 500 and _NOT_A_NUMBER in _said(reply):
+            raise UnreadableAnswerError(
+                f"the model made no numbers of a text ({_said(reply)})", where=self._where
+            )
+        return self._object(reply)
+
+    def _answer(self, said: dict[str, Any]) -> Answer:
         text, reason = said.get("response"), said.get("done_reason")
         if not isinstance(text, str):
             raise UnreadableAnswerError("Ollama returned no response field", where=self._where)

@@ -60,8 +60,8 @@ class Provider(Protocol):
         ...
 
 
-class NamedProvider(Provider, Protocol):
-    """A provider that says who it is and whether it could answer."""
+class Named(Protocol):
+    """Something that can be asked, says who it is and whether it could answer."""
 
     @property
     def name(self) -> str:
@@ -81,6 +81,10 @@ class NamedProvider(Provider, Protocol):
     def available(self) -> Availability:
         """Whether it could answer now: asked in seconds, without a word to the model, and never raising."""
         ...
+
+
+class NamedProvider(Named, Provider, Protocol):
+    """A provider that says who it is and whether it could answer."""
 
 
 class ModelError(NuggetsError):

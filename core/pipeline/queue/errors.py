@@ -45,6 +45,12 @@ BUG: Final = "bug"
 OUTAGES: Final = ("http", "unavailable", "asked_to_wait")
 # What a job dies of that may have been the provider's: a model that is there by now, a server that hung.
 MAYBE_OUTAGES: Final = ("model_missing", "timeout")
+# The classes of dead jobs that another try may help. Others end the same however often: a request or address that is
+# refused, a text that cannot be read, what is gone.
+RETRYABLE: Final = (
+    *OUTAGES, "timeout", "command_failed", "empty", "parse", "truncated", *sorted(_CIRCUMSTANCES), "conflict", BUG,
+    "lease_expired", "fetch_timeout", "fetch_unreachable", "fetch_failed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from core.model.names import counted, duration
 from core.pipeline.modes import Mode
 from core.pipeline.records import PipelineState, ProviderHealth
 
@@ -57,15 +58,15 @@ def pipeline_state(inputs: StateInputs) -> tuple[PipelineState, str]:
     """The status, and what it means with what to do about it."""
     state, why = _state(inputs)
     if inputs.dead and not (state is PipelineState.STUCK and _died_in_vain(inputs)):
-        why += f"; {_counted(inputs.dead, 'job', 'jobs')} failed for good: see why and retry"
+        why += f"; {counted(inputs.dead, 'job', 'jobs')} failed for good: see why and retry"
     if inputs.unread:
-        why += f"; {_counted(inputs.unread, 'text was', 'texts were')} not read whole: see why and retry"
+        why += f"; {counted(inputs.unread, 'text was', 'texts were')} not read whole: see why and retry"
     return state, why
 
 
 def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
     provider, waiting = inputs.provider, inputs.waiting + inputs.held
-    texts = f"; {_counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
+    texts = f"; {counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
     if inputs.mode is Mode.OFF and inputs.unreadable:
         return PipelineState.OFF, inputs.unreadable + texts
     if inputs.mode is Mode.OFF:
@@ -75,7 +76,7 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
         )
     if provider.state == "off" and inputs.proposals_open:
         # To decide on what was found takes no model.
-        jobs = f"; {_counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
+        jobs = f"; {counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
         return PipelineState.REVIEW, f"{_proposals(inputs)}; no model is configured{jobs}"
     if provider.state == "off" and inputs.documents and not (waiting or inputs.frozen or inputs.paused):
         # To index a document takes no model.
@@ -130,26 +131,26 @@ def _never_begun(inputs: StateInputs) -> bool:
 
 def _work(inputs: StateInputs) -> str:
     parts = [
-        _counted(inputs.running, "job running", "jobs running") if inputs.running else "",
-        _counted(inputs.waiting, "job waiting", "jobs waiting") if inputs.waiting else "",
-        _counted(inputs.documents, "document to index", "documents to index") if inputs.documents else "",
-        _counted(inputs.outbox, "note to write", "notes to write") if inputs.outbox else "",
+        counted(inputs.running, "job running", "jobs running") if inputs.running else "",
+        counted(inputs.waiting, "job waiting", "jobs waiting") if inputs.waiting else "",
+        counted(inputs.documents, "document to index", "documents to index") if inputs.documents else "",
+        counted(inputs.outbox, "note to write", "notes to write") if inputs.outbox else "",
     ]
     return ", ".join(part for part in parts if part)
 
 
 def _proposals(inputs: StateInputs) -> str:
-    return f"{_counted(inputs.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
+    return f"{counted(inputs.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
 
 
 def _stuck(inputs: StateInputs) -> str:
     """Why nothing comes of the work, "" when something does."""
     quiet = _quiet_ms(inputs)
     if quiet > STUCK_AFTER_MS:
-        return f"nothing has been written for {quiet // 60_000} minutes; {_obstacle(inputs)}"
+        return f"nothing has been written for {duration(quiet / 1000)}; {_obstacle(inputs)}"
     if _died_in_vain(inputs):
         reason = f" ({inputs.died_of})" if inputs.died_of else ""
-        return f"{_counted(inputs.dead, 'job', 'jobs')} failed without any result{reason}: retry"
+        return f"{counted(inputs.dead, 'job', 'jobs')} failed without any result{reason}: retry"
     writes = inputs.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
     nothing = not inputs.facts and not inputs.proposals_open
     if writes and nothing and inputs.read >= _TEXTS_WITHOUT_FACT:
@@ -178,7 +179,7 @@ def _obstacle(inputs: StateInputs) -> str:
         start = " - is `ollama serve` running?" if provider.name == "ollama" else ""
         return f"{_named(provider)} fails{said}{start}"
     if inputs.running:
-        return f"{_counted(inputs.running, 'job has', 'jobs have')} been running all this time"
+        return f"{counted(inputs.running, 'job has', 'jobs have')} been running all this time"
     if inputs.waiting or inputs.documents:
         return "no worker is running: start `nuggets daemon`, or keep the app open"
     return "the notes cannot be written: check the memory with `nuggets verify`"
@@ -186,7 +187,3 @@ def _obstacle(inputs: StateInputs) -> str:
 
 def _named(provider: ProviderHealth) -> str:
     return f"{provider.name} with {provider.model}" if provider.model else provider.name
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

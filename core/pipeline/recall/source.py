@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from core.folder import PIPELINE_FILE
+from core.errors import BrokenFileError
 from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
-from core.pipeline.database.migrations import VERSION, Migrations
 from core.pipeline.database.note_names import NotesNamed
+from core.pipeline.database.reading import opened_to_read
 from core.pipeline.database.tables import Tables
 from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution, telling, tokens
-from core.pipeline.recall.entity_boost import NamedInQuery, names_in_query
+from core.pipeline.recall.entity_boost import (
+    ABOUT,
+    NamedInQuery,
+    NamingHit,
+    factors,
+    gains,
+    greatest_score,
+    names_in_query,
+)
 from core.pipeline.recall.hints import hint_signal, likeness
-from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after
+from core.search.results import FoundPassage
+from core.search.signals import NO_SIGNALS, OpenChange, Ranked, Signal, Signals, after, waits
 from core.settings.pipeline_sections import PipelineConfiguration
-from core.storage.files.sqlite import DATABASE_ERRORS, address_to_read
+from core.storage.files.sqlite import DATABASE_ERRORS
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.pipeline.models.embeddings import EmbeddingProvider
+    from core.pipeline.recall.beyond_words import BeyondWords
 
 # Decisions about what a query names stand no lower than the hit at this place; so many of them.
 _PLACE: Final = 5
@@ -29,20 +41,36 @@ _LEAST_DECISION: Final = 0.2
 _MOST_HINTS: Final = 100
 _NEAR: Final = 0.5
 _LITTLE_MORE: Final = 1 + 1e-9
-# Nobody waits for who writes.
-_BUSY_SECONDS: Final = 0.05
+# A decision that holds so much of the query is one about it, whatever the query is about.
+_HOLDS: Final = 0.5
+_UNREAD: Final = NotesNamed(frozenset(), False)
 
 
 class PipelineSignals:
     """What the pipeline of one memory knows of its notes. Safe to use from several threads.
 
-    clock: seconds, for deadlines.
+    clock: seconds, for deadlines. note_of: gives the note of an id as it is now. patient: whether who searches waits a
+    moment for a model, where nobody says otherwise (`core.search.signals.waiting`). embedder: instead of the
+    configured one.
     """
 
-    def __init__(self, home: Path, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        home: Path,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        note_of: Callable[[str], Note | None] = lambda id: None,
+        patient: bool = True,
+        embedder: EmbeddingProvider | None = None,
+    ) -> None:
         self._home = home
         self._clock = clock
+        self._note_of = note_of
+        self._patient = patient
+        self._embedder = embedder
+        self._beyond: BeyondWords | None = None
         self._loaded: LoadedConfiguration | None = None
+        self._counted_chunk_words: dict[str, tuple[int, int]] = {}
 
     def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
         """See `SignalSource`."""
@@ -50,25 +78,90 @@ class PipelineSignals:
             configuration = self._configuration()
             if not configuration.enabled:
                 return NO_SIGNALS
-            with self._opened() as reader:
-                return NO_SIGNALS if reader is None else self._asked(reader, configuration, text, ranked)
+            beyond = self._beyond_words(configuration)
+            # Models are asked while nothing of the database is held.
+            asked = None if beyond is None else beyond.asked(configuration, text, waits(self._patient))
+            with opened_to_read(self._home) as reader:
+                if reader is None:
+                    return NO_SIGNALS
+                if beyond is None or asked is None:
+                    return self._asked(reader, configuration, text, ranked)
+                asked, first, lifted = beyond.by_meaning(reader, asked, ranked)
+                told = self._asked(reader, configuration, text, lifted)
+            of_notes = {
+                id: (*first.of_notes.get(id, ()), *told.of_notes.get(id, ()))
+                for id in (*first.of_notes, *told.of_notes)
+            }
+            whole = told._replace(of_notes=of_notes, more=told.more or first.more)
+            return beyond.in_order(asked, ranked, whole)
         except (*DATABASE_ERRORS, OSError):
             # A search goes on without what cannot be read now; who looks at the pipeline is told of it.
             return NO_SIGNALS
+
+    def _beyond_words(self, configuration: PipelineConfiguration) -> BeyondWords | None:
+        """Who asks models, where settings name one."""
+        if not (configuration.embedding.model or configuration.reranker.enabled):
+            return None
+        if self._beyond is None:
+            from core.pipeline.recall.beyond_words import BeyondWords
+
+            self._beyond = BeyondWords(self._home, self._clock, self._note_of, self._embedder)
+        return self._beyond
+
+    def passages(self, text: str, most: int) -> Sequence[FoundPassage]:
+        """See `PassageSource`."""
+        try:
+            configuration = self._configuration()
+            if not configuration.enabled:
+                return ()
+            beyond = self._beyond_words(configuration)
+            # The signals of this query were asked for before, so its vector is kept.
+            asked = None if beyond is None else beyond.asked(configuration, text, waits(self._patient))
+            with opened_to_read(self._home) as reader:
+                if reader is None or not reader.documents.count_present():
+                    return ()
+                found = reader.documents.search(text, most, self._counted_chunk_words)
+                near: dict[int, Signal] = {}
+                if beyond is not None and asked is not None:
+                    known = {one.chunk_id for one in found}
+                    near = beyond.of_chunks(reader, asked, known)
+                    found = (*found, *reader.documents.hits_of(near.keys() - known)[:most])
+        except (*DATABASE_ERRORS, OSError):
+            return ()
+        return tuple(
+            FoundPassage(
+                one.document_id, one.title, one.source, one.place, one.text, one.nugget,
+                (near[one.chunk_id],) if one.chunk_id in near else (),
+            )
+            for one in found
+        )  # fmt: skip
+
+    def document_text(self, document_id: str) -> str:
+        """See `PassageSource`."""
+        try:
+            with opened_to_read(self._home) as reader:
+                return "" if reader is None else reader.documents.text_of(document_id)
+        except (*DATABASE_ERRORS, OSError, BrokenFileError):
+            return ""
+
+    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
+        """See `OpenChangeSource`."""
+        found: dict[str, list[OpenChange]] = {}
+        try:
+            if self._configuration().enabled:
+                with opened_to_read(self._home) as reader:
+                    rows = () if reader is None else reader.proposals.waiting_changes(note_id)
+                for target, *change in rows:
+                    found.setdefault(target, []).append(OpenChange(*change))
+        except (*DATABASE_ERRORS, OSError):
+            return {}
+        return found
 
     def _configuration(self) -> PipelineConfiguration:
         loaded = self._loaded
         found = load_configuration(self._home) if loaded is None else newer(loaded, self._home) or loaded
         self._loaded = found
         return found.configuration
-
-    @contextmanager
-    def _opened(self) -> Iterator[Tables | None]:
-        """The database as it is; None for one of a former version, which its next writer brings up to date."""
-        address, _ = address_to_read(self._home / PIPELINE_FILE)
-        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
-            connection.execute("PRAGMA query_only = ON")
-            yield Tables(connection) if Migrations(connection).version() >= VERSION else None
 
     def _asked(
         self, reader: Tables, configuration: PipelineConfiguration, text: str, ranked: Sequence[Ranked]
@@ -82,10 +175,11 @@ class PipelineSignals:
         found: dict[str, tuple[Signal, ...]] = {
             id: (hint_signal(hint, score, alone=True),) for id, (score, hint) in hints.items()
         }
-        for one in ranked:
-            of_note = named.get(one.note.id, NotesNamed(frozenset(), False))
+        of_notes = [named.get(one.note.id, _UNREAD) for one in ranked]
+        namings = _naming(configuration, ranked, of_notes, asked)
+        for one, of_note, naming in zip(ranked, of_notes, namings, strict=True):
             found.pop(one.note.id, None)
-            given = tuple(_signals(configuration, one, of_note, asked, hubs, words, hints.get(one.note.id)))
+            given = tuple(_signals(configuration, one, of_note, naming, hubs, words, hints.get(one.note.id)))
             if given:
                 found[one.note.id] = given
         for id in _decisions(reader, configuration, asked, ranked, named):
@@ -100,11 +194,43 @@ class PipelineSignals:
         return names_in_query(reader, text, lambda: self._clock() >= ends)
 
 
+def _naming(
+    configuration: PipelineConfiguration,
+    ranked: Sequence[Ranked],
+    of_notes: Sequence[NotesNamed],
+    asked: NamedInQuery,
+) -> Iterator[tuple[Signal | None, Signal | None]]:
+    """For each of the best hits what it gains by naming what the query names; and by being decided or dated, of which
+    nothing counts in others (measured).
+    """
+    names = [asked.best(of_note.names) for of_note in of_notes]
+    hits = [NamingHit(one.score, one.coverage, name) for one, name in zip(ranked, names, strict=True)]
+    gained = gains(configuration.graph.boost_weight, hits)
+    settled = [
+        resolution(
+            configuration.dampening, of_note.protected or "decision" in one.note.tags, one.note.content
+        )
+        if name.share
+        else None
+        for one, of_note, name in zip(ranked, of_notes, names, strict=True)
+    ]
+    raised = [hit._replace(score=hit.score + gain) for hit, gain in zip(hits, gained, strict=True)]
+    wanted = [
+        1.0 + (one.factor - 1.0) * name.counts if one else 1.0
+        for one, name in zip(settled, names, strict=True)
+    ]
+    allowed = factors(raised, wanted)
+    most, later = greatest_score(hits), greatest_score(raised)
+    for name, gain, one, factor in zip(names, gained, settled, allowed, strict=True):
+        entity = Signal("entity", name.why, added=gain, ceiling=most) if name.share else None
+        yield entity, one._replace(factor=factor, ceiling=later) if one else None
+
+
 def _signals(
     configuration: PipelineConfiguration,
     one: Ranked,
     of_note: NotesNamed,
-    asked: NamedInQuery,
+    naming: tuple[Signal | None, Signal | None],
     hubs: Collection[int],
     words: Collection[str],
     hinted: tuple[float, str] | None,
@@ -113,17 +239,14 @@ def _signals(
     part, note = configuration.dampening, one.note
     if hinted is not None:
         yield hint_signal(hinted[1], hinted[0], alone=not one.shares_words)
-    share, why = asked.best(of_note.names)
-    if share and configuration.graph.boost_weight:
-        yield Signal("entity", why, added=share * configuration.graph.boost_weight)
+    entity, settled = naming
+    if entity is not None and entity.added:
+        yield entity
     drawn = None
-    if not (one.shares_words or share or hinted):
+    if not (one.shares_words or entity or hinted):
         drawn = gravity(part, one.score, words, tokens(f"{note.title}\n{note.content}"))
-    decided = of_note.protected or "decision" in note.tags
-    # Of what was not asked for it says little that it is decided, or dated (measured).
-    settled = resolution(part, decided, note.content) if share else None
     for signal in (drawn, hub(part, of_note.names, hubs), settled):
-        if signal is not None:
+        if signal is not None and signal.factor != 1.0:
             yield signal
 
 
@@ -158,16 +281,23 @@ def _decisions(
     ranked: Sequence[Ranked],
     named: Mapping[str, NotesNamed],
 ) -> list[str]:
-    """Notes with decisions about what the query names in full, the best hits among them first."""
+    """Notes with decisions about what the query names in full, the best hits among them first. What it only mentions
+    brings none that shares little else with it.
+    """
     if not asked.whole:
         return []
+    about = frozenset(name for name in asked.whole if asked.names[name].weight >= ABOUT)
     hits = [
         one.note.id
         for one in ranked
-        if (of := named.get(one.note.id)) and of.protected and of.names & asked.whole
+        if (of := named.get(one.note.id))
+        and of.protected
+        and of.names & (asked.whole if one.coverage >= _HOLDS else about)
     ]
     others = (
-        reader.note_names.protected_notes(asked.whole, _MOST_DECISIONS) if len(hits) < _MOST_DECISIONS else ()
+        reader.note_names.protected_notes(about, _MOST_DECISIONS)
+        if about and len(hits) < _MOST_DECISIONS
+        else ()
     )
     return list(dict.fromkeys([*hits, *others]))[:_MOST_DECISIONS]
 

@@ -21,12 +21,12 @@ from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.knowledge.contradictions import check
+from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode, writes_notes
 from core.pipeline.queue.errors import Failure
 from core.pipeline.records import Job, RawMemory
-from core.pipeline.workers.model_calls import ModelCaller
 from core.pipeline.writes.candidates import CandidateSearch
 from core.pipeline.writes.committing import Committed, reading_result, write_plan
 from core.pipeline.writes.execution import Graph
@@ -121,7 +121,7 @@ def think(
     caller = _about(provider, "decide", work)
     decisions = decide(extraction.facts, candidates, caller, deadline=deadline, between=between)
     _raise_for_another_try(decisions, work.job)
-    contradictions = _contradictions(extraction, decisions, work, provider, between)
+    contradictions, unchecked = _contradictions(extraction, decisions, work, provider, between)
     return ExtractPlan(
         job_id=work.job.id,
         raw=work.raw,
@@ -130,9 +130,12 @@ def think(
         knowledge=work.configuration.graph.enabled,
         graph=graph,
         newest=newest,
-        facts=tuple(_planned(extraction, decisions, contradictions, graph, work.raw.content, window)),
+        facts=tuple(
+            replace(one, unchecked=one.place in unchecked)
+            for one in _planned(extraction, decisions, contradictions, graph, work.raw.content, window)
+        ),
         relations=extraction.relations,
-        warnings=(*extraction.warnings, *decisions.warnings),
+        warnings=(*extraction.warnings, *decisions.warnings, *unchecked.values()),
         model=extraction.model,
         prompt_version=extraction.prompt_version,
         calls=extraction.calls + decisions.calls,
@@ -282,9 +285,13 @@ def _contradictions(
     work: ExtractWork,
     provider: Provider,
     between: Callable[[], None],
-) -> dict[int, str]:
-    """By the index of the fact, how it contradicts what it would change."""
+) -> tuple[dict[int, str], dict[int, str]]:
+    """By the index of the fact, how it contradicts what it would change; and why nobody knows whether it does.
+
+    While the model cannot be asked at all the work waits for it: no verdict is none that the two go together.
+    """
     found: dict[int, str] = {}
+    unchecked: dict[int, str] = {}
     caller = _about(provider, "contradiction", work)
     for proposal in decisions.proposals:
         if proposal.target is None or proposal.action not in ("update", "delete"):
@@ -294,7 +301,13 @@ def _contradictions(
         verdict = check(proposal.action, fact, proposal.target.content, caller, work.configuration)
         if verdict:
             found[proposal.fact] = verdict.said
-    return found
+        elif verdict.error is not None:
+            if isinstance(verdict.error, CallRefusedError) or verdict.error.outage:
+                raise verdict.error
+            unchecked[proposal.fact] = (
+                f"Fact {proposal.fact + 1}: not checked for a contradiction: {verdict.failure}"
+            )
+    return found, unchecked
 
 
 def _planned(

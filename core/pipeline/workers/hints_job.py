@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from core.pipeline.database.connection import Database
+from core.pipeline.intake.chunks import chunks
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge.note_linking import text_of
@@ -44,15 +47,47 @@ def prepare(database: Database, job: Job, snapshot: Snapshot) -> str | None:
     return text if database.reading.hints.text_hash(note.id) == content_hash(text) else None
 
 
-def think(text: str, provider: Provider, configuration: PipelineConfiguration) -> tuple[str, ...]:
-    """Asks the model once. Never within a write transaction. Raises ModelError."""
+def think(
+    text: str,
+    provider: Provider,
+    configuration: PipelineConfiguration,
+    between: Callable[[], None] = lambda: None,
+) -> tuple[str, ...]:
+    """Asks the model once, or once for each window of a long note. Never within a write transaction. between: called
+    before each further question. Raises ModelError.
+    """
     part = configuration.hints
-    shown = redact(text).text[: configuration.guardrails.max_content_chars]
-    try:
-        answer = provider.generate(hints_prompt(shown, part.max), None, part.timeout / 1_000)
-    except ModelError as error:
-        raise error.during(_STAGE) from error
-    return tuple(redact(hint).text for hint in parse_hints(answer.text, part.max, text))
+    windows = shown_windows(text, configuration)
+    most = -(-part.max // len(windows))
+    found: list[tuple[str, ...]] = []
+    for window in windows:
+        if found:
+            between()
+        try:
+            answer = provider.generate(hints_prompt(window, most), None, part.timeout / 1_000)
+        except ModelError as error:
+            raise error.during(_STAGE) from error
+        found.append(parse_hints(answer.text, most, text))
+    # The first of each window, then the second: a long note is found by all of it.
+    spoken = (hint for hints in zip_longest(*found) for hint in hints if hint is not None)
+    each: dict[str, str] = {}
+    for hint in spoken:
+        each.setdefault(hint.casefold(), redact(hint).text)
+    return tuple(each.values())[: part.max]
+
+
+def shown_windows(text: str, configuration: PipelineConfiguration) -> tuple[str, ...]:
+    """What a model is shown of a note, without credentials: all of it, or of one that is longer than a model is shown
+    at once windows of it, cut at boundaries and spread over the whole, at most as many as there may be hints.
+    """
+    guardrails, most = configuration.guardrails, configuration.hints.max
+    shown = redact(text).text
+    if len(shown) <= guardrails.max_content_chars:
+        return (shown,)
+    spans = tuple(chunks(shown, guardrails.chunk_target_chars, 0))
+    if len(spans) > most:
+        spans = tuple(spans[place * len(spans) // most] for place in range(most))
+    return tuple(span.of(shown) for span in spans)
 
 
 def commit(

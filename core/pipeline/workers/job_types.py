@@ -16,11 +16,18 @@ from core.settings.pipeline_sections import PipelineConfiguration
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.documents.fetch import Network
-    from core.pipeline.workers.model_calls import ModelCaller
+    from core.pipeline.model_calls import ModelCaller
 
-TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify", "document_ingest", "hints")
+TYPES: Final[tuple[JobType, ...]] = (
+    "extract",
+    "structural_classify",
+    "document_ingest",
+    "hints",
+    "session_end",
+)
 MEMORY_NOT_FOUND: Final = "memory_not_found"
 ALREADY_EXTRACTED: Final = "already_extracted"
+ALREADY_SCORED: Final = "already_scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +51,10 @@ def needs_model(type: JobType) -> bool:
     return type in ("extract", "hints")
 
 
-def uses_model(type: JobType) -> bool:
+def uses_model(type: JobType, configuration: PipelineConfiguration) -> bool:
     """Whether a job of this type asks a model where there is one."""
+    if type == "session_end":
+        return configuration.continuity.score_with_model
     return type != "document_ingest"
 
 
@@ -56,6 +65,7 @@ def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
         "structural_classify": _classify,
         "document_ingest": _ingest_document,
         "hints": _hints,
+        "session_end": _end_session,
     }
     return run[lease.job.type](context, lease)
 
@@ -114,8 +124,22 @@ def _hints(context: JobContext, lease: Lease) -> tuple[str, ...]:
     text = prepare(context.database, lease.job, context.memory().snapshot)
     if text is None:
         return _skip(context, lease, NOTE_CHANGED)
-    hints = think(text, context.caller.about("hints"), context.configuration)
+    hints = think(text, context.caller.about("hints"), context.configuration, context.heartbeat)
     if not commit(context.database, lease.job, text, hints, lease.token, context.now()):
+        raise LostLeaseError(lease.job.id)
+    return ()
+
+
+def _end_session(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    from core.pipeline.workers.session_end_job import commit, prepare, think
+
+    configuration, caller = context.configuration, context.caller
+    asks = uses_model("session_end", configuration) and caller.provider is not None
+    work = prepare(context.database, lease.job, context.memory())
+    if work.is_scored(asks=asks):
+        return _skip(context, lease, ALREADY_SCORED)
+    found = think(work, caller.about("continuity") if asks else None, configuration)
+    if not commit(context.database, work, found, configuration, lease.token, context.now()):
         raise LostLeaseError(lease.job.id)
     return ()
 

@@ -148,9 +148,17 @@ class OutboxFlusher:
         if last is not None and 0 <= now - last < _FOLLOW_EVERY_MS:
             return
         self._followed_at = now
-        if self._database.reading.counts.any_fact():
-            from core.pipeline.writes.note_sync import sync_from_notes
-            from core.pipeline.writes.undone import follow_undo
+        if self._database.reading.decisions.any_kept():
+            from core.pipeline.writes.decisions import note_decisions
 
-            follow_undo(self._database, self._memory(), now=now)
+            note_decisions(self._database, self._memory())
+        elif not self._database.reading.counts.any_fact():
+            return
+        from core.pipeline.writes.note_sync import sync_from_notes
+        from core.pipeline.writes.removal import follow_shown
+        from core.pipeline.writes.undone import follow_undo
+
+        follow_shown(self._database, self._memory(), now=now)
+        follow_undo(self._database, self._memory(), now=now)
+        if self._database.reading.counts.any_fact():
             sync_from_notes(self._database, self._memory(), now=now)

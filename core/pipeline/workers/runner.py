@@ -18,6 +18,8 @@ from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
+from core.pipeline.retention import Windows, is_due
+from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.pipeline.workers.hints_job import enqueue_due
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
 from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
@@ -26,11 +28,14 @@ from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.snapshot import Snapshot
     from core.pipeline.documents.fetch import Network
-    from core.pipeline.workers.model_calls import ModelCaller
+    from core.pipeline.model_calls import ModelCaller
 
 # How often notes are looked for that others wrote.
 _LOOK_EVERY_MS: Final = 60_000
+# Of a sweep so much at a time: jobs go on in between.
+_SWEEP_SECONDS: Final = 0.5
 # A model and its fallback may both take their whole time between two renewals.
 _TIMEOUTS_IN_A_LEASE: Final = 3
 # A renewal costs a transaction; so many in the time of a lease are enough.
@@ -58,6 +63,7 @@ class Worker:
     ) -> None:
         self.nudged = threading.Event()
         self.notes = OutboxFlusher(database, memory, now)
+        self.embeddings = EmbeddingTracker(database, now)
         self._linking = NoteLinking(database)
         self._looked_at: int | None = None
         self._hinted_at: int | None = None
@@ -93,10 +99,13 @@ class Worker:
             )
             known = self._update_graph(configuration, began, idle=job is None)
             brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
+            idle = job is None and not brought.flushed
+            linked = self._link_notes(configuration, caller, idle=idle)
+            swept = self._sweep(configuration, idle=job is None)
             done = TickResult(
                 released, reaped, job, brought.flushed, len(known.raws),
                 warnings=(*warnings, *known.warnings, *brought.warnings), read=self._got_on,
-                linked=self._link_notes(configuration, caller, idle=job is None and not brought.flushed),
+                linked=linked, embedded=self._embed(configuration, caller, idle=idle and not linked), swept=swept,
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
 
@@ -116,16 +125,16 @@ class Worker:
         """Reads what the notes name while there is nothing else to do, and looks for new ones now and then. Then
         puts in jobs for hints, where they are wanted.
         """
-        if not (idle and configuration.graph.enabled and self._may_lease(configuration)):
+        wanted = configuration.graph.enabled or configuration.hints.enabled or caller.embedder is not None
+        if not (idle and wanted and self._may_lease(configuration)):
             return 0
         now, last = self._now(), self._looked_at
         memory = self._memory()
         if last is None or not 0 <= now - last < _LOOK_EVERY_MS:
             self._looked_at = now
             # The last good snapshot serves, when the files cannot be read just now.
-            with contextlib.suppress(NuggetsError):
-                memory.refresh(patient=False)
-        linked = self._linking.link(memory.snapshot)
+            self._newer_snapshot()
+        linked = self._linking.link(memory.snapshot, self._newer_snapshot)
         if linked or not configuration.hints.enabled or caller.provider is None:
             return linked
         asked = self._hinted_at
@@ -133,6 +142,57 @@ class Worker:
             return 0
         self._hinted_at = now
         return enqueue_due(self._database, configuration, now)
+
+    def _newer_snapshot(self) -> Snapshot | None:
+        """The memory as its files are now; None where they cannot be read just now."""
+        memory = self._memory()
+        with contextlib.suppress(NuggetsError):
+            memory.refresh(patient=False)
+            return memory.snapshot
+        return None
+
+    def _sweep(self, configuration: PipelineConfiguration, *, idle: bool) -> int:
+        """Deletes what was kept long enough, also while the pipeline is off, for a moment at a time; how many rows. One
+        that is busy all the time does it as well, only later.
+        """
+        settings, now = configuration.retention, self._now()
+        reader = self._database.reading.meta
+        last = reader.number(meta.SWEPT)
+        interval = settings.interval_ms * (1 if idle else 2)
+        if not settings.enabled or configuration.mutations_frozen or not is_due(last, now, interval):
+            return 0
+        if reader.number(meta.PAUSED) is not None:
+            return 0
+        from core.pipeline.writes.removal import standing_in
+        from core.pipeline.writes.seen_clock import trusts_clock
+        from core.pipeline.writes.sweep import Pace, sweep
+
+        if not trusts_clock(self._database, now):
+            return 0
+        windows = Windows.of(configuration)
+        done = sweep(self._database, windows, standing_in(self._memory), now=now, pace=Pace(_SWEEP_SECONDS))
+        return sum(done.counts.values())
+
+    def _embed(self, configuration: PipelineConfiguration, caller: ModelCaller, *, idle: bool) -> int:
+        """Makes some vectors that are missing, where a model for them is named and nothing else is to do."""
+        if caller.embedder is None or not (idle and self._may_lease(configuration)):
+            return 0
+        return self.embeddings.cycle(configuration, caller, self._memory().snapshot)
+
+    def reembed(self, configuration: PipelineConfiguration, caller: ModelCaller, most: int) -> int:
+        """See `Pipeline.reembed`."""
+        with self._turn:
+            if caller.embedder is None or not self._may_lease(configuration):
+                return 0
+            while self._linking.link(self._memory().snapshot, self._newer_snapshot):
+                pass
+            snapshot = self._memory().snapshot
+            self.embeddings.retry_now()
+            before = self.embeddings.stats().processed
+            for _ in range(most):
+                if not self.embeddings.cycle(configuration, caller, snapshot):
+                    break
+            return self.embeddings.stats().processed - before
 
     def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
         if self._rests:
@@ -233,11 +293,12 @@ class Worker:
 
     def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
         turns = self._rounds.turns(self._ready(configuration))
-        waits = self._model_obstacle(turns, caller)
+        asks = tuple(type for type in turns if uses_model(type, configuration))
+        waits = self._model_obstacle(asks, caller)
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
         for type in turns:
-            if waits and uses_model(type) and (caller.provider is not None or needs_model(type)):
+            if waits and type in asks and (caller.provider is not None or needs_model(type)):
                 continue
             lease = self._lease_of(type, configuration)
             if lease is not None:
@@ -262,10 +323,11 @@ class Worker:
         return tuple(type for type in ready if type != "document_ingest")
 
     @staticmethod
-    def _model_obstacle(turns: tuple[JobType, ...], caller: ModelCaller) -> str:
-        """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing."""
-        turns = tuple(filter(uses_model, turns))
-        if not turns or (caller.provider is None and not any(map(needs_model, turns))):
+    def _model_obstacle(asks: tuple[JobType, ...], caller: ModelCaller) -> str:
+        """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing. asks: the types
+        of jobs that ask it.
+        """
+        if not asks or (caller.provider is None and not any(map(needs_model, asks))):
             return ""
         readiness = caller.ready()
         return "" if readiness.ok else readiness.why

@@ -8,7 +8,7 @@ from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.modes import mode
 from core.pipeline.queue.state import StateInputs, pipeline_state
-from core.pipeline.records import PipelineState, PipelineStatus, ProviderHealth
+from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.warnings import ConfigurationWarning, WarningKind
 
@@ -32,6 +32,7 @@ def status_of(
     warnings: tuple[ConfigurationWarning, ...],
     provider: ProviderHealth,
     now: int,
+    embeddings: EmbeddingCoverage | None = None,
 ) -> PipelineStatus:
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
@@ -44,7 +45,7 @@ def status_of(
             paused=reader.meta.number(meta.PAUSED) is not None,
             provider=provider,
             now=now,
-            waiting=totals.jobs.get("pending", 0) - totals.documents_waiting,
+            waiting=totals.jobs.get("pending", 0) - totals.documents_waiting - totals.sessions_waiting,
             documents=totals.documents_waiting,
             held=totals.jobs.get("held", 0),
             running=totals.jobs.get("leased", 0),
@@ -76,6 +77,7 @@ def status_of(
         outbox_conflicts=totals.outbox_conflicts,
         unread=totals.unread,
         documents=totals.documents,
+        embeddings=embeddings,
         last_written_at=totals.last_written_at,
         running=running[0] if running else None,
         provider=provider,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.pipeline.records import StoredProposal
 
 _MOST_REPEATED: Final = 2_000
+_LONGEST_REASON: Final = 120
 TOLD: Final = {
     ProposalReason.REPLACED: "a later one replaces it",
     ProposalReason.EMPTY: "the text is empty",
@@ -214,12 +215,14 @@ def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str,
     return outcome
 
 
-def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
-    """Settles open proposals without doing what they say; how many. Their facts are not proposed again, and a note that
-    a change of them had meanwhile is hidden with the outbox.
+def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_id: str) -> tuple[str, ...]:
+    """Settles open proposals without doing what they say; the ids of those. Their facts are not proposed again, and a
+    note that a change of them had meanwhile is hidden with the outbox.
+
+    entry_id: of the entry of the log that is to tell of it.
     """
     outcome = ExecutionResult("rejected", ProposalReason.REFUSED)
-    refused = 0
+    refused: list[StoredProposal] = []
     with database.write() as writer:
         for proposal_id in dict.fromkeys(ids):
             proposal = writer.proposals.by_id(proposal_id)
@@ -231,5 +234,17 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
             audit.record_resolution(
                 writer, proposal, outcome, accepted=False, by=by, prompt_version=version, now=now
             )
-            refused += 1
-    return refused
+            refused.append(proposal)
+        if refused:
+            writer.decisions.insert(entry_id, _refusal(refused), by, now)
+            writer.decisions.add_refused(entry_id, refused)
+    return tuple(one.id for one in refused)
+
+
+def _refusal(proposals: Sequence[StoredProposal]) -> str:
+    """What was refused, for the log."""
+    if len(proposals) > 1:
+        return f"refused {len(proposals):,} proposals"
+    # It stands within sentences, which end for themselves.
+    said = " ".join((proposals[0].content or proposals[0].target_content).split()).removesuffix(".")
+    return f"refused: {said if len(said) <= _LONGEST_REASON else said[: _LONGEST_REASON - 1].rstrip() + '…'}"

@@ -20,7 +20,7 @@ from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.decision.short_cuts import Saying, saying, says_the_same, similarity
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import StoredProposal
+from core.pipeline.records import ProposalReason, StoredProposal
 from core.settings.pipeline_sections import SearchPart
 from core.text.tokens import STOP_WORDS, words
 
@@ -55,7 +55,11 @@ class CandidateSearch:
         reader = self.database.reading
         opened = reader.proposals.open_of(self.nugget, _MOST_PROPOSALS) if self.among_proposals else ()
         # What has a note is found as that.
-        waiting = [(one, saying(one.content)) for one in opened if not one.note_id]
+        waiting = [
+            (one, saying(one.content))
+            for one in opened
+            if not one.note_id and one.reason != ProposalReason.SAME_AS
+        ]
         return [self._of(fact.content, waiting) for fact in batch]
 
     def _of(

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.pipeline.continuity.digests import sections
-from core.pipeline.database.checkpoints import Checkpoint
+from core.pipeline.database.checkpoints import Checkpoint, OfSession
 from core.pipeline.database.connection import Database
+from core.pipeline.database.session_memories import SessionMemory
+from core.pipeline.database.sessions import Session
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
 from core.pipeline.limits import LONGEST_DIGEST, LONGEST_SESSION
-from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview
+from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
 from core.pipeline.writes.sessions import consumed, forget_old, pending_checkpoint
 from core.settings.pipeline_sections import ContinuityPart
 from core.text.estimate import cut_to_tokens, estimate_tokens
 
 # Of a session so many are looked through for a recovery.
 _MOST: Final = 50
+# More than the settings keep of one.
+_MOST_KEPT: Final = 500
 # Nobody wrote these: their text says itself when and why it was made.
 _MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"))
 _CUT: Final = "\n[… cut to the budget]"
@@ -113,23 +119,54 @@ def overviews(reader: Tables, most: int) -> tuple[SessionOverview, ...]:
     """The sessions, those that something happened in last first, those that only have checkpoints among them."""
     kept = {row.session: row for row in reader.checkpoints.by_session(most)}
     followed = {one.key: one for one in reader.sessions.sessions(most)}
-    found = []
-    for key in {**followed, **kept}:
-        one, row = followed.get(key), kept.get(key)
-        found.append(
-            SessionOverview(
-                key,
-                (one.project if one else "") or (row.project if row else ""),
-                one.author if one else row.author if row else "",
-                one.started if one else row.first if row else 0,
-                max(one.updated if one else 0, row.last if row else 0),
-                one.ended if one else None,
-                one.prompts if one else 0,
-                row.number if row else 0,
-                one is not None and not one.pending.empty,
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (-one.updated, one.session))[:most])
+    found = [_overview(key, followed.get(key), kept.get(key)) for key in {**followed, **kept}]
+    shown = sorted(found, key=lambda one: (-one.updated, one.session))[:most]
+    names = [one.session for one in shown]
+    counts, scores = reader.session_memories.counts_of(names), reader.session_memories.scores_of(names)
+    return tuple(
+        replace(one, given=counts.get(one.session, (0, 0))[0], score=scores.get(one.session)) for one in shown
+    )
+
+
+def page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]] = ()) -> SessionPage:
+    """All that is kept of a session. counted: notes whose recalls the memory counted for it, each with when, epoch ms.
+
+    Raises NotFoundError.
+    """
+    rows = reader.session_memories
+    one, score, kept_of = reader.sessions.session(key), rows.score_of(key), rows.memories_of(key)
+    known = {memory.note_id: memory for memory in kept_of}
+    for note_id, at in counted:
+        before = known.get(note_id)
+        if before is None:
+            known[note_id] = SessionMemory(note_id, 1, at, None, 0, 0, None, confirmed=False)
+        elif not before.times:
+            known[note_id] = before._replace(times=1)
+    given = tuple(known.values())
+    kept = reader.checkpoints.newest(key, _MOST_KEPT)
+    if one is None and score is None and not (kept or given):
+        raise NotFoundError("no session has this id", where=key, todo="nuggets session lists them")
+    last = kept[0] if kept else None
+    row = OfSession(
+        key, last.project, last.author, len(kept), kept[-1].created_at, last.created_at
+    ) if last else None  # fmt: skip
+    overview = replace(_overview(key, one, row), given=len(given), score=score)
+    pending = (pending_checkpoint(one),) if one is not None and not one.pending.empty else ()
+    return SessionPage(overview, (*pending, *kept), given, reader.comparisons.of(key))
+
+
+def _overview(key: str, one: Session | None, row: OfSession | None) -> SessionOverview:
+    return SessionOverview(
+        key,
+        (one.project if one else "") or (row.project if row else ""),
+        one.author if one else row.author if row else "",
+        one.started if one else row.first if row else 0,
+        max(one.updated if one else 0, row.last if row else 0),
+        one.ended if one else None,
+        one.prompts if one else 0,
+        row.number if row else 0,
+        one is not None and not one.pending.empty,
+    )
 
 
 def _section(checkpoint: Checkpoint) -> str:

@@ -13,6 +13,12 @@ from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
 from core.pipeline.writes import audit
 from core.pipeline.writes.corrections import corrected
+from core.pipeline.writes.earlier_windows import (
+    corrected_note,
+    corrected_proposal,
+    record_replaced,
+    take_place,
+)
 from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out, write_disputing
 from core.pipeline.writes.gates import GateInput, Ruling, ruling
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
@@ -88,8 +94,7 @@ def raw_status(reading: Reading, calls: int) -> RawStatus | None:
 
 def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
     plan, writer = write.plan, write.writer
-    proposal = _proposed(write, planned)
-    rule = _ruled(write, planned, proposal)
+    proposal, rule = _after_earlier_windows(write, planned, _proposed(write, planned))
     version = _version(plan, planned)
     outcome = ExecutionResult(rule.status, rule.reason)
     if rule.status == "applied":
@@ -160,6 +165,37 @@ def _proposed(write: _PlanWrite, planned: PlannedFact) -> StoredProposal:
     )
 
 
+def _after_earlier_windows(
+    write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal
+) -> tuple[StoredProposal, Ruling]:
+    """Within one text the later statement wins by itself, also over what an earlier window of it gave."""
+    plan, writer, by = write.plan, write.writer, write.context.changed_by
+    corrects = (
+        plan.reading.before.begun and not planned.replaced and not planned.pinned and _is_said(write, planned)
+    )
+    if corrects:
+        earlier = corrected_proposal(writer, proposal)
+        if earlier is not None:
+            proposal = take_place(writer, earlier, proposal, by, write.now)
+            planned = replace(planned, contradiction=proposal.contradiction)
+        elif writes_notes(plan.mode):
+            earlier = corrected_note(writer, proposal, plan.graph, by)
+            if earlier is not None:
+                record_replaced(writer, earlier, proposal, by, write.now)
+                return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
+    return proposal, _ruled(write, planned, proposal)
+
+
+def _is_said(write: _PlanWrite, planned: PlannedFact) -> bool:
+    """Whether the text says a fact, and surely enough to be written."""
+    return (
+        planned.fact.grounded
+        and planned.entailment == "said"
+        and planned.fact.confidence >= write.plan.least_confidence
+        and bool(planned.said.normalised_content)
+    )
+
+
 def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
     plan = write.plan
     if planned.replaced:
@@ -170,6 +206,7 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
         normalised=planned.said.normalised_content,
         grounded=proposal.grounded,
         contradictory=bool(planned.contradiction),
+        unchecked=planned.unchecked,
         pinned=planned.pinned,
         entailment=planned.entailment,
         repeats=proposal.decided_by == "rule"
@@ -212,10 +249,8 @@ def _may_dispute(write: _PlanWrite, planned: PlannedFact, proposal: StoredPropos
     return (
         rule.status in ("review", "blocked")
         and writes_notes(write.plan.mode)
-        and bool(proposal.target_note and planned.said.normalised_content)
-        and proposal.grounded
-        and planned.entailment == "said"
-        and proposal.fact_confidence >= write.plan.least_confidence
+        and bool(proposal.target_note)
+        and _is_said(write, planned)
     )
 
 

@@ -70,6 +70,7 @@ def add_document(
             if one.status != "done":
                 # Nobody waits for a version that is no longer the newest.
                 writer.documents.remove(one.id, now)
+                writer.jobs.withdraw_failed(one.id, now)
         writer.documents.insert(
             document,
             raw=new.data if new.kind != "url" else None,
@@ -88,8 +89,10 @@ def remove_document(database: Database, said: str, *, by: str, now: int) -> Docu
     """
     with database.write() as writer:
         document = resolve(writer, said)
-        if not writer.documents.remove(document.id, now):
+        # A clock that was set back shortens no window.
+        if not writer.documents.remove(document.id, max(now, writer.history.last_at() or now)):
             raise NotFoundError("this document is removed already", where=said, kept="nothing was changed")
+        writer.jobs.withdraw_failed(document.id, now)
         _record(writer, "document_removed", document, "", now, by)
         return _now(writer, document.id)
 
@@ -121,7 +124,7 @@ def resolve(reader: Tables, said: str) -> Document:
             "no such document",
             where=said,
             kept="nothing was changed",
-            todo="list them with nuggets document list",
+            todo="list them with nuggets document list --all",
         )
     if len(found) > 1:
         raise AmbiguousError(

@@ -24,8 +24,9 @@ class GateInput:
     """A proposal as the gates see it.
 
     fact_confidence: the extraction's, in [0, 1]. normalised: the fact's content as it is compared. contradictory:
-    whether the fact contradicts the text that it would change. pinned: whether that note bears a pin. repeats: whether
-    the very text is stored already. entailment: what the text has to say to the fact.
+    whether the fact contradicts the text that it would change; unchecked: whether nobody could say. pinned: whether
+    that note bears a pin. repeats: whether the very text is stored already. entailment: what the text has to say to
+    the fact.
     """
 
     action: Action
@@ -33,6 +34,7 @@ class GateInput:
     normalised: str
     grounded: bool = True
     contradictory: bool = False
+    unchecked: bool = False
     pinned: bool = False
     repeats: bool = False
     entailment: Entailment = "said"
@@ -79,7 +81,8 @@ def _addition(proposal: GateInput, mode: Mode, least_confidence: float) -> Rulin
 def _destruction(proposal: GateInput, mode: Mode) -> Ruling:
     what = destructive(mode)
     if what is Destructive.BLOCKED:
-        return Ruling("blocked", ProposalReason.DESTRUCTIVE_DISABLED, proposal.contradictory)
+        reason = ProposalReason.UNCHECKED if proposal.unchecked else ProposalReason.DESTRUCTIVE_DISABLED
+        return Ruling("blocked", reason, proposal.contradictory or proposal.unchecked)
     if proposal.action == "update" and not proposal.normalised:
         return Ruling("skipped", ProposalReason.EMPTY)
     if what is not Destructive.REVIEWED:
@@ -88,6 +91,8 @@ def _destruction(proposal: GateInput, mode: Mode) -> Ruling:
         return Ruling("skipped", ProposalReason.PINNED)
     if proposal.contradictory:
         return Ruling("review", ProposalReason.CONTRADICTION, True)
+    if proposal.unchecked:
+        return Ruling("review", ProposalReason.UNCHECKED, True)
     return Ruling(
         "review", ProposalReason.DESTRUCTIVE_REVIEW if proposal.grounded else ProposalReason.UNGROUNDED, True
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from core.errors import NuggetsError
+from core.errors import NuggetsError, partly_done
 from core.graph.merging import survivor
 from core.model.note import Note
 from core.model.snapshot import Snapshot
@@ -31,6 +33,11 @@ _REASONS: Final[dict[What, str]] = {
     "back": "its note was restored",
     "reworded": "its note was changed",
 }
+
+# So many facts go in one transaction, and so many milliseconds it may take: others wait for it.
+_BATCH: Final = 100
+_HOLD_MS: Final = 10.0
+_TAKEN: Final = "some of the changed notes are taken over, and the rest follows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,14 @@ def _lives_on(note: Note, snapshot: Snapshot) -> bool:
     return other is not None and not other.hidden
 
 
-def sync_from_notes(database: Database, memory: Memory, *, now: int) -> int:
-    """Takes over what was done to the notes of facts since; how many facts differ by that. now: epoch ms.
+def sync_from_notes(
+    database: Database, memory: Memory, *, now: int, timer: Callable[[], float] = time.perf_counter
+) -> int:
+    """Takes over what was done to the notes of facts since; how many facts differ by that. now: epoch ms. timer:
+    seconds that only grow.
 
     A fact whose note was taken out or hidden is kept as taken back, under its hash, so that it is not learned again.
+    Many are taken over some at a time; each goes by itself, so one that is cut short goes on with the next call.
     Raises what keeps the database or the memory from being read or written.
     """
     # The facts first: a note that is brought over in between is in the snapshot then.
@@ -81,11 +92,20 @@ def sync_from_notes(database: Database, memory: Memory, *, now: int) -> int:
         return 0
     memory.refresh(patient=False)
     found = tuple(changed_notes(facts, memory.snapshot))
-    if not found:
-        return 0
-    makers = [_maker(memory, one.fact.note_id) for one in found]
-    with database.write() as writer:
-        return sum(_take_over(writer, one, by, now) for one, by in zip(found, makers, strict=True))
+    makers: dict[str, str] = {}
+    start = taken = 0
+    while start < len(found):
+        # Looked up before each transaction, so that nobody waits for it, and others have their turn meanwhile.
+        batch = found[start : start + _BATCH]
+        makers |= {id: _maker(memory, id) for one in batch if (id := one.fact.note_id) not in makers}
+        with partly_done(_TAKEN) if start else nullcontext(), database.write(lasting=False) as writer:
+            ends = timer() + _HOLD_MS / 1000
+            for one in batch:
+                taken += _take_over(writer, one, makers[one.fact.note_id], now)
+                start += 1
+                if timer() >= ends:
+                    break
+    return taken
 
 
 def _maker(memory: Memory, note_id: str) -> str:

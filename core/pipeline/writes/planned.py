@@ -21,7 +21,8 @@ class PlannedFact:
     """An extracted fact on its way. place: its index in the extraction. span: where in the raw text it comes from.
 
     proposal: None where no model could be asked, or its answer cannot be used. told: why, then.
-    contradiction: how the fact contradicts the text that it would change, "" when it does not. pinned: whether the
+    contradiction: how the fact contradicts the text that it would change, "" when it does not. unchecked: whether a
+    model was to say that and did not. pinned: whether the
     note it would change bears a pin. entailment: what the text has to say to it. replaced: whether a later fact of the
     same text corrects it.
     """
@@ -36,6 +37,7 @@ class PlannedFact:
     span: tuple[int, int] | None = None
     entailment: Entailment = "said"
     replaced: bool = False
+    unchecked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
+from core.model.change import UNNAMED, Author
 from core.pipeline.continuity.activity import Activity, is_due
 from core.pipeline.continuity.digests import digest
 from core.pipeline.database.checkpoints import Checkpoint
@@ -18,21 +19,32 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
 from core.pipeline.limits import LONGEST_SESSION
+from core.pipeline.retention import BATCH, Kind, cutoff
 from core.pipeline.session_events import SessionEvent
+from core.pipeline.writes.seen_clock import trusts_clock_in
+from core.pipeline.writes.session_scores import begin_score
 from core.settings.pipeline_sections import ContinuityPart
 
 # A checkpoint that is due waits so long for what else happens at once.
 DEBOUNCE_MS: Final = 2_500
-_DAY: Final = 86_400_000
+# Who says nothing of whose session it is: a command may end one of an agent.
+_NOBODY: Final = ("", Author("agent", UNNAMED).signature)
 # Of a text so much is looked at; what is kept of it is shorter by far.
 _LONGEST: Final = 8_000
 
 
 def store_events(
-    database: Database, settings: ContinuityPart, events: Iterable[SessionEvent], *, now: int
+    database: Database,
+    settings: ContinuityPart,
+    events: Iterable[SessionEvent],
+    *,
+    now: int,
+    max_attempts: int = 3,
 ) -> tuple[Checkpoint, ...]:
-    """Puts down what happened, lasting, in one transaction; the checkpoints that came of it. Nothing where the settings
-    switch it off. Raises InvalidInputError for a session without a name or with too long a one.
+    """Puts down what happened, lasting, in one transaction, with the job that each end of a session leaves; the
+    checkpoints that came of it. Nothing where the settings switch it off. max_attempts: of the jobs.
+
+    Raises InvalidInputError for a session without a name or with too long a one.
     """
     clean = tuple(_clean(event) for event in events)
     if not settings.enabled or not clean:
@@ -40,7 +52,7 @@ def store_events(
     kept: list[Checkpoint] = []
     with database.write() as writer:
         for event in clean:
-            kept += _take(writer, settings, event, now)
+            kept += _take(writer, settings, event, now, max_attempts)
         kept += _settle(writer, settings, now)
     return tuple(kept)
 
@@ -54,10 +66,16 @@ def settle_due(database: Database, settings: ContinuityPart, *, now: int) -> tup
 
 
 def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
-    """Deletes checkpoints and sessions that are older than the settings keep them."""
-    before = now - settings.retention_days * _DAY
-    writer.checkpoints.drop_before(before)
-    writer.sessions.drop_before(before)
+    """Deletes checkpoints and sessions that are older than the settings keep them: one batch, others follow.
+    None by a clock that has just leapt ahead.
+    """
+    if not trusts_clock_in(writer, now):
+        return
+    before = cutoff(now, settings.retention_days)
+    for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
+        keys = writer.expired.due(kind, before, BATCH).keys
+        if keys:
+            writer.expired.drop(kind, keys, before, now)
 
 
 def pending_checkpoint(session: Session) -> Checkpoint:
@@ -107,13 +125,16 @@ def _clean(event: SessionEvent) -> SessionEvent:
     return event._replace(session=session, project=project, texts=texts)
 
 
-def _take(writer: Tables, settings: ContinuityPart, event: SessionEvent, now: int) -> list[Checkpoint]:
+def _take(
+    writer: Tables, settings: ContinuityPart, event: SessionEvent, now: int, max_attempts: int
+) -> list[Checkpoint]:
     at = now if event.at is None else min(event.at, now)
     known = writer.sessions.session(event.session)
     if known is not None and event.mark and event.mark <= known.marked:
         return []
     if event.note_id:
         writer.session_memories.add(event.session, event.note_id, at)
+    writer.session_memories.add_ahead(event.session, event.ahead, at)
     kept = []
     if known is not None and known.due is not None and known.due <= at:
         # Of events that come in later than they happened, each goes into the checkpoint of its time.
@@ -123,7 +144,7 @@ def _take(writer: Tables, settings: ContinuityPart, event: SessionEvent, now: in
     happened = _activity(event)
     session = former._replace(
         project=event.project or former.project,
-        author=event.author or former.author,
+        author=former.author if former.author and event.author in _NOBODY else event.author,
         updated=max(at, former.updated),
         ended=at if event.kind == "end" else None,
         prompts=former.prompts + happened.prompts,
@@ -136,6 +157,8 @@ def _take(writer: Tables, settings: ContinuityPart, event: SessionEvent, now: in
             writer.sessions.put(session)
         else:
             kept.append(_keep(writer, settings, session, cause, at))
+        if event.kind == "end":
+            begin_score(writer, event.session, now, max_attempts=max_attempts)
         return kept
     if session.due is None and is_due(
         at - session.since,

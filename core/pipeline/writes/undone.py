@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
+from core.pipeline.writes.decisions import follow_decisions
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
-    """Reopens the proposals whose entry of the log is undone, and settles those whose entry was redone; how many.
+    """Reopens the proposals whose entry of the log is undone, and settles those whose entry was redone; how many, with
+    the hints that are back or removed again.
 
     An entry of many proposals may be undone in part: of additions those are reopened whose notes are gone. now: epoch
     ms. Raises what keeps the database or the memory from being read or written.
@@ -25,8 +27,12 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     taken_back = memory.taken_back()
     undone = sorted({id.partition(".")[0] for id in taken_back})
     found = database.reading.proposals.undone(undone)
+    decided = 0
+    if database.reading.decisions.turned(taken_back):
+        with database.write() as writer:
+            decided = follow_decisions(writer, taken_back, now)
     if not found:
-        return 0
+        return decided
     snapshot = memory.snapshot
     shown = {row["note_id"] for row in found if _shown(snapshot, row["note_id"])}
     with database.write() as writer:
@@ -38,7 +44,7 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
             _record(writer, row, row["id"] in undone_ids, now)
             for other in writer.proposals.settled_with(row["id"], noteless=True):
                 _follow_replaced(writer, other, row["id"] in undone_ids)
-        return len(followed)
+        return len(followed) + decided
 
 
 def _shown(snapshot: Snapshot, note_id: str) -> bool:

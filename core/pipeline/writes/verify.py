@@ -13,7 +13,6 @@ from core.model.note import replace
 from core.model.note_origin import ORIGIN
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import PIPELINE_FILE, Database, check_whole, open_read_only
-from core.pipeline.database.facts import FactStatus
 from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
@@ -27,11 +26,16 @@ if TYPE_CHECKING:
 _SECONDS: Final = 15.0
 _WRITTEN: Final = "the accepted facts are in the notes and in the history"
 _ON_ITS_WAY_MS: Final = 60_000
+# What a person did to notes by hand is no fault: the pipeline takes it over at its next turn. A note that is gone for
+# good is told of, since it may be lost.
+_FOLLOWED: Final = ("hidden", "back")
 _DOES: Final = {"add": "become a note", "update": "change its note", "hide": "hide its note"}
 
 
-def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
+def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Finding, ...]:
     """What differs between the pipeline's database and the note graph, each with what repairing does about it.
+
+    faults_only: without what the pipeline takes over by itself: notes that were hidden or shown again by hand.
 
     Nothing, and no file made, where there is no such database. Nothing is written. now: epoch ms. Errors as
     `Memory.refresh`.
@@ -43,7 +47,12 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
             check_whole(reader, memory.home)
             facts = reader.facts.fact_statuses()
             memory.refresh(patient=False)
-            return tuple(_findings(reader, facts, memory.snapshot, now))
+            changed = tuple(
+                one
+                for one in changed_notes(facts, memory.snapshot)
+                if not (faults_only and one.what in _FOLLOWED)
+            )
+            return tuple(_findings(reader, changed, memory.snapshot, now))
     except NuggetsError as error:
         if error.where != str(memory.home / PIPELINE_FILE):
             raise
@@ -53,7 +62,7 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
 
 
 def _findings(
-    reader: Tables, facts: tuple[FactStatus, ...], snapshot: Snapshot, now: int
+    reader: Tables, changed: tuple[ChangedNote, ...], snapshot: Snapshot, now: int
 ) -> Iterator[Finding]:
     path = str(Path(snapshot.home) / PIPELINE_FILE)
     oldest = reader.outbox.oldest_pending()
@@ -67,7 +76,7 @@ def _findings(
     for row in reader.outbox.failed_deliveries():
         detail = f"An accepted fact could not {_DOES[row.op]}: {row.error}."
         yield Finding("outbox-failed", row.note_id, detail, "tries again", RepairKind.PIPELINE)
-    for one in changed_notes(facts, snapshot):
+    for one in changed:
         yield from _describe(one)
     yield from _unknown_origins(reader, snapshot, path)
 

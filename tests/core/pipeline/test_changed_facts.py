@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import shutil
 from collections.abc import Iterator
@@ -16,11 +17,15 @@ from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import decision, fact, found
 
 from core.facts.edits import remember
+from core.graph.edits import edit_note
 from core.model.draft import Draft
 from core.pipeline.database.connection import Database
 from core.pipeline.records import Accepted, StoredProposal
 from core.pipeline.service import Pipeline
+from core.pipeline.writes.earlier_windows import corrected_proposal, take_place
 from core.pipeline.writes.verify import drift
+from core.workspace import open_memory
+from nuggets_tui.pipeline_words import outcomes
 
 POSTGRES = "The team uses PostgreSQL as its database"
 COCKROACH = "The team moved its database to CockroachDB"
@@ -161,6 +166,19 @@ def test_undo_and_redo_of_an_accepted_change_bring_both_stores_along(
     done = case.accept(waiting)
     assert (done.written, note_texts(case.pipeline)) == ((waiting.id,), taken_texts)
     case.agree()
+
+
+@every_mode
+def test_recall_of_the_old_fact_names_what_waits_against_it(case: Case, mode: str) -> None:
+    waiting = case.changed(mode)
+    with contextlib.closing(open_memory(case.home)) as memory:
+        (side,) = memory.recall("what database does the team use PostgreSQL", record=False).disputed_by
+        assert side.content == COCKROACH
+        assert side.proposal_id == (waiting.id if mode == "shadow" else "")
+        assert side.note_id == waiting.note_id
+    case.pipeline.refuse([waiting.id])
+    with contextlib.closing(open_memory(case.home)) as memory:
+        assert not memory.recall("what database does the team use PostgreSQL", record=False).disputed_by
 
 
 @writing_modes
@@ -335,6 +353,108 @@ def test_of_several_corrections_within_one_text_the_last_one_stands(case: Case, 
     case.accept(*case.pipeline.proposals())
     assert note_texts(case.pipeline) == [final]
     case.agree()
+
+
+# Across the windows of one long text
+
+SMALL = "\n[pipeline.extraction]\nwindow_chars = 2000\nwindow_overlap_chars = 200"
+BETWEEN = "".join(f"Line {number} says nothing of note at all.\n" for number in range(60))
+
+
+def in_two_windows(
+    case: Case, mode: str, action: str = "update", first: str = RAISED
+) -> list[StoredProposal]:
+    """A long text whose second window takes back what its first one says; what waits then."""
+    configure(case.home, MODES[mode][0] + SMALL)
+    case.learn(f"{first}.\n{BETWEEN}{PUT_BACK}.", found(first), found(PUT_BACK), decision(action, "C1"))
+    return list(case.pipeline.proposals())
+
+
+@every_mode
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_a_later_correction_wins_by_itself_across_the_windows_of_one_text(
+    case: Case, mode: str, action: str
+) -> None:
+    waiting = in_two_windows(case, mode, action)
+    assert [(one.content, one.action) for one in waiting] == ([(PUT_BACK, "add")] if mode == "shadow" else [])
+    case.accept(*waiting)
+    case.pipeline.flush()
+    assert note_texts(case.pipeline) == [PUT_BACK]
+    case.agree()
+    (raised,) = [one for one in case.pipeline.proposals(all=True) if one.content == RAISED]
+    (row,) = [row for row in case.pipeline.history(raised.id) if row.event == "replaced"]
+    assert (row.old_content, row.new_content) == (RAISED, PUT_BACK)
+    told = outcomes(case.pipeline.history(raised.raw_id))
+    assert [became for said, became, _ in told if said == RAISED] == ["a later statement replaces it"]
+    assert PUT_BACK in [said for said, _, _ in told]
+
+
+@writing_modes
+def test_a_correction_across_windows_is_undone_and_then_a_persons_to_decide(case: Case, mode: str) -> None:
+    in_two_windows(case, mode)
+    case.pipeline.flush()
+    hiding = [
+        entry.id
+        for entry in case.pipeline.memory.log()
+        if any(one.after is not None and one.after.hidden for one in entry.change_set.notes)
+    ]
+    case.pipeline.memory.undo(hiding[0])
+    assert case.pipeline.follow_undo() == 1
+    assert RAISED in note_texts(case.pipeline)
+    (again,) = case.pipeline.proposals()
+    assert (again.content, again.target_content) == (PUT_BACK, RAISED)
+    assert case.facts()[RAISED] == "active"
+    case.accept(again)
+    assert note_texts(case.pipeline) == [PUT_BACK]
+    case.agree()
+
+
+@writing_modes
+def test_a_correction_across_windows_of_what_would_change_a_stored_fact_waits_in_its_place(
+    case: Case, mode: str
+) -> None:
+    limit = "The retry limit is 16"
+    case.learn(f"{limit}.", found(limit))
+    configure(case.home, MODES[mode][0] + SMALL)
+    back = "The retry limit was put back to 20"
+    case.script[:] = [found(RAISED), decision("update", "C1"), found(back)]
+    model = case.script
+
+    # The second window names the statement of the first, which is a note of its own while it waits.
+    case.clock.forward(minutes=1)
+    case.pipeline.ingest(f"{RAISED}.\n{BETWEEN}{back}.")
+    case.pipeline.tick()
+    raised = case.pipeline.proposals()[0]
+    with case.pipeline.database.write() as writer:
+        later = dataclasses.replace(
+            raised, id="proposal-later", content=back, target_note=raised.note_id, target_content=RAISED
+        )
+        assert corrected_proposal(writer, later) == raised
+        taken = take_place(writer, raised, later, "pipeline-v2", case.clock.ms)
+    assert (taken.action, taken.target_content) == ("update", limit)
+    assert model
+    assert [one.content for one in case.pipeline.proposals()] == []
+    case.pipeline.flush()
+    assert RAISED not in note_texts(case.pipeline)
+
+
+@writing_modes
+def test_what_a_person_reworded_between_two_windows_is_not_corrected_without_them(
+    case: Case, mode: str
+) -> None:
+    configure(case.home, MODES[mode][0] + SMALL)
+    mine = f"{RAISED} for the importer"
+    case.script[:] = [found(RAISED)]
+    case.pipeline.ingest(f"{RAISED}.\n{BETWEEN}{PUT_BACK}.")
+    case.pipeline.tick()
+    case.pipeline.flush()
+    note = case.note(RAISED)
+    case.pipeline.memory.change("mine", lambda draft: edit_note(draft, note, content=mine))
+    case.script[:] = [found(PUT_BACK), decision("update", "C1")]
+    drain(case.pipeline)
+    (waiting,) = case.pipeline.proposals()
+    assert (waiting.content, waiting.target_content) == (PUT_BACK, mine)
+    assert mine in note_texts(case.pipeline)
 
 
 @writing_modes

@@ -99,6 +99,7 @@ def _kept(pipeline: Pipeline) -> set[str]:
     return {*note_texts(pipeline), *(one.content for one in pipeline.proposals())}
 
 
+@pytest.mark.slow
 def test_what_is_wanted_of_a_session_stays_and_what_changed_is_recalled_once_it_is_taken(
     case: tuple[CodingSession, Pipeline],
 ) -> None:

@@ -15,12 +15,23 @@ from core.graph import edits
 from core.memory import Memory
 from core.pipeline.continuity.conversation import conversation_text
 from core.pipeline.continuity.scores import confirmed_weight, decayed_weight, lexical_use, words_of
+from core.pipeline.database.migrations import CONTINUITY, MIGRATIONS, Migrations
+from core.pipeline.database.session_memories import SessionScore
+from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "aspect_feedback.json").read_text(encoding="utf-8")
 )
+NO_MODEL = '[pipeline.extraction]\nprovider = "none"\n'
 SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"
+
+
+def worked(pipeline: Pipeline, ticks: int = 10) -> None:
+    """What waits is done, as far as it can be."""
+    for _ in range(ticks):
+        if not pipeline.tick().did_something:
+            return
 
 
 def weight_after(given: dict[str, Any]) -> float:
@@ -76,7 +87,7 @@ def test_a_conversation_is_what_people_and_the_agent_said_without_tools() -> Non
 
 
 def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_path: Path) -> None:
-    home = configure(tmp_path, "[pipeline]\nenabled = true")
+    home = configure(tmp_path, NO_MODEL)
     memory = Memory.open(home)
     note, _ = memory.change(
         "added", lambda draft: edits.create_note(draft, "web", "Port", "Postgres port 5433")
@@ -113,13 +124,21 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
         assert ended.text is not None
         assert ended.text.status == "queued"
         assert (ended.score.recalled, ended.score.used) == (2, 1)
-        assert ended.score.score == pytest.approx(0.5)
+        assert ended.score.lexical == pytest.approx(0.5)
+        assert (ended.score.status, ended.score.score) == ("waiting", None)
+        worked(pipeline)
+        score = pipeline.session("s1").overview.score
+        assert score is not None
+        assert (score.status, score.score, score.used) == ("by_words", None, 1)
+        assert score.lexical == ended.score.lexical
         assert [one.cause for one in ended.checkpoints] == ["session_end"]
         weights = {one.id: one.weight for one in pipeline.database.reading.session_memories.weights()}
         assert weights[aspect] == pytest.approx(0.52)
         # Once: the same end again confirms nothing twice, and the text is known.
         again = pipeline.end_session("s1", project="web", conversation=talk)
-        assert again.score == ended.score
+        assert again.score == score
+        worked(pipeline)
+        assert pipeline.session("s1").overview.score == score
         assert again.text is not None
         assert again.text.status == "duplicate"
         weights = {one.id: one.weight for one in pipeline.database.reading.session_memories.weights()}
@@ -127,7 +146,7 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
 
 
 def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: Path) -> None:
-    home = configure(tmp_path, "[pipeline.feedback]\ndecayIntervalSessions = 2\ndecayRate = 0.1")
+    home = configure(tmp_path, f"{NO_MODEL}[pipeline.feedback]\ndecayIntervalSessions = 2\ndecayRate = 0.1")
     clock = Clock()
     with open_pipeline(home, clock=clock) as pipeline:
         with pipeline.database.write() as writer:
@@ -137,6 +156,7 @@ def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: 
         for number, days in enumerate((1, 1, 20, 20, 1, 1)):
             clock.forward(minutes=days * 1440)
             pipeline.end_session(f"s{number}")
+            worked(pipeline)
             found += [one.weight for one in pipeline.database.reading.session_memories.weights()]
         assert found == pytest.approx([0.5, 0.5, 0.5, 0.4, 0.4, 0.4])
 
@@ -145,5 +165,28 @@ def test_a_session_in_which_nothing_was_recalled_has_a_row_all_the_same(tmp_path
     with open_pipeline(tmp_path) as pipeline:
         ended = pipeline.end_session("s1")
         assert (ended.score.score, ended.score.recalled, ended.text) == (None, 0, None)
+        # A worker that is killed before its job changes nothing of that.
     with closing(sqlite3.connect(tmp_path / "pipeline.db")) as connection:
         assert connection.execute("SELECT count(*) FROM session_scores").fetchone() == (1,)
+
+
+def test_a_session_scored_by_an_earlier_version_keeps_its_score_and_confirms_nothing_again(
+    tmp_path: Path,
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "pipeline.db")) as old:
+        old.row_factory = sqlite3.Row
+        migrations = Migrations(old)
+        while migrations.version() < MIGRATIONS.index(CONTINUITY):
+            migrations.take_step()
+        old.execute(
+            "INSERT INTO session_memories VALUES ('s1', 'note-a', 2, 7, 0.5), ('s1', 'note-b', 1, 8, NULL)"
+        )
+        old.execute("INSERT INTO session_scores VALUES ('s1', 9, 0.5, 2, 1), ('s2', 9, NULL, 0, 0)")
+        old.commit()
+    with open_pipeline(tmp_path) as pipeline:
+        page, other = pipeline.session("s1"), pipeline.session("s2")
+    assert page.overview.score == SessionScore("s1", 9, 0.5, 2, 1, "by_words", rounds=1)
+    assert [(one.lexical, one.relevance, one.confirmed) for one in page.memories] == [
+        (0.5, None, True), (None, None, False)
+    ]  # fmt: skip
+    assert other.overview.score == SessionScore("s2", 9, None, 0, 0, "no_conversation", rounds=1)

@@ -269,3 +269,10 @@ def test_switched_off_nothing_is_followed_but_what_an_agent_says_is_kept(tmp_pat
 def test_a_session_without_a_usable_name_is_refused(session: str, tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline, pytest.raises(InvalidInputError):
         pipeline.follow_session(SessionEvent("prompt", session))
+
+
+def test_a_command_that_says_no_name_leaves_a_session_to_its_agent(tmp_path: Path) -> None:
+    with open_pipeline(tmp_path) as pipeline:
+        for author in ("agent:claude", "agent:command line", "agent:codex", "agent:command line"):
+            pipeline.follow_session(SessionEvent("prompt", "s1", author=author, texts=("hi",)))
+        assert [one.author for one in pipeline.sessions()] == ["agent:codex"]

@@ -83,7 +83,12 @@ def test_no_key_is_without_a_source() -> None:
     ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
     ours |= {"extraction.windowChars", "extraction.windowOverlapChars"}
     ours |= {"extraction.maxWindows", "extraction.maxFacts", "documents.extractFacts"}
-    ours |= {"continuity.readConversations"}
+    ours |= {"continuity.readConversations", "retention.enabled", "retention.intervalMs"}
+    ours |= {"retention.removedDays", "retention.historyDays", "retention.transcriptDays"}
+    ours |= {"retention.completedJobDays", "retention.deadJobDays"}
+    ours |= {"embedding.provider", "embedding.model", "embedding.endpoint", "embedding.dimensions"}
+    ours |= {"embedding.timeout", "embedding.queryTimeoutMs", "embedding.weight", "embedding.minSimilarity"}
+    ours |= {"continuity.scoreWithModel", "predictor.source"}
     assert {key.reference for key in all_settings(PipelineConfiguration)} == {
         row["name"] for row in TABLE
     } | ours
@@ -121,7 +126,8 @@ def test_a_clamped_value_is_told_with_what_was_given_and_what_is_used() -> None:
         WarningKind.OUT_OF_RANGE,
     )
     assert (
-        warning.message == "settings.toml: worker.poll_ms: 0 is out of range (from 100 to 60000); 100 is used"
+        warning.message
+        == "settings.toml: pipeline.worker.poll_ms: 0 is out of range (from 100 to 60000); 100 is used"
     )
 
 
@@ -176,7 +182,8 @@ def test_an_unknown_key_is_told_with_the_one_that_was_meant(
 ) -> None:
     (warning,) = _read(table).warnings
     assert (warning.name, warning.why) == (name, WarningKind.UNKNOWN_KEY)
-    assert warning.hint == (f"did you mean {meant}?" if meant else "")
+    assert warning.hint == (f"did you mean pipeline.{meant}?" if meant else "")
+    assert warning.message.startswith(f"settings.toml: pipeline.{name}: ")
 
 
 def test_what_only_the_original_knows_is_no_slip_of_the_pen() -> None:

@@ -91,16 +91,16 @@ def test_the_memory_goes_before_the_user_and_both_before_the_original(home: Path
     assert loaded.warnings == ()
 
 
-def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user: Path) -> None:
+def test_a_reserved_key_is_said_to_do_nothing_when_it_is_set(home: Path, user: Path) -> None:
     put(
         home,
         "settings.toml",
-        "[pipeline.reranker]\nenabled = true\n[pipeline.repair]\nrequeueHourlyBudget = 3\n",
+        "[pipeline]\ntelemetryEnabled = true\n[pipeline.telemetry]\nretentionDays = 3\n",
     )
     put(
         home,
         "agent.yaml",
-        "memory:\n  pipelineV2:\n    rerankerTopN: 7\n    telemetry: {posthogApiKey: phc_hidden}\n",
+        "memory:\n  pipelineV2:\n    telemetry: {flushBatchSize: 7, posthogApiKey: phc_hidden}\n",
     )
     loaded = load(home, user)
     assert loaded.warnings == ()
@@ -108,12 +108,12 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
         (warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.all_warnings
     }
     names = (
-        "repair.requeue_hourly_budget",
-        "reranker.enabled",
-        "reranker.top_n",
+        "telemetry_enabled",
+        "telemetry.retention_days",
+        "telemetry.flush_batch_size",
         "telemetry.posthog_api_key",
     )
-    assert told == {(name, f"{name} has no effect yet") for name in names}
+    assert told == {(name, f"pipeline.{name} is reserved: it is accepted and does nothing") for name in names}
     assert not any("hidden" in warning.message + warning.given for warning in loaded.all_warnings)
     assert {warning.where for warning in loaded.all_warnings} == {
         str(home / "settings.toml"),
@@ -128,14 +128,14 @@ def test_a_key_that_does_nothing_yet_may_stand_there_with_the_value_that_it_has(
     assert load(home, user).all_warnings == ()
 
 
-def test_what_reads_a_key_and_the_table_of_keys_without_effect_agree() -> None:
+def test_what_reads_a_key_and_the_table_of_reserved_keys_agree() -> None:
     engine = Path(__file__).parents[4] / "core" / "pipeline"
     files = [path for path in engine.rglob("*.py") if path.name != "configuration.py"]
     code = "\n".join(path.read_text(encoding="utf-8") for path in files)
     for key in all_settings(PipelineConfiguration):
-        owner = f"{key.section}" if key.section and not key.has_effect else ""
+        owner = f"{key.section}" if key.section and key.reserved else ""
         read = re.search(rf"{owner}\.{key.field}\b", code) is not None
-        assert read == key.has_effect, key.name
+        assert read is not key.reserved, key.name
 
 
 def test_a_configuration_of_the_original_is_read_with_its_names(home: Path, user: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user:
         ("worker.poll_ms", WarningKind.OUT_OF_RANGE),
     }
     assert {warning.where for warning in loaded.warnings} == {str(user / "settings.toml")}
-    assert "did you mean shadow_mode?" in told["shadowMod", WarningKind.UNKNOWN_KEY].message
+    assert "did you mean pipeline.shadow_mode?" in told["shadowMod", WarningKind.UNKNOWN_KEY].message
 
 
 @pytest.mark.parametrize(
@@ -311,3 +311,36 @@ def test_whatever_stands_in_a_file_nothing_fails(
     loaded = load(folder, folder / "nowhere")
     assert isinstance(loaded.configuration, PipelineConfiguration)
     assert all(warning.message.isprintable() for warning in loaded.warnings)
+
+
+@pytest.mark.parametrize("days", ["0", "-1", "0.5", "-1e308"])
+@pytest.mark.parametrize(
+    "key", ["retention.removed_days", "retention.transcript_days", "continuity.retention_days"]
+)
+def test_no_day_is_never_a_shorter_time_than_none_said(home: Path, user: Path, key: str, days: str) -> None:
+    part, name = key.split(".")
+    put(home, "settings.toml", f"[pipeline.{part}]\n{name} = {days}\n")
+    loaded = load_configuration(home, {}, user_folder=user)
+    default = next(one.default for one in all_settings(PipelineConfiguration) if one.name == key)
+    assert getattr(getattr(loaded.configuration, part), name) == default
+    (warning,) = loaded.warnings
+    assert (warning.name, warning.why, warning.used) == (key, WarningKind.OUT_OF_RANGE, default)
+
+
+@pytest.mark.parametrize("content", HOSTILE)
+def test_while_a_file_cannot_be_read_nothing_is_deleted_that_it_may_say_to_keep(
+    home: Path, user: Path, content: bytes
+) -> None:
+    put(home, "settings.toml", content)
+    put(user, "settings.toml", "[pipeline.retention]\nremoved_days = 1\n")
+    found = load_configuration(home, {}, user_folder=user).configuration
+    assert not found.retention.enabled
+    assert (found.retention.removed_days, found.retention.transcript_days) == (3_650, 3_650)
+    assert found.continuity.retention_days == 90
+    # Once it was read, what was in force stays.
+    put(home, "settings.toml", "[pipeline.retention]\nremoved_days = 60\n")
+    good = load_configuration(home, {}, user_folder=user).configuration
+    put(home, "settings.toml", content)
+    stays = load_configuration(home, {}, user_folder=user, in_force=good).configuration
+    assert stays.retention.removed_days == 60
+    assert stays.retention.enabled

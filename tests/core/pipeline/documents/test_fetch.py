@@ -70,6 +70,15 @@ def test_vectors_of_refusals() -> None:
     assert error.fault is Fault.BLOCKED
 
 
+def test_a_name_that_no_server_has_is_told_in_words_without_the_number_of_the_system() -> None:
+    def resolve(host: str, port: int) -> list[fetching.Found]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    error = refused(lambda: fetch("http://site.test/", most_bytes=MOST, network=Network(resolve)))
+    assert error.fault is Fault.UNREACHABLE
+    assert str(error) == "site.test: Fetch failed: the server is not known (Name or service not known)"
+
+
 def test_a_server_on_this_machine_is_never_asked() -> None:
     with web_server(page()) as server:
         for host in ("127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"):

@@ -216,6 +216,43 @@ def test_no_more_calls_are_under_way_than_are_allowed_whatever_keeps_them(
     assert http.within(SECONDS, "late", "", lambda seconds: seconds) == SECONDS
 
 
+def test_a_call_gives_its_turn_back_once_and_where_it_took_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    errors: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    goes_on, here, elsewhere = threading.Event(), threading.BoundedSemaphore(1), threading.BoundedSemaphore(1)
+    monkeypatch.setattr(http, "_turns", here)
+    threads: list[threading.Thread] = []
+
+    def lasting(seconds: float) -> None:
+        threads.append(threading.current_thread())
+        goes_on.wait()
+
+    with pytest.raises(ModelTimeoutError):
+        http.within(0.05, "too late", "", lasting)
+    monkeypatch.setattr(http, "_turns", elsewhere)
+    goes_on.set()
+    threads[0].join()
+    assert here.acquire(blocking=False)
+    with pytest.raises(ValueError, match="too many"):
+        elsewhere.release()
+
+    # Interrupted just when the thread was started, which runs on.
+    start = threading.Thread.start
+
+    def interrupted(thread: threading.Thread) -> None:
+        start(thread)
+        thread.join()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            http.within(SECONDS, "late", "", lasting)
+    with pytest.raises(ValueError, match="too many"):
+        elsewhere.release()
+    assert errors == []
+
+
 def test_a_server_that_is_not_there_is_told_apart_from_one_that_fails() -> None:
     with FakeOllama() as server:
         url = server.url

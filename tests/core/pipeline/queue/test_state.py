@@ -118,6 +118,13 @@ def test_work_that_nothing_comes_of_turns_red_after_five_minutes(given: dict[str
     assert state(**given, since=NOW - STUCK_AFTER_MS - 1) is PipelineState.STUCK
 
 
+@pytest.mark.parametrize(
+    ("quiet", "told"), [(6 * 60_000, "6 min"), (7 * 3_600_000, "7 h"), (540_786 * 60_000, "12 mo")]
+)
+def test_red_says_for_how_long_in_the_largest_unit(quiet: int, told: str) -> None:
+    assert f"nothing has been written for {told};" in why(waiting=1, since=NOW - quiet)
+
+
 def test_red_names_what_keeps_it() -> None:
     since = NOW - 2 * STUCK_AFTER_MS
     away = provider(state="open", failures=4, last_error="connection refused")

@@ -94,6 +94,23 @@ def test_a_decision_about_what_the_query_names_gains_and_comes_to_the_surface(tm
     assert decision.id in [hit.note.id for hit in memory.search("rabbitmq mail", 10)]
 
 
+def test_a_decision_that_a_query_only_mentions_does_not_push_out_what_answers(tmp_path: Path) -> None:
+    memory = linked(tmp_path)
+
+    things = ("invoices", "receipts", "ledgers", "payrolls", "budgets", "tenders", "leases", "quotes")
+
+    def build(draft: Draft) -> None:
+        for thing in things:
+            create_note(draft, "ops", f"Import of {thing}", f"The import of {thing} failed at a wrong line.")
+
+    memory.change("written", build)
+    tick(tmp_path, memory)
+    query = f"import of {' '.join(things)} beside rabbitmq"
+    found = [hit.note.title for hit in memory.search(query, 8)]
+    set_(tmp_path, "[pipeline]\nenabled = false\n")
+    assert [hit.note.title for hit in memory.search(query, 8)] == found
+
+
 def test_a_memory_without_a_pipeline_is_searched_as_before(tmp_path: Path) -> None:
     memory = open_memory(tmp_path)
     memory.change("written", lambda draft: create_note(draft, "ops", "Queue", NOTES["Queue"]))
@@ -159,7 +176,7 @@ def test_what_was_found_before_the_deadline_counts(tmp_path: Path) -> None:
     with closing(Database.open(tmp_path)) as database:
         reader = database.reading
         none, whole, all_ = (names_in_query(reader, "postgresql backups", late_after(n)) for n in (0, 1, 9))
-    assert (none.timed_out, dict(none.shares)) == (True, {})
+    assert (none.timed_out, dict(none.names)) == (True, {})
     assert whole.timed_out
     assert whole.whole == all_.whole
     assert not all_.timed_out

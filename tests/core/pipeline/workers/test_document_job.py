@@ -251,6 +251,23 @@ def test_a_private_address_is_refused_by_the_job(opened: Opened) -> None:
     assert "SSRF" in failed.error
 
 
+def test_a_document_that_failed_troubles_nobody_once_it_is_removed_and_is_tried_again_once_it_is_back(
+    opened: Opened,
+) -> None:
+    with web_server(page(status="503 x")) as server:
+        pipeline = opened("[pipeline.worker]\nmax_retries = 1", network=server.network)
+        failed = indexed(pipeline, "url", "http://site.test/")
+        assert pipeline.status().jobs == {"dead": 1}
+        assert [one.action for one in pipeline.diagnose().recommendations] == ["requeueDeadJobs"]
+        pipeline.remove_document(failed.id)
+        assert pipeline.status().jobs == {"completed": 1}
+        assert pipeline.jobs()[0].error == ""
+        assert "requeueDeadJobs" not in [one.action for one in pipeline.diagnose().recommendations]
+        assert pipeline.restore_document(failed.id).status == "failed"
+        drain(pipeline)
+        assert pipeline.status().jobs == {"completed": 1, "dead": 1}
+
+
 def test_nothing_is_fetched_or_read_within_a_transaction(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

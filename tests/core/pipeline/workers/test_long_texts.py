@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 from kits.pipeline_rows import job_result
 from kits.scripted_model import Line, ScriptedModel
-from kits.service_kit import Clock, Opened, configure, drain, note_texts, only_job, open_pipeline
+from kits.service_kit import (
+    NO_MAINTENANCE,
+    Clock,
+    Opened,
+    configure,
+    drain,
+    note_texts,
+    only_job,
+    open_pipeline,
+)
 from kits.writes_kit import found
 
 from core.pipeline.models.provider import (
@@ -281,7 +290,7 @@ def test_a_window_that_cannot_be_read_keeps_no_other_from_being_read(opened: Ope
         assert plain.by_prompt is not None
         return plain.by_prompt(prompt)
 
-    pipeline = opened(ScriptedModel(by_prompt=answer), SMALL)
+    pipeline = opened(ScriptedModel(by_prompt=answer), f"{NO_MAINTENANCE}\n{SMALL}")
     raw_id = pipeline.ingest(log(240)).raw_id
     for _ in range(8):
         drain(pipeline)

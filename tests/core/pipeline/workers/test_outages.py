@@ -6,9 +6,21 @@ from pathlib import Path
 
 import pytest
 from kits.fake_ollama import FakeOllama, Line, Reply
+from kits.pipeline_rows import job_result
+from kits.scripted_model import Line as Said
 from kits.scripted_model import ScriptedModel
-from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
-from kits.writes_kit import parrot
+from kits.service_kit import (
+    NO_MAINTENANCE,
+    Clock,
+    Failing,
+    Opened,
+    configure,
+    drain,
+    note_texts,
+    only_job,
+    open_pipeline,
+)
+from kits.writes_kit import decision, found, parrot
 
 from core.model.change import PERSON
 from core.pipeline.models.provider import (
@@ -61,6 +73,7 @@ def answering(ollama: FakeOllama) -> None:
     ollama.by_prompt = parrot().by_prompt  # type: ignore[assignment]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [
@@ -109,6 +122,7 @@ def test_while_it_fails_it_is_left_alone_and_when_it_is_back_nobody_rests(
     assert len(note_texts(pipeline)) == 6
 
 
+@pytest.mark.slow
 def test_a_text_at_which_a_server_always_breaks_keeps_no_other_waiting(opened: Opened, clock: Clock) -> None:
     plain, asked = parrot(), [0]
 
@@ -199,7 +213,7 @@ def test_what_died_waits_for_the_provider_and_what_died_of_itself_stays_dead(
     opened: Opened, clock: Clock
 ) -> None:
     model = Healing(ModelHttpError("HTTP 500", status=500))
-    pipeline = opened(model)
+    pipeline = opened(model, NO_MAINTENANCE)
     pipeline.ingest(TEXT)
     pipeline.ingest(CAT)
     with pipeline.database.write() as writer:
@@ -239,7 +253,7 @@ def test_what_died_of_a_server_that_hung_is_tried_once_more_when_it_answers(
     opened: Opened, clock: Clock
 ) -> None:
     model = Healing(ModelTimeoutError("late"))
-    pipeline = opened(model)
+    pipeline = opened(model, NO_MAINTENANCE)
     pipeline.ingest(TEXT)
     for _ in range(10):
         drain(pipeline)
@@ -303,6 +317,7 @@ def test_no_wait_that_a_provider_names_is_endless(opened: Opened, clock: Clock, 
 # With a server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [
@@ -368,3 +383,72 @@ def test_a_retry_after_is_a_number_or_a_moment() -> None:
     assert seconds_to_wait("Wed, 21 Oct 2026 07:28:00 GMT", date) == 300
     assert seconds_to_wait("Wed, 21 Oct 2026 07:20:00 GMT", date) == 0
     assert seconds_to_wait("9" * 5_000, "") is not None
+
+
+OLD, NEW = "The shop's order database runs on PostgreSQL", "The shop's order database runs on MongoDB"
+VERDICT: dict[str, object] = {
+    "contradicts": True,
+    "confidence": 0.9,
+    "reasoning": "the database was replaced",
+}
+
+
+def changing(home: Path, clock: Clock, script: list[Said], settings: str) -> Pipeline:
+    """A pipeline that knows the old fact and is handed the new one, with the script for what its model says then."""
+    lines: list[Said] = [found(OLD)]
+    pipeline = open_pipeline(
+        configure(home, f"semanticContradictionEnabled = true\n{settings}"), ScriptedModel(lines), clock
+    )
+    pipeline.ingest(f"{OLD}.")
+    drain(pipeline)
+    clock.forward(minutes=1)
+    lines[:] = script
+    pipeline.ingest(f"{NEW}.")
+    drain(pipeline)
+    return pipeline
+
+
+@pytest.mark.parametrize(
+    "error", [ModelHttpError("HTTP 503", status=503), AskedToWaitError("usage limit")], ids=str
+)
+def test_whether_two_statements_go_together_waits_out_an_outage(
+    tmp_path: Path, clock: Clock, error: ModelError
+) -> None:
+    asked = [found(NEW), decision("update", "C1")]
+    with changing(tmp_path, clock, [*asked, error, *asked, VERDICT], "") as pipeline:
+        assert pipeline.proposals() == ()
+        assert [job.status for job in pipeline.jobs()] == ["pending", "completed"]
+        assert note_texts(pipeline) == [OLD]
+        clock.forward(hours=7)
+        drain(pipeline)
+        (waiting,) = pipeline.proposals()
+        assert (waiting.action, waiting.contradiction) == (
+            "update",
+            "semantic (0.90): the database was replaced",
+        )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "shadowMode = true",
+        "shadowMode = false",
+        "shadowMode = false\n[pipeline.autonomous]\nallowUpdateDelete = true",
+    ],
+)
+@pytest.mark.parametrize(
+    "said", [ModelTimeoutError("late"), Answer("no JSON at all")], ids=["late", "unreadable"]
+)
+def test_what_the_model_does_not_say_of_two_statements_is_never_taken_for_their_going_together(
+    tmp_path: Path, clock: Clock, said: Said, settings: str
+) -> None:
+    asked = [found(NEW), decision("update", "C1")]
+    with changing(tmp_path, clock, [*asked, said], settings) as pipeline:
+        if "true" in settings.partition("\n")[0]:
+            (waiting,) = [one for one in pipeline.proposals() if one.changes or one.content == NEW]
+        else:
+            (waiting,) = pipeline.proposals()
+            assert waiting.reason == "contradiction_unchecked"
+        assert (waiting.open, waiting.review_needed, waiting.contradiction) == (True, True, "")
+        warnings = job_result(pipeline.database.reading, pipeline.jobs()[0].id)["warnings"]
+        assert "Fact 1: not checked for a contradiction" in warnings[0]

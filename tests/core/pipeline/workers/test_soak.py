@@ -26,3 +26,9 @@ def test_two_hours_of_outage_and_a_tenth_of_calls_failing_lose_no_job_and_leave_
     assert sum(done.outcomes.values()) > done.outcomes["ok"] > COUNT
     # The provider is left alone meanwhile: a call in some minutes, not one for each job.
     assert done.away_calls < 120
+    assert set(done.types) == {"extract", "structural_classify", "document_ingest", "session_end", "hints"}
+    assert (done.hinted, done.embedded) == (COUNT, 1.0)
+    for report in (done.health, done.later):
+        assert (report.status, report.recommendations) == ("healthy", ()), report
+        assert not [one.name for one in report.domains if one.status == "unhealthy"], report
+    assert done.swept >= sum(done.types.values())

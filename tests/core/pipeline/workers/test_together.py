@@ -14,9 +14,9 @@ from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.database.connection import Database
+from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.provider import BudgetSpentError
 from core.pipeline.workers import outbox_flush
-from core.pipeline.workers.model_calls import ModelCaller
 from core.pipeline.workers.outbox_flush import OutboxFlusher
 
 NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)

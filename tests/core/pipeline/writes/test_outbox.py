@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -516,6 +518,77 @@ def test_a_graph_that_cannot_be_read_takes_no_fact_back(database: Database, memo
     with pytest.raises(Exception, match="graph"):
         sync_from_notes(database, memory, now=NOW + 2)
     assert status_of(database, added.fact) == "active"
+
+
+def test_many_changed_notes_are_taken_over_some_at_a_time_and_one_that_is_cut_short_goes_on(
+    database: Database, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed = [
+        learned(database, f"Service {number} listens on port {number}.") for number in range(8000, 8005)
+    ]
+    _over(database, memory)
+    for one in handed:
+        memory.change("out", partial(delete_note, id=one.note))
+    plain, held = Database.write, 0
+
+    def third_refused(self: Database, **named: bool) -> object:
+        nonlocal held
+        held += 1
+        if held == 3:
+            raise LockTimeoutError("another process writes")
+        return plain(self, **named)
+
+    monkeypatch.setattr(Database, "write", third_refused)
+    # Each look at the clock is a second later: one fact at a time.
+    sync = partial(sync_from_notes, database, memory, timer=itertools.count().__next__)
+    with pytest.raises(LockTimeoutError, match="writes") as refused:
+        sync(now=NOW + 2)
+    assert refused.value.kept == "some of the changed notes are taken over, and the rest follows"
+    taken = [status_of(database, one.fact) for one in handed].count("retracted")
+    assert taken == 2
+    assert sync(now=NOW + 3) == 3
+    assert {status_of(database, one.fact) for one in handed} == {"retracted"}
+    assert held == 6
+    for one in handed:
+        assert events(database, one.note) == [("written", ""), ("retracted", "its note was deleted")]
+
+
+@pytest.mark.parametrize("change", ["status", "content"])
+def test_what_is_said_of_an_entity_follows_its_fact_without_a_look_at_what_came_of_no_fact(
+    database: Database, change: str
+) -> None:
+    with database.write() as writer:
+        writer.connection.execute(
+            "INSERT INTO entities (id, name, canonical_name, type, created_at, updated_at)"
+            " VALUES (1, 'Anna', 'anna', 'person', 1, 1)"
+        )
+
+    def steps(fact: str) -> int:
+        """Steps of SQLite's machine for changing one fact, a multiple of ten."""
+        with database.write() as writer:
+            count = 0
+
+            def step() -> int:
+                nonlocal count
+                count += 10
+                return 0
+
+            writer.connection.set_progress_handler(step, 10)
+            value = "retracted" if change == "status" else "Something else."
+            writer.connection.execute(f"UPDATE facts SET {change} = ? WHERE id = ?", (value, fact))
+            writer.connection.set_progress_handler(None, 0)
+        return count
+
+    first, second = learned(database, DARK), learned(database, FRIDAY)
+    few = steps(first.fact)
+    with database.write() as writer:
+        writer.connection.executemany(
+            "INSERT INTO attributes (entity_id, raw_id, fact_id, kind, content, normalised_content, confidence,"
+            " importance, status, created_at, updated_at)"
+            " VALUES (1, '', '', 'attribute', ?1, ?1, 1, 1, 'active', 1, 1)",
+            ((f"says {number}",) for number in range(2_000)),
+        )
+    assert steps(second.fact) < few + 200
 
 
 def test_undoing_an_unknown_entry_is_an_error_as_ever(memory: Memory) -> None:

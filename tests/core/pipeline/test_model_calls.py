@@ -14,6 +14,7 @@ from kits.scripted_model import ScriptedModel
 from kits.written_configuration import read_configuration
 
 from core.pipeline.database.connection import Database
+from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.breaker import LONGEST_PAUSE_MS, pause_ms
 from core.pipeline.models.provider import (
     AVAILABLE,
@@ -32,7 +33,6 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.transaction_guard import CallInsideTransactionError
-from core.pipeline.workers.model_calls import ModelCaller
 
 NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 SECONDS = 30.0

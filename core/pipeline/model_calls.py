@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal, NamedTuple, NoReturn, Self
+from typing import Final, Literal, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from core.errors import NuggetsError
 from core.local_zone import local_zone
@@ -14,7 +14,8 @@ from core.pipeline.database.calls import Breaker
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.models.breaker import THRESHOLD, is_fault, opens_at_once, pause_ms
-from core.pipeline.models.factory import fallback_of, named, provider_of
+from core.pipeline.models.embeddings import Embedded, EmbeddingProvider
+from core.pipeline.models.factory import embedder_of, fallback_of, named, provider_of
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
@@ -24,6 +25,7 @@ from core.pipeline.models.provider import (
     CallRefusedError,
     ModelError,
     ModelUnavailableError,
+    Named,
     NamedProvider,
     Provider,
     Schema,
@@ -43,6 +45,22 @@ _RECENT_MS: Final = 600_000
 _LONGEST_ERROR: Final = 500
 # Errors of which one is enough to leave a provider alone.
 _AT_ONCE: Final = ("unavailable", "model_missing", "asked_to_wait")
+
+# Embeddings of stored texts leave such a share of the day's calls to the reading of new ones.
+_SHARE_LEFT: Final = 2
+
+
+class _Counted(Protocol):
+    """An answer with its tokens, None where nobody counted."""
+
+    @property
+    def prompt_tokens(self) -> int | None: ...
+
+    @property
+    def answer_tokens(self) -> int | None: ...
+
+
+_Answered = TypeVar("_Answered", bound=_Counted)
 
 
 class Readiness(NamedTuple):
@@ -68,12 +86,17 @@ class ModelCaller:
         clock: Callable[[], datetime],
         budget: int,
         fallback: Provider | None = None,
+        embedder: EmbeddingProvider | None = None,
         threshold: int = THRESHOLD,
     ) -> None:
-        """clock: aware times. budget: calls in one day of the local calendar. threshold: failures until a pause."""
+        """clock: aware times. budget: calls in one day of the local calendar. threshold: failures until a pause.
+
+        embedder: who makes vectors; it has no fallback, since vectors of two models cannot be compared.
+        """
         self.database = database
         self.provider: NamedProvider | None = None if provider is None else named(provider)
         self.fallback: NamedProvider | None = None if fallback is None else named(fallback)
+        self.embedder = embedder
         self.budget = budget
         self.purpose = ""
         self.raw_id = ""
@@ -91,13 +114,20 @@ class ModelCaller:
         *,
         clock: Callable[[], datetime],
         provider: Provider | None = None,
+        embedder: EmbeddingProvider | None = None,
     ) -> Self:
-        """The asking that a configuration describes. provider: one to ask instead of those that it names."""
+        """The asking that a configuration describes. provider, embedder: to ask instead of those that it names; an
+        embedder is asked only where the configuration names a model for it.
+        """
         first, second = (
             (provider, None) if provider else (provider_of(configuration), fallback_of(configuration))
         )
         budget = configuration.extraction.daily_call_budget
-        return cls(database, first, clock=clock, budget=budget, fallback=second)
+        vectors = embedder_of(configuration) if embedder is None else embedder
+        return cls(
+            database, first, clock=clock, budget=budget, fallback=second,
+            embedder=vectors if configuration.embedding.model else None,
+        )  # fmt: skip
 
     def about(self, purpose: str, raw_id: str = "") -> Self:
         """The same, with what its calls are for, and which raw memory they are about; the ledger tells both."""
@@ -141,18 +171,50 @@ class ModelCaller:
         assert_outside_transaction("asking a model")
         if self.provider is None:
             raise ModelUnavailableError(NO_MODEL, todo=HOW_TO_CONFIGURE)
+        first_asked, second_asked = self.provider, self.fallback
         try:
-            return self._ask(self.provider, "", prompt, schema, deadline)
+            return self._ask(self.provider, lambda: first_asked.generate(prompt, schema, deadline))
         except BudgetSpentError:
             raise
         except ModelError as error:
-            if self.fallback is None or not (is_fault(error) or isinstance(error, BreakerOpenError)):
+            if second_asked is None or not (is_fault(error) or isinstance(error, BreakerOpenError)):
                 raise
             first = error
         try:
-            return self._ask(self.fallback, self.provider.name, prompt, schema, deadline)
+            return self._ask(
+                second_asked,
+                lambda: second_asked.generate(prompt, schema, deadline),
+                fallback_for=first_asked.name,
+            )
         except ModelError as second:
             raise _of_both(first, second) from second
+
+    def embed(self, texts: Sequence[str], deadline: float) -> Embedded:
+        """The vectors of some texts, in one call; see `EmbeddingProvider.embed`. Raises as `generate` does."""
+        assert_outside_transaction("asking for embeddings")
+        embedder = self.embedder
+        if embedder is None:
+            raise ModelUnavailableError("no model for embeddings is configured")
+        return self._ask(embedder, lambda: embedder.embed(texts, deadline))
+
+    def ready_to_embed(self) -> Readiness:
+        """Whether stored texts may be embedded now, as `ready`; half of the day's calls are left to other work."""
+        assert_outside_transaction("looking whether a model is there")
+        if self.embedder is None:
+            return Readiness(False, 0, "no model for embeddings is configured")
+        now, day = self._now()
+        with self.database.checked_reading() as reader:
+            spent = reader.calls.spent(day, max(1, self.budget // _SHARE_LEFT))
+        return Readiness(False, self._midnight(), self._spent()) if spent else self._ready(self.embedder, now)
+
+    def embedder_health(self) -> str:
+        """Why embeddings are not made just now, by what was put down; "" where nothing is in the way."""
+        if self.embedder is None:
+            return ""
+        now = self._now()[0]
+        with self.database.checked_reading() as reader:
+            breaker = reader.calls.breaker_of(self.embedder.identity)
+        return _left_alone(self.embedder.name, breaker) if breaker.is_open(now) else ""
 
     def ready(self) -> Readiness:
         """Whether a call would be made now; to be asked before work is taken up, outside of transactions.
@@ -218,18 +280,18 @@ class ModelCaller:
     def reset_breakers(self) -> None:
         """Closes the breakers, for the providers to be looked at again: somebody put right what was wrong."""
         self._seen.clear()
+        known: tuple[Named | None, ...] = (self.provider, self.fallback, self.embedder)
         with self.database.write(lasting=False) as writer:
-            for provider in (self.provider, self.fallback):
+            for provider in known:
                 if provider is not None:
                     writer.calls.close_breaker(provider.identity, forget=True)
 
-    def _ask(
-        self, provider: NamedProvider, fallback_for: str, prompt: str, schema: Schema | None, deadline: float
-    ) -> Answer:
+    def _ask(self, provider: Named, call_it: Callable[[], _Answered], *, fallback_for: str = "") -> _Answered:
         began, day = self._now()
+        identity = provider.identity
         with self.database.write(lasting=False) as writer:
             self.record_calls(writer)
-            breaker = writer.calls.breaker_of(provider.identity)
+            breaker = writer.calls.breaker_of(identity)
             if breaker.is_open(began):
                 raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
             if writer.calls.spent(day, self.budget):
@@ -240,24 +302,24 @@ class ModelCaller:
             )  # fmt: skip
         self.calls_recorded()
         try:
-            answer = provider.generate(prompt, schema, deadline)
+            answer = call_it()
         except ModelError as error:
-            self._failed(call, provider, began, error)
+            self._failed(call, identity, began, error)
         except BaseException as error:
             with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
                 writer.calls.finish(call, latency_ms=self._since(began), outcome=type(error).__name__)
             raise
-        self._answered(call, provider, began, answer)
+        self._answered(call, identity, began, answer)
         return answer
 
-    def _answered(self, call: int, provider: NamedProvider, began: int, answer: Answer) -> None:
+    def _answered(self, call: int, identity: str, began: int, answer: _Counted) -> None:
         now = self._now()[0]
 
         def record_calls(writer: Tables) -> None:
             writer.calls.finish(call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
                 answer_tokens=answer.answer_tokens,
             )  # fmt: skip
-            writer.calls.succeeded(provider.identity, now)
+            writer.calls.succeeded(identity, now)
 
         if self._ended is not None:
             self._ended.append(record_calls)
@@ -266,28 +328,26 @@ class ModelCaller:
         with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
             record_calls(writer)
 
-    def _failed(self, call: int, provider: NamedProvider, began: int, error: ModelError) -> NoReturn:
+    def _failed(self, call: int, identity: str, began: int, error: ModelError) -> NoReturn:
         """Puts a failure down and raises it; as refused when there was nobody to ask."""
         told = error.message[:_LONGEST_ERROR]
         now, until = self._now()[0], 0
         with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
             writer.calls.finish(call, latency_ms=self._since(began), outcome=error.kind, error=told)
             if is_fault(error):
-                failures = writer.calls.breaker_of(provider.identity).failures + 1
+                failures = writer.calls.breaker_of(identity).failures + 1
                 if failures >= self._threshold or opens_at_once(error):
                     asked = error.seconds if isinstance(error, AskedToWaitError) else None
                     until = now + pause_ms(failures, self._threshold, asked)
-                writer.calls.failed(
-                    provider.identity, now, error=told, error_class=error.kind, open_until=until
-                )
+                writer.calls.failed(identity, now, error=told, error_class=error.kind, open_until=until)
             else:
                 # It answered, if not well, or would have answered another question.
-                writer.calls.succeeded(provider.identity, now)
+                writer.calls.succeeded(identity, now)
         if isinstance(error, ModelUnavailableError):
             raise BreakerOpenError(error.what, where=error.where, todo=error.todo, until=until) from error
         raise error
 
-    def _ready(self, provider: NamedProvider, now: int) -> Readiness:
+    def _ready(self, provider: Named, now: int) -> Readiness:
         with self.database.checked_reading() as reader:
             breaker = reader.calls.breaker_of(provider.identity)
         if breaker.is_open(now):
@@ -303,7 +363,7 @@ class ModelCaller:
                 return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
         return self._checked(provider, provider.available(), breaker)
 
-    def _checked(self, provider: NamedProvider, found: Availability, before: Breaker) -> Readiness:
+    def _checked(self, provider: Named, found: Availability, before: Breaker) -> Readiness:
         now = self._now()[0]
         with self.database.write(lasting=False) as writer:
             if found.ok:

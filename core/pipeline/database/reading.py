@@ -1,0 +1,30 @@
+"""Reads pipeline.db as it is: makes no file, waits for no writer, and brings no former version up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+from core.folder import PIPELINE_FILE
+from core.pipeline.database.migrations import VERSION, Migrations
+from core.pipeline.database.tables import Tables
+from core.storage.files.sqlite import address_to_read
+
+# Nobody waits for who writes.
+_BUSY_SECONDS: Final = 0.05
+
+
+@contextmanager
+def opened_to_read(home: Path) -> Iterator[Tables | None]:
+    """The tables of a memory's pipeline; None for a former version, which its next writer brings up to date.
+
+    Raises OSError and `DATABASE_ERRORS`, also for no database at all.
+    """
+    address, _ = address_to_read(home / PIPELINE_FILE)
+    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+        connection.execute("PRAGMA query_only = ON")
+        connection.row_factory = sqlite3.Row
+        yield Tables(connection) if Migrations(connection).version() >= VERSION else None

@@ -1,0 +1,1 @@
+"""How healthy the pipeline is: records, scores, and what is recommended and allowed; pure."""

@@ -1,0 +1,214 @@
+"""Removes a submitted text on a person's word, with the notes that came of it, and brings it back.
+
+The notes are hidden by a change that can be undone. The text stays until the sweep deletes it, some weeks later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ConflictError, NotFoundError, NuggetsError, partly_done
+from core.graph.edits import hide_note, unhide_note
+from core.pipeline.intake.normalisation import HASH_VERSION
+from core.pipeline.records import PlannedRemoval, RemovedText
+from core.pipeline.text_trail import on_day, text_named
+from core.pipeline.writes.sweep import Standing, removal_of, restore_text, shown_notes
+from core.reflection.select import pinned
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.draft import Draft
+    from core.model.snapshot import Snapshot
+    from core.pipeline.database.connection import Database
+    from core.pipeline.database.tables import Tables
+
+_KEPT: Final = "nothing was changed"
+_HIDDEN: Final = "its notes are hidden, and the text is still there; undo shows them again"
+_SHOWN: Final = "its notes are shown again, and the text is as it was"
+
+
+def plan_removal(database: Database, memory: Memory, said: str, *, days: int) -> PlannedRemoval:
+    """What `remove_text` would do now. days: for how long a removed text is kept. Raises what that raises."""
+    reader = database.reading
+    raw_id, notes = _removable(reader, said)
+    memory.refresh()
+    waits = any(job.status in ("held", "pending") for job in reader.jobs.jobs(target=raw_id))
+    proposals = sum(one.open for one in reader.proposals.of_raw(raw_id))
+    return PlannedRemoval(raw_id, tuple(sorted(shown_notes(memory.snapshot, notes))), proposals, waits, days)
+
+
+def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: int) -> RemovedText:
+    """Hides the notes that came of a text as one change, and marks the text as removed. said: as for `text_trail`.
+
+    Proposals of it that wait stay open, and a text that waits is not read. Stopped in between, the notes are hidden and
+    the text is still there. Raises NotFoundError, also for a text that is removed already, ConflictError for one that
+    is just being read.
+    """
+    raw_id, notes = _removable(database.reading, said)
+    memory.refresh()
+    hidden = tuple(sorted(shown_notes(memory.snapshot, notes)))
+    changes = None
+    if hidden:
+        with database.write() as writer:
+            # Whoever is stopped after the notes are hidden, and removes the text again, gets them back all the same.
+            writer.history.append(
+                at=now,
+                event="text_removal_begun",
+                changed_by=by,
+                raw_id=raw_id,
+                metadata={"notes": list(hidden)},
+            )
+        changes = memory.change(f"removed the text {raw_id}", lambda draft: _each(draft, hidden, hide_note))[
+            1
+        ]
+    with partly_done(_HIDDEN) if hidden else nullcontext(), database.write() as writer:
+        # Somebody may have submitted, accepted or removed something meanwhile.
+        _removable(writer, raw_id)
+        waited = writer.jobs.withdraw(raw_id, now)
+        if waited:
+            writer.raw.set_status(raw_id, "skipped")
+        # A clock that was set back shortens no window.
+        writer.expired.bury(raw_id, max(now, writer.history.last_at() or now), by)
+        for fact in writer.facts.of_raw(raw_id):
+            # Not as what a person hid by itself: who submits the text again wants its facts again.
+            if fact.note_id in hidden:
+                writer.facts.deny(fact.id)
+        writer.history.append(
+            at=now,
+            event="text_removed",
+            changed_by=by,
+            raw_id=raw_id,
+            metadata={"notes": list(hidden), "waited": waited},
+        )
+    return RemovedText(raw_id, hidden, changes)
+
+
+def bring_text_back(
+    database: Database, memory: Memory, said: str, *, attempts: int, by: str, now: int
+) -> RemovedText:
+    """Takes a removal back: the notes that it hid are shown again, as one change, and a text that waited then waits
+    again. Where the same was said again meanwhile, the note of that stands alone, and a text that was submitted again
+    is repeated by this one. attempts: of its job. Raises NotFoundError, also for a text that was not removed,
+    ConflictError for one that is deleted.
+    """
+    reader = database.reading
+    raw_id = text_named(reader, said)
+    _restorable(reader, raw_id)
+    memory.refresh()
+    known = memory.snapshot.by_id
+    hidden = tuple(id for id in removal_of(reader, raw_id).notes if id in known and known[id].hidden)
+    said_again = _said_by_others(reader, memory.snapshot, hidden)
+    notes = tuple(id for id in hidden if id not in said_again)
+    left = tuple(id for id in hidden if id in said_again)
+    changes = None
+    if notes:
+        changes = memory.change(
+            f"restored the text {raw_id}", lambda draft: _each(draft, notes, unhide_note)
+        )[1]
+    facts = [fact.note_id for fact in reader.facts.of_raw(raw_id)]
+    shown = shown_notes(memory.snapshot, facts)
+    with partly_done(_SHOWN) if notes else nullcontext(), database.write() as writer:
+        _restorable(writer, raw_id)
+        raw = writer.raw.raw_of(raw_id)
+        assert raw is not None
+        other = writer.raw.earlier_same(raw.nugget, raw.content_hash, HASH_VERSION)
+        repeats = bool(other) and not shown
+        restore_text(writer, raw_id, shown, now, by, attempts, waits=not repeats)
+        if repeats:
+            writer.raw.repeat(raw_id, other)
+    return RemovedText(raw_id, notes, changes, left)
+
+
+def _said_by_others(reader: Tables, snapshot: Snapshot, hidden: Collection[str]) -> frozenset[str]:
+    """Those of some hidden notes that say what a note or fact says that stands."""
+    wanted = {(note.nugget_name, note.content) for note in map(snapshot.by_id.__getitem__, hidden)}
+    there = {
+        (note.nugget_name, note.content)
+        for note in snapshot.notes
+        if not note.hidden and (note.nugget_name, note.content) in wanted
+    }
+    found = []
+    for id in hidden:
+        note, fact = snapshot.by_id[id], reader.facts.of_note(id)
+        same = None if fact is None else reader.facts.same(fact.nugget, fact.content_hash)
+        stands = same is not None and same.note_id != id and same.status == "active"
+        if stands or (note.nugget_name, note.content) in there:
+            found.append(id)
+    return frozenset(found)
+
+
+def follow_shown(database: Database, memory: Memory, *, now: int) -> int:
+    """Restores removed texts of which a note is shown again, as by an undo; how many."""
+    found = database.reading.expired.removed_texts(None, "", 10_000)
+    if not found:
+        return 0
+    shown = shown_notes(memory.snapshot, [note for one in found for note in one.notes])
+    back = [one.id for one in found if not shown.isdisjoint(one.notes)]
+    if not back:
+        return 0
+    with database.write() as writer:
+        return sum(restore_text(writer, id, shown, now) for id in back)
+
+
+def standing_in(memory: Callable[[], Memory]) -> Standing:
+    """What a sweep asks the notes: those that are shown, and those that are pinned. While the graph cannot be read,
+    all are kept as if they were.
+    """
+
+    def standing(ids: Collection[str]) -> tuple[frozenset[str], frozenset[str]]:
+        try:
+            opened = memory()
+            opened.refresh(patient=False)
+        except NuggetsError:
+            return frozenset(), frozenset(ids)
+        snapshot = opened.snapshot
+        if snapshot.graph_problem:
+            return frozenset(), frozenset(ids)
+        kept = (id for id in ids if id in snapshot.set_aside or _is_pinned(snapshot, id))
+        return shown_notes(snapshot, ids), frozenset(kept)
+
+    return standing
+
+
+def _is_pinned(snapshot: Snapshot, id: str) -> bool:
+    note = snapshot.by_id.get(id)
+    return note is not None and pinned(note)
+
+
+def _each(draft: Draft, ids: Collection[str], edit: Callable[[Draft, str], object]) -> None:
+    for id in ids:
+        if draft.note(id) is not None:
+            edit(draft, id)
+
+
+def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
+    """The id of the text, and the notes that were made of it."""
+    raw_id = text_named(reader, said)
+    raw, buried = reader.raw.raw_of(raw_id), reader.expired.tombstone(raw_id)
+    if buried is not None:
+        raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
+    assert raw is not None
+    if any(_at_work(reader, raw_id)):
+        raise ConflictError(
+            "this text is just being read, or its notes are still to be written", where=raw_id, kept=_KEPT,
+            todo="remove it when that is done",
+        )  # fmt: skip
+    return raw_id, [fact.note_id for fact in reader.facts.of_raw(raw_id) if fact.status == "active"]
+
+
+def _at_work(reader: Tables, raw_id: str) -> Iterator[bool]:
+    yield from (job.status == "leased" for job in reader.jobs.jobs(target=raw_id))
+    yield bool(reader.outbox.count_waiting([one.id for one in reader.proposals.of_raw(raw_id)]))
+
+
+def _restorable(reader: Tables, raw_id: str) -> None:
+    buried = reader.expired.tombstone(raw_id)
+    if buried is None:
+        raise NotFoundError("this text was not removed", where=raw_id, kept=_KEPT)
+    if buried.purged is not None:
+        raise ConflictError(
+            f"this text was removed, and retention deleted it{on_day(buried.purged)}", where=raw_id, kept=_KEPT,
+            todo="show its notes one by one, they are kept",
+        )  # fmt: skip

@@ -1,0 +1,304 @@
+"""Deletes what has been kept long enough: some rows in each transaction, so that nobody waits for one.
+
+Killed between two of them, it has lost nothing, and the next run goes on.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from core.errors import NuggetsError, partly_done
+from core.pipeline.database import meta
+from core.pipeline.database.connection import Database
+from core.pipeline.database.expired import Expired, Key
+from core.pipeline.database.tables import Tables
+from core.pipeline.retention import BATCH, Kind, Windows, cutoff
+from core.pipeline.transaction_guard import assert_outside_transaction
+from core.storage.files.sqlite import in_one_step
+
+if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
+
+# Of a batch so many rows go between two looks at the clock, and so many milliseconds it may take.
+_SLICE: Final = 10
+_HOLD_MS: Final = 10.0
+# A rehearsal takes all rows at once.
+_ALL: Final = 10_000_000
+# Kinds whose rows go by themselves, and whose going lets nothing else go.
+_LAST: Final = frozenset(
+    (
+        Kind.VECTORS, Kind.CHUNKS, Kind.HISTORY, Kind.COMPLETED_JOBS, Kind.DEAD_JOBS, Kind.CALLS, Kind.TRANSCRIPTS,
+        Kind.CHECKPOINTS, Kind.SESSIONS, Kind.SESSION_MEMORIES, Kind.COMPARISONS,
+    )
+)  # fmt: skip
+_GONE: Final = "some of what is old is deleted, and the next sweep goes on"
+# The kinds that go by themselves.
+_STEPS: Final = tuple(kind for kind in Kind if kind not in (Kind.ENTITIES, Kind.RELATIONS))
+
+# Of notes, by their ids, those that are shown, and those whose texts must stay all the same.
+Standing = Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]
+
+
+class Pace(NamedTuple):
+    """How a sweep goes about its work. seconds: for all of it at most, None for no limit. timer: seconds that only
+    grow. rest: called between two transactions with how many seconds the last one took. batch: rows of one transaction
+    at most; slice: of them between two looks at the clock. counted: kinds that are counted instead of deleted.
+    """
+
+    seconds: float | None = None
+    timer: Callable[[], float] = time.perf_counter
+    rest: Callable[[float], None] = time.sleep
+    batch: int = BATCH
+    slice: int = _SLICE
+    counted: frozenset[Kind] = frozenset()
+
+
+class Removal(NamedTuple):
+    """What the removal of a text did. notes: that it hid; waited: whether the text waited to be read."""
+
+    notes: tuple[str, ...] = ()
+    waited: bool = False
+
+
+class Swept(NamedTuple):
+    """What a sweep deleted. restored: removed texts of which a note is shown again. whole: nothing is left to do."""
+
+    counts: Mapping[Kind, int]
+    restored: int
+    whole: bool
+
+
+def sweep(
+    database: Database, windows: Windows, standing: Standing, *, now: int, pace: Pace | None = None
+) -> Swept:
+    """Deletes all rows that are over, as far as the time goes. now: epoch ms. Raises StorageError, LockTimeoutError."""
+    run = _Run(
+        lambda: database.reading,
+        lambda: database.write(lasting=False),
+        windows,
+        standing,
+        now,
+        pace or Pace(),
+    )
+    try:
+        with database.database_errors():
+            done = run.whole()
+            if done.whole:
+                with database.write(lasting=False) as writer:
+                    writer.meta.put(meta.SWEPT, now)
+            return done
+    except NuggetsError:
+        with partly_done(_GONE) if run.wrote else nullcontext():
+            raise
+
+
+def rehearse(database: Database, windows: Windows, standing: Standing, *, now: int) -> Swept:
+    """What `sweep` would delete now. Nothing is written: what nothing else depends on is counted. Where something goes
+    that lets other things go, it is deleted from a copy for the moment, all at once, since nobody waits for that.
+    """
+    with _copy(database) if _entails(database, windows, now) else _as_it_is(database) as tables:
+        return _Run(
+            lambda: tables,
+            lambda: _transaction(tables),
+            windows,
+            standing,
+            now,
+            Pace(None, time.perf_counter, lambda seconds: None, _ALL, _ALL, _LAST),
+        ).whole()
+
+
+def _entails(database: Database, windows: Windows, now: int) -> bool:
+    """Whether anything goes that lets other rows go."""
+    expired = database.reading.expired
+    before = {kind: cutoff(now, windows.days(kind)) for kind in Kind}
+    return bool(
+        expired.removed_texts(before[Kind.TEXTS], "", 1)
+        or expired.removed_documents(before[Kind.DOCUMENTS], 1)
+        or any(expired.due(kind, before[kind], 1).keys for kind in _STEPS if kind not in _LAST)
+    )
+
+
+@contextmanager
+def _as_it_is(database: Database) -> Iterator[Tables]:
+    """The database of one moment, to count in."""
+    connection = database.reading.connection
+    connection.execute("BEGIN")
+    try:
+        yield database.reading
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def _copy(database: Database) -> Iterator[Tables]:
+    # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        database.reading.connection.backup(copy)
+        copy.row_factory = sqlite3.Row
+        copy.execute("PRAGMA foreign_keys = ON")
+        # It goes with this call: nothing of it needs to be safe, or taken back.
+        for speed in ("synchronous = OFF", "journal_mode = OFF", "cache_size = -64000"):
+            copy.execute(f"PRAGMA {speed}")
+        yield Tables(copy)
+
+
+@contextmanager
+def _transaction(tables: Tables) -> Iterator[Tables]:
+    with in_one_step(tables.connection):
+        yield tables
+
+
+class _Run:
+    """One sweep. reading: the tables as they are; writing: one transaction."""
+
+    def __init__(
+        self,
+        reading: Callable[[], Tables],
+        writing: Callable[[], AbstractContextManager[Tables]],
+        windows: Windows,
+        standing: Standing,
+        now: int,
+        pace: Pace,
+    ) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._windows = windows
+        self._standing = standing
+        self._now = now
+        self._pace = pace
+        self._ends = None if pace.seconds is None else pace.timer() + pace.seconds
+        self._counts: Counter[Kind] = Counter()
+        self._restored = 0
+        self.wrote = False
+
+    def whole(self) -> Swept:
+        """Begins with what was removed, and then deletes kind by kind."""
+        finished = self._begin_texts() and self._begin_documents() and all(map(self._clear, _STEPS))
+        return Swept({kind: self._counts[kind] for kind in Kind}, self._restored, finished)
+
+    @property
+    def _over(self) -> bool:
+        return self._ends is not None and self._pace.timer() >= self._ends
+
+    def _before(self, kind: Kind) -> int:
+        return cutoff(self._now, self._windows.days(kind))
+
+    def _begin_texts(self) -> bool:
+        """Marks removed texts as being deleted; one of which a note is shown again is no longer removed. A text may
+        go only after one that repeats it, so it is looked at as long as any was marked.
+        """
+        before, begun, after = self._before(Kind.TEXTS), False, ""
+        while True:
+            found = self._reading().expired.removed_texts(before, after, self._pace.batch)
+            if not found:
+                if not begun:
+                    return True
+                begun, after = False, ""
+                continue
+            if self._over:
+                return False
+            after = found[-1].id
+            notes = {note for one in found for note in one.notes}
+            shown, kept = self._standing(notes) if notes else (frozenset(), frozenset())
+            back = [one.id for one in found if not shown.isdisjoint(one.notes)]
+            going = [one.id for one in found if (shown | kept).isdisjoint(one.notes)]
+            with self._timed() as writer:
+                for id in back:
+                    self._restored += restore_text(writer, id, shown, self._now)
+                begun |= bool(writer.expired.begin(going, before, self._now)) if going else False
+
+    def _begin_documents(self) -> bool:
+        before = self._before(Kind.DOCUMENTS)
+        while found := self._reading().expired.removed_documents(before, self._pace.slice):
+            if self._over:
+                return False
+            with self._timed() as writer:
+                if not writer.expired.begin_documents(found, before, self._now):
+                    break
+        return True
+
+    def _clear(self, kind: Kind) -> bool:
+        """Deletes rows of a kind until none is left or the time is over; whether none is left."""
+        before = self._before(kind)
+        if kind in self._pace.counted:
+            self._counts[kind] += self._reading().expired.count(kind, before)
+            return True
+        page = self._reading().expired.due(kind, before, self._pace.batch)
+        while keys := page.keys:
+            while keys:
+                if self._over:
+                    return False
+                with self._timed() as writer:
+                    keys = self._batch(writer.expired, kind, keys, before)
+            page = self._reading().expired.due(kind, before, self._pace.batch, page.after)
+        return True
+
+    def _batch(self, rows: Expired, kind: Kind, keys: tuple[Key, ...], before: int) -> tuple[Key, ...]:
+        """Deletes rows for as long as one transaction may take; those that are left."""
+        ends = self._pace.timer() + _HOLD_MS / 1000
+        size = self._pace.slice
+        for start in range(0, len(keys), size):
+            self._counts += rows.drop(kind, keys[start : start + size], before, self._now)
+            if self._pace.timer() >= ends:
+                return keys[start + size :]
+        return ()
+
+    @contextmanager
+    def _timed(self) -> Iterator[Tables]:
+        """One transaction, and a rest for others after it, as long as it took."""
+        assert_outside_transaction("sweeping")
+        began = self._pace.timer()
+        with self._writing() as writer:
+            yield writer
+        self.wrote = True
+        self._pace.rest(self._pace.timer() - began)
+
+
+def shown_notes(snapshot: Snapshot, ids: Collection[str]) -> frozenset[str]:
+    """Those of some notes that are there and not hidden."""
+    return frozenset(id for id in ids if (note := snapshot.by_id.get(id)) is not None and not note.hidden)
+
+
+def restore_text(
+    writer: Tables,
+    raw_id: str,
+    shown: Collection[str],
+    now: int,
+    by: str = "person",
+    attempts: int = 3,
+    *,
+    waits: bool = True,
+) -> bool:
+    """Takes the removal of a text back, and lets those of its facts stand whose notes are shown; one that waited to be
+    read then waits again. False where it is not removed, or is being deleted. attempts: of its job; waits:
+    False for one that need not be read.
+    """
+    if not writer.expired.unbury(raw_id):
+        return False
+    if waits and removal_of(writer, raw_id).waited:
+        writer.raw.set_status(raw_id, "queued")
+        writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
+    for fact in writer.facts.of_raw(raw_id):
+        if fact.note_id in shown and fact.status != "active":
+            writer.facts.let_stand(fact.note_id, True)
+    writer.history.append(at=now, event="text_restored", changed_by=by, raw_id=raw_id)
+    return True
+
+
+def removal_of(reader: Tables, raw_id: str) -> Removal:
+    """What the removal of a text did, with those before it that were cut short."""
+    notes: list[str] = []
+    waited = False
+    for row in reader.history.history_of(raw_id):
+        said = row.metadata.get("notes")
+        if row.event == "text_restored":
+            notes, waited = [], False
+        elif row.event in ("text_removal_begun", "text_removed"):
+            notes += map(str, said) if isinstance(said, list) else ()
+            waited = bool(row.metadata.get("waited"))
+    return Removal(tuple(dict.fromkeys(notes)), waited)

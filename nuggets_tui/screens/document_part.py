@@ -1,0 +1,75 @@
+"""A part of a document that a search found, and the whole document below it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from textual import work
+from textual.app import ComposeResult
+from textual.content import Content
+
+from nuggets_tui.safe_text import content
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.threads import run_in_thread
+from nuggets_tui.widgets.diff_lines import wrapped
+from nuggets_tui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.search.results import Passage
+
+_MUTED: Final = "$text-muted"
+
+
+class DocumentPartScreen(Dialog[None]):
+    """Shows a part of a document, why it was found, and its whole text. read: gives that text."""
+
+    about = "A part of a document that the search found. Documents are no notes: they are found beside them."
+
+    def __init__(self, passage: Passage, read: Callable[[str], str]) -> None:
+        super().__init__(classes="large")
+        self.heading = f"Document: {passage.found.title or passage.found.source}"
+        self._passage = passage
+        self._read = read
+
+    def compose_inside(self) -> ComposeResult:
+        """The lines."""
+        yield LineView(partial(part_lines, self._passage, ""), id="lines")
+
+    def on_mount(self) -> None:
+        """Reads the rest."""
+        self.query_one(LineView).focus()
+        self.read_all()
+
+    @work(group="document", exclusive=True, exit_on_error=False)
+    async def read_all(self) -> None:
+        """Shows the whole text when it is there."""
+        text = await self.attempt(run_in_thread(self._read, self._passage.found.document_id))
+        if text:
+            self.query_one(LineView).show_lines(partial(part_lines, self._passage, text))
+
+
+def part_lines(passage: Passage, text: str, width: int) -> list[Content]:
+    """The part, its score, and the whole text of its document, "" while it is not read."""
+    found = passage.found
+    score = f"words {passage.words:.2f} + vector {passage.vector:.2f} = {passage.blend:.2f}"
+    lines = [
+        content(f"part {found.place + 1} of {found.source or found.document_id}", _MUTED),
+        content(f"{score} · {passage.likelihood:.2f} likely to answer", _MUTED),
+        Content(""),
+        *_paragraphs(found.text, width),
+    ]
+    if text:
+        lines += [
+            Content(""),
+            Content.styled("The whole document", "bold"),
+            Content(""),
+            *_paragraphs(text, width),
+        ]
+    return lines
+
+
+def _paragraphs(text: str, width: int) -> list[Content]:
+    return wrapped(map(content, text.split("\n")), width)

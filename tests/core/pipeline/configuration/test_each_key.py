@@ -1,0 +1,141 @@
+"""Every key of the pipeline is read by code that does something with it, or is said to be reserved when it is set."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from kits.written_configuration import as_toml
+
+from core.pipeline.configuration import load_configuration, with_value
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.settings.tree import Setting, all_settings
+from core.settings.warnings import WarningKind
+
+ROOT = Path(__file__).parents[4]
+KEYS = all_settings(PipelineConfiguration)
+# Accepted, so that files of the Signet pipeline are understood. Nothing is ever sent anywhere.
+RESERVED = {
+    "telemetry_enabled", "telemetry.posthog_host", "telemetry.posthog_api_key", "telemetry.flush_interval_ms",
+    "telemetry.flush_batch_size", "telemetry.retention_days",
+}  # fmt: skip
+# What reads the files, and what lists the keys, does nothing with them.
+_READERS = (
+    ROOT / "core" / "settings" / "pipeline_sections.py",
+    ROOT / "core" / "pipeline" / "configuration.py",
+)
+_TYPE = re.compile(r"\b(\w+Part|PipelineConfiguration)\b")
+
+
+def sections_by_type() -> dict[str, str]:
+    whole = PipelineConfiguration()
+    values = {name: getattr(whole, name) for name in whole.__struct_fields__}
+    found = {type(one).__name__: name for name, one in values.items() if isinstance(one, msgspec.Struct)}
+    return found | {"PipelineConfiguration": ""}
+
+
+SECTIONS = sections_by_type()
+
+
+class Reads:
+    """The keys that a file reads: what is asked of a name whose type is a section, or of a section by its name."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._names: dict[str, set[str]] = {}
+        for name, section in (*self._annotated(), *self._assigned()):
+            self._names.setdefault(name, set()).add(section)
+
+    def _annotated(self) -> Iterator[tuple[str, str]]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.arg) and node.annotation is not None:
+                name, annotation = node.arg, node.annotation
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                name, annotation = node.target.id, node.annotation
+            else:
+                continue
+            type_name = _TYPE.search(ast.unparse(annotation))
+            if type_name is not None and type_name[1] in SECTIONS:
+                yield name, SECTIONS[type_name[1]]
+
+    def _assigned(self) -> Iterator[tuple[str, str]]:
+        for node in ast.walk(self._tree):
+            if not isinstance(node, ast.Assign):
+                continue
+            for target in node.targets:
+                several = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+                targets = target.elts if several else [target]  # type: ignore[attr-defined]
+                values = node.value.elts if several else [node.value]  # type: ignore[attr-defined]
+                for one, value in zip(targets, values, strict=False):
+                    if isinstance(value, ast.Attribute) and value.attr in SECTIONS.values():
+                        yield _name_of(one), value.attr
+
+    def keys(self) -> Iterator[tuple[str, str]]:
+        """Section and field of each."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                yield from ((section, node.attr) for section in self._sections(node.value))
+
+    def _sections(self, node: ast.expr) -> set[str]:
+        """What a name may be: in one file it may stand for several sections."""
+        name = _name_of(node)
+        if isinstance(node, ast.Attribute) and name in SECTIONS.values():
+            return {name}
+        if name in self._names:
+            return self._names[name]
+        return {""} if name.endswith("configuration") else set()
+
+
+def _name_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def read_by_code() -> set[tuple[str, str]]:
+    """All keys that code of the product reads."""
+    found: set[tuple[str, str]] = set()
+    for package in ("core", "nuggets_tui"):
+        for path in (ROOT / package).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if path not in _READERS and ("onfiguration" in text or _TYPE.search(text)):
+                found.update(Reads(ast.parse(text)).keys())
+    return found
+
+
+def test_there_are_all_the_keys_of_the_documentation_and_more() -> None:
+    assert len(KEYS) >= 83
+
+
+def test_each_key_is_read_by_code_or_reserved() -> None:
+    read = read_by_code()
+    assert {key.name for key in KEYS if (key.section, key.field) not in read} == RESERVED
+
+
+def test_the_reserved_keys_are_those_of_telemetry() -> None:
+    assert {key.name for key in KEYS if key.reserved} == RESERVED
+
+
+def other_value(key: Setting) -> object:
+    """A value that the key may have and has not by itself."""
+    if key.kind == "switch":
+        return not key.default
+    if key.kind == "text":
+        return "https://example.org"
+    return key.low if key.low != key.default else key.high
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key.reserved], ids=lambda key: key.name)
+def test_a_reserved_key_is_named_with_a_code_when_somebody_sets_it(key: Setting, tmp_path: Path) -> None:
+    configuration = with_value(PipelineConfiguration(), key.name, other_value(key))
+    (tmp_path / "settings.toml").write_text(as_toml(configuration), encoding="utf-8")
+    (warning,) = load_configuration(tmp_path, {}, user_folder=tmp_path / "user").all_warnings
+    assert warning.name == key.name
+    assert warning.why is WarningKind.RESERVED
+    assert warning.code == "reserved"
+    # A text may be a secret.
+    assert "example.org" not in warning.message + warning.given

@@ -1,0 +1,370 @@
+"""Each repair: what its dry run says is what it does, no more, and it leaves a trace."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job
+from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
+
+from core.pipeline.database.figures import TEXT_INDEXES, HealthFigures, TextIndex
+from core.pipeline.health.records import MaintenanceAction, MaintenanceRun
+from core.pipeline.intake.normalisation import encodable
+from core.pipeline.queue.errors import RETRYABLE
+from core.pipeline.records import HistoryRow
+from core.pipeline.service import Pipeline
+
+REQUEUE, RELEASE = MaintenanceAction.REQUEUE, MaintenanceAction.RELEASE
+INDEXES, MERGES = MaintenanceAction.INDEXES, MaintenanceAction.MERGES
+SAID = ("Anna moved the staging cluster to Frankfurt.", "Anna moved staging cluster to the Frankfurt!")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, clock: Clock) -> Iterator[Pipeline]:
+    with closing(open_pipeline(tmp_path, clock=clock)) as opened:
+        yield opened
+
+
+def one_run(pipeline: Pipeline, action: MaintenanceAction) -> MaintenanceRun:
+    """Runs a repair, which must do exactly what its dry run said."""
+    planned = pipeline.maintenance_plan(action)
+    (run,) = pipeline.maintain([action])
+    assert run.did == planned.count
+    return run
+
+
+def events(pipeline: Pipeline, *names: str) -> tuple[HistoryRow, ...]:
+    return pipeline.database.reading.history.events(names, 100)
+
+
+# Dead jobs
+
+
+@pytest.mark.parametrize(
+    "error_class", ["bad_request", "invalid", "not_found", "too_large", "blocked_address", ""]
+)
+def test_a_job_that_another_try_cannot_help_stays_dead(
+    pipeline: Pipeline, clock: Clock, error_class: str
+) -> None:
+    kill_jobs(pipeline, clock, error_class=error_class)
+    plan = pipeline.maintenance_plan(REQUEUE)
+    assert plan.repairs == ()
+    assert "3 dead jobs stay" in plan.left_alone
+    assert one_run(pipeline, REQUEUE).did == 0
+    assert job_statuses(pipeline) == ["dead"] * 3
+
+
+def test_a_dead_job_of_a_removed_text_is_neither_counted_nor_requeued(
+    pipeline: Pipeline, clock: Clock
+) -> None:
+    kill_jobs(pipeline, clock, count=1)
+    (job,) = pipeline.jobs()
+    assert pipeline.maintenance_plan(REQUEUE).count == 1
+    pipeline.remove_text(job.target)
+    assert REQUEUE not in [one.action for one in pipeline.diagnose().recommendations]
+    assert one_run(pipeline, REQUEUE).did == 0
+    pipeline.restore_text(job.target)
+    assert pipeline.maintenance_plan(REQUEUE).count == 1
+
+
+@pytest.mark.parametrize("error_class", sorted(RETRYABLE))
+def test_a_job_that_another_try_may_help_is_tried_again_with_half_its_tries_and_once_only(
+    pipeline: Pipeline, clock: Clock, error_class: str
+) -> None:
+    (job_id,) = kill_jobs(pipeline, clock, count=1, error_class=error_class)
+    assert one_run(pipeline, REQUEUE).did == 1
+    (job,) = pipeline.jobs()
+    assert (job.status, job.attempts) == ("pending", job.max_attempts // 2)
+    with pipeline.database.write() as writer:
+        writer.connection.execute("UPDATE jobs SET status = 'dead', attempts = 3")
+    clock.forward(minutes=2)
+    assert one_run(pipeline, REQUEUE).did == 0
+    assert job_statuses(pipeline) == ["dead"]
+    # A person still may.
+    assert pipeline.retry(job_id).status == "pending"
+
+
+def test_the_history_of_a_text_says_that_its_job_was_tried_again(pipeline: Pipeline, clock: Clock) -> None:
+    kill_jobs(pipeline, clock, count=1)
+    run = one_run(pipeline, REQUEUE)
+    raw_id = pipeline.jobs()[0].target
+    row = next(row for row in pipeline.history(raw_id) if row.event == "requeued")
+    assert row.metadata == {"run": run.id, "job": pipeline.jobs()[0].id}
+    assert pipeline.raw(raw_id).status == "queued"
+
+
+def test_a_dead_job_whose_target_has_a_later_one_is_neither_counted_nor_requeued(
+    pipeline: Pipeline, clock: Clock
+) -> None:
+    kill_jobs(pipeline, clock, count=1)
+    with pipeline.database.write() as writer:
+        target = writer.connection.execute("SELECT target FROM jobs").fetchone()[0]
+        writer.jobs.enqueue(type="extract", target=target, max_attempts=3, now=clock.ms)
+    assert pipeline.database.reading.figures.queue(clock.ms).dead == 0
+    assert one_run(pipeline, REQUEUE).did == 0
+
+
+def test_a_sweep_is_recommended_once_something_was_kept_long_enough_and_not_before(
+    pipeline: Pipeline, clock: Clock
+) -> None:
+    texts = [pipeline.ingest(f"Rack {number} holds server {number + 7}.").raw_id for number in range(3)]
+    drain(pipeline)
+    pipeline.remove_text(texts[0])
+    pipeline.remove_text(texts[1])
+    sweep = MaintenanceAction.SWEEP
+    found = pipeline.diagnose()
+    storage = next(one for one in found.domains if one.name == "storage")
+    assert storage.problems == ("tombstones",)
+    assert storage.said.endswith("still stored: none was kept for its time yet.")
+    assert sweep not in [one.action for one in found.recommendations]
+    clock.forward(days=31)
+    assert sweep in [one.action for one in pipeline.diagnose().recommendations]
+    assert pipeline.maintain([sweep])[0].improved
+    assert sweep not in [one.action for one in pipeline.diagnose().recommendations]
+
+
+# Stale leases
+
+
+def test_a_lease_is_stale_once_its_time_is_over_and_not_before(pipeline: Pipeline, clock: Clock) -> None:
+    lease_job(pipeline, clock)
+    clock.forward(milliseconds=299_999)
+    assert pipeline.database.reading.figures.queue(clock.ms).stale_leases == 0
+    assert one_run(pipeline, RELEASE).did == 0
+    clock.forward(milliseconds=60_000)
+    assert one_run(pipeline, RELEASE).did == 1
+    assert job_statuses(pipeline) == ["pending"]
+    assert len(events(pipeline, "released")) == 1
+
+
+# Full-text tables
+
+
+def learn(pipeline: Pipeline, *texts: str) -> None:
+    for text in texts:
+        pipeline.ingest(text)
+    drain(pipeline)
+
+
+def test_facts_that_nobody_finds_are_found_again_though_the_counts_agree(
+    pipeline: Pipeline, clock: Clock
+) -> None:
+    learn(pipeline, *(f"Server {n} stands in rack {n * 7 + 3} of hall {n}." for n in range(6)))
+    with pipeline.database.write() as writer:
+        drop_from_index(writer, 2)
+        add_to_index(writer, 2)
+    found = pipeline.database.reading.figures.index()
+    assert (found.missing, found.extra) == (2, 2)
+    assert pipeline.diagnose().recommendations[0].action is INDEXES
+    assert one_run(pipeline, INDEXES).improved
+    found = pipeline.database.reading.figures.index()
+    assert (found.missing, found.extra) == (0, 0)
+    assert pipeline.database.reading.facts.matching("memory", ["rack"], 10)
+    assert len(events(pipeline, "reindexed")) == 1
+
+
+@pytest.mark.parametrize("rows", [1, 450])
+def test_entries_that_lead_nowhere_go_in_steps_that_keep_nobody_waiting(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    pipeline.ingest(f"{SAID[0]} Nobody knows Kafka.")
+    drain(pipeline)
+    with pipeline.database.write() as writer:
+        add_to_index(writer, rows)
+    steps: list[int] = []
+    drop = HealthFigures.drop_entries
+
+    def counted(self: HealthFigures, index: TextIndex, entries: Mapping[int, Mapping[str, str]]) -> int:
+        steps.append(len(entries))
+        return drop(self, index, entries)
+
+    monkeypatch.setattr(HealthFigures, "drop_entries", counted)
+    assert one_run(pipeline, INDEXES).did == rows
+    assert max(steps) <= 200
+    assert sum(steps) == rows
+    reader = pipeline.database.reading
+    assert [gap.extra for gap in reader.figures.gaps()] == [0, 0, 0, 0]
+    found = reader.connection.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'nobody'").fetchall()
+    assert len(found) == 1
+    # How many facts hold a word, by which the rarest are chosen, counts those that are there.
+    words = dict(reader.connection.execute("SELECT term, doc FROM facts_terms").fetchall())
+    assert (words["nobody"], "this" in words) == (1, False)
+
+
+def test_a_row_that_came_meanwhile_under_the_number_of_an_entry_keeps_its_words(pipeline: Pipeline) -> None:
+    pipeline.ingest(SAID[0])
+    drain(pipeline)
+    with pipeline.database.write() as writer:
+        add_to_index(writer)
+    index = TEXT_INDEXES[0]
+    with pipeline.database.reading_apart() as reader:
+        found = reader.figures.extra_entries(index, 10)
+    assert found == {10**6: {"content": "knows nobody this "}}
+    with pipeline.database.write() as writer:
+        writer.connection.execute(
+            "INSERT INTO facts (rowid, id, raw_id, proposal_id, nugget, content, normalised_content, content_hash,"
+            " hash_version, type, confidence, note_id, status, model, prompt_version, created_at)"
+            " SELECT 1000000, 'f', raw_id, proposal_id, nugget, 'Kafka runs.', 'kafka runs', 'h', 1, type, confidence,"
+            " 'n', status, model, prompt_version, created_at FROM facts LIMIT 1"
+        )
+        assert writer.figures.drop_entries(index, found) == 0
+    reader_now = pipeline.database.reading.connection
+    (row,) = reader_now.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'kafka'").fetchall()
+    assert row[0] == 10**6
+
+
+@given(st.lists(st.text(max_size=60), min_size=1, max_size=4))
+def test_of_whatever_words_an_entry_is_nothing_of_it_is_left(texts: list[str]) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("CREATE TABLE facts (id TEXT PRIMARY KEY, content TEXT NOT NULL)")
+        connection.execute(
+            "CREATE VIRTUAL TABLE facts_fts USING fts5 (content, content='facts', content_rowid='rowid')"
+        )
+        connection.executemany(
+            "INSERT INTO facts_fts (rowid, content) VALUES (?, ?)", list(enumerate(map(encodable, texts), 1))
+        )
+        figures, index = HealthFigures(connection), TEXT_INDEXES[0]
+        assert figures.drop_entries(index, figures.extra_entries(index, 10)) == len(texts)
+        connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
+        connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (facts_fts, row)")
+        assert connection.execute("SELECT count(*) FROM terms").fetchone()[0] == 0
+
+
+def test_missing_rows_are_added_without_making_the_table_anew(pipeline: Pipeline, clock: Clock) -> None:
+    learn(pipeline, *(f"Server {n} stands in rack {n * 7 + 3} of hall {n}." for n in range(6)))
+    with pipeline.database.write() as writer:
+        drop_from_index(writer, 3)
+    (repair,) = pipeline.maintenance_plan(INDEXES).repairs
+    assert (repair.target, repair.count) == ("facts_fts", 3)
+    assert one_run(pipeline, INDEXES).did == 3
+    with pipeline.database.write() as writer:
+        writer.connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
+
+
+# Merges
+
+
+@pytest.fixture
+def twice(tmp_path: Path, clock: Clock) -> Iterator[Pipeline]:
+    """A pipeline that learned one fact in two wordings, as two processes may that do not see each other."""
+    with closing(open_pipeline(tmp_path, clock=clock)) as opened:
+        learn(opened, SAID[0])
+        store_beside(opened, SAID[1])
+        yield opened
+
+
+def store_beside(pipeline: Pipeline, content: str) -> None:
+    """Stores one more fact with its note, past the rule that would find it known."""
+    from core.pipeline.intake.normalisation import normalise
+
+    learn(pipeline, f"Entry {abs(hash(content))} was made by the archive import.")
+    with pipeline.database.write() as writer:
+        row = writer.connection.execute("SELECT max(rowid), note_id FROM facts").fetchone()
+        said = normalise(content)
+        writer.connection.execute(
+            "UPDATE facts SET content = ?, normalised_content = ?, content_hash = ? WHERE rowid = ?",
+            (content, said.normalised_content, said.content_hash, row[0]),
+        )
+        note_id = row[1]
+    from core.graph.edits import edit_note
+
+    pipeline.memory.change("reworded", lambda draft: edit_note(draft, note_id, content=content))
+
+
+def test_two_facts_that_say_the_same_are_proposed_to_a_person_and_never_merged(twice: Pipeline) -> None:
+    assert twice.database.reading.figures.duplicate()[:] == (2, 1, 1)
+    before = note_texts(twice)
+    assert one_run(twice, MERGES).did == 1
+    assert note_texts(twice) == before
+    (proposal,) = twice.proposals()
+    assert (proposal.action, proposal.reason, proposal.target_content) == (
+        "delete", "same_as_another_note", SAID[1],
+    )  # fmt: skip
+    assert SAID[0] in proposal.told
+    # All the same facts as before, but somebody was asked.
+    assert twice.database.reading.figures.duplicate()[:] == (2, 1, 0)
+
+
+def test_an_accepted_merge_hides_one_note_and_undo_brings_it_back(twice: Pipeline, clock: Clock) -> None:
+    one_run(twice, MERGES)
+    done = twice.accept([twice.proposals()[0].id])
+    assert done.change_set is not None
+    assert note_texts(twice) == [SAID[0]]
+    assert twice.database.reading.figures.duplicate()[:] == (1, 0, 0)
+    twice.memory.undo(done.change_set.id)
+    twice.follow_undo()
+    assert sorted(note_texts(twice)) == sorted(SAID)
+    assert len(twice.proposals()) == 1
+    clock.forward(hours=1)
+    assert one_run(twice, MERGES).did == 0
+
+
+def test_a_refused_merge_is_not_proposed_again_and_its_facts_count_no_longer(
+    twice: Pipeline, clock: Clock
+) -> None:
+    one_run(twice, MERGES)
+    assert twice.refuse([twice.proposals()[0].id]) == 1
+    clock.forward(hours=1)
+    assert one_run(twice, MERGES).did == 0
+    assert twice.database.reading.figures.duplicate()[:] == (2, 0, 0)
+    assert sorted(note_texts(twice)) == sorted(SAID)
+    # What was refused is the merge: the fact may be said again.
+    learn(twice, SAID[1])
+    assert twice.proposals() == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The API listens on port 8080.", "The API listens on port 8081."),
+        ("The deploy job needs the staging token.", "The deploy job needs not the staging token."),
+        ("Anna reports to Ben.", "Ben reports to Anna."),
+    ],
+)
+def test_what_says_something_else_is_never_proposed_as_the_same(
+    pipeline: Pipeline, one: str, other: str
+) -> None:
+    learn(pipeline, one)
+    store_beside(pipeline, other)
+    assert one_run(pipeline, MERGES).did == 0
+
+
+def test_how_alike_two_facts_must_be_is_a_setting_and_so_is_how_many_are_looked_at(
+    tmp_path: Path, clock: Clock
+) -> None:
+    near = (
+        "Anna moved the whole staging cluster over to Frankfurt.",
+        "Anna moved the staging cluster over to Frankfurt.",
+    )
+    with closing(open_pipeline(tmp_path, clock=clock)) as pipeline:
+        learn(pipeline, near[0])
+        store_beside(pipeline, near[1])
+        assert pipeline.maintenance_plan(MERGES).count == 0
+        configure(tmp_path, "[pipeline.repair]\ndedup_semantic_threshold = 0.8")
+        (repair,) = pipeline.maintenance_plan(MERGES).repairs
+        # Of the two the one that says less would go.
+        assert near[1] in repair.said.partition("since")[0]
+
+
+def test_how_many_facts_one_run_looks_at_is_a_setting(tmp_path: Path, clock: Clock) -> None:
+    configure(tmp_path, "[pipeline.repair]\ndedup_batch_size = 10")
+    with closing(open_pipeline(tmp_path, clock=clock)) as pipeline:
+        learn(pipeline, " ".join(f"Server {number} stands in rack {number * 7 + 3}." for number in range(12)))
+        with pipeline.database.write() as writer:
+            writer.connection.execute("UPDATE facts SET normalised_content = 'all of them say this'")
+        assert pipeline.database.reading.figures.duplicate().duplicates == 11
+        assert one_run(pipeline, MERGES).did == 10
+        clock.forward(minutes=10)
+        assert one_run(pipeline, MERGES).did == 1

@@ -1,0 +1,115 @@
+"""Refused proposals: each refusal is an entry of the log that undo takes back and redo repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from kits.service_kit import Clock, configure, drain, open_pipeline
+
+from core.errors import InvalidInputError, StorageError
+from core.memory import Memory
+from core.model.change import PERSON
+from core.pipeline.service import Pipeline
+
+TEXT = "The office is in Berlin. The team meets on Monday."
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path, clock: Clock) -> Iterator[Pipeline]:
+    with open_pipeline(configure(tmp_path / "home", "shadowMode = true"), clock=clock) as opened:
+        opened.ingest(TEXT)
+        drain(opened)
+        yield opened
+
+
+def stands(pipeline: Pipeline) -> list[tuple[str, str, str]]:
+    """How each proposal stands, and why."""
+    return sorted((one.content, one.status, one.reason) for one in pipeline.proposals(all=True))
+
+
+def test_a_refusal_is_undone_and_redone_and_each_proposal_waits_as_it_did(pipeline: Pipeline) -> None:
+    before = stands(pipeline)
+    ids = [one.id for one in pipeline.proposals()]
+    done = pipeline.refuse(ids)
+    assert done == len(ids) == 2
+    assert done.change_set is not None
+    assert pipeline.proposals() == ()
+    refused = stands(pipeline)
+    for _ in range(2):
+        assert pipeline.memory.undo().about == done.change_set.id
+        assert (pipeline.follow_undo(), pipeline.follow_undo()) == (2, 0)
+        assert stands(pipeline) == before
+        pipeline.memory.redo()
+        assert (pipeline.follow_undo(), pipeline.follow_undo()) == (2, 0)
+        assert stands(pipeline) == refused
+    events = [row.event for row in pipeline.history(ids[0])]
+    assert events[-5:] == ["refused", "reopened", "refused", "reopened", "refused"]
+
+
+def test_a_refusal_is_undone_by_its_id_after_a_restart_and_only_once(pipeline: Pipeline) -> None:
+    done = pipeline.refuse([pipeline.proposals()[0].id])
+    assert done.change_set is not None
+    with closing(Memory.open(pipeline.home, author=PERSON)) as again:
+        again.undo(done.change_set.id)
+        with pytest.raises(InvalidInputError, match="already undone"):
+            again.undo(done.change_set.id)
+        assert pipeline.follow_undo() == 1
+        assert len(pipeline.proposals()) == 2
+        again.redo(done.change_set.id)
+        with pytest.raises(InvalidInputError, match="not undone"):
+            again.redo(done.change_set.id)
+    assert pipeline.follow_undo() == 1
+
+
+def test_of_several_the_last_refusal_is_undone_first(pipeline: Pipeline) -> None:
+    first, second = pipeline.proposals()
+    pipeline.refuse([first.id])
+    pipeline.refuse([second.id])
+    for wanted in (second, first):
+        pipeline.memory.undo()
+        pipeline.follow_undo()
+        assert wanted.id in {one.id for one in pipeline.proposals()}
+
+
+def test_what_was_decided_since_an_undo_is_not_refused_by_redoing_it(pipeline: Pipeline) -> None:
+    one = pipeline.proposals()[0]
+    refused = pipeline.refuse([one.id])
+    pipeline.memory.undo()
+    pipeline.follow_undo()
+    pipeline.accept([one.id])
+    assert refused.change_set is not None
+    pipeline.memory.redo(refused.change_set.id)
+    assert pipeline.follow_undo() == 0
+    assert (one.content, "applied", "") in stands(pipeline)
+
+
+def test_a_refusal_that_a_crash_kept_from_the_log_gets_there_later(
+    pipeline: Pipeline, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Memory, id: str, reason: str) -> None:
+        raise StorageError("no space left")
+
+    with monkeypatch.context() as broken_log:
+        broken_log.setattr(Memory, "record_decision", broken)
+        done = pipeline.refuse([pipeline.proposals()[0].id])
+    assert (int(done), done.change_set) == (1, None)
+    clock.forward(minutes=2)
+    drain(pipeline)
+    assert len([entry for entry in pipeline.memory.log() if entry.change_set.kind == "decision"]) == 1
+    pipeline.memory.undo()
+    assert pipeline.follow_undo() == 1
+    assert len(pipeline.proposals()) == 2
+
+
+def test_a_refusal_of_nothing_leaves_no_entry(pipeline: Pipeline) -> None:
+    assert pipeline.refuse([]) == 0
+    assert pipeline.refuse(["proposal-0"]).change_set is None
+    assert pipeline.memory.log() == ()
