@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -15,7 +15,7 @@ from core.model.names import parse_iso
 from core.model.note import SCOPES, Note, normalise_tag
 from core.model.snapshot import Snapshot
 from core.promotion.bullet import one_line
-from core.promotion.choose import often_recalled, secret_in, unfit
+from core.promotion.choose import Accepted, everything, often_recalled, secret_in, unfit
 from core.settings import PromotionSettings
 from core.text.estimate import estimate_tokens
 from core.text.mask import all_masked
@@ -52,21 +52,40 @@ _HEAD: Final = (
 
 
 class BriefedNote(msgspec.Struct, frozen=True):
-    """A note in a briefing. section: `PROMOTED` or a scope. line: title and beginning of the text, on one line."""
+    """A note in a briefing. section: `PROMOTED` or a scope. line: title and beginning of the text, on one line. mark:
+    what is said behind it.
+    """
 
     note_id: str
     section: str
     nugget_name: str
     line: str
+    mark: str = ""
 
 
 class Briefing(msgspec.Struct, frozen=True):
-    """A briefing as Markdown. tokens: what it is estimated to cost. left_out: visible notes that are not in it."""
+    """A briefing as Markdown. tokens: what it is estimated to cost. left_out: visible notes that are not in it.
+
+    places: the ids of its notes as the text has them, each with its place without an order of somebody else's, counted
+    from 1.
+    """
 
     text: str
     tokens: int
     notes: tuple[BriefedNote, ...]
     left_out: int
+    places: tuple[tuple[str, int], ...] = ()
+
+
+class Order(msgspec.Struct, frozen=True):
+    """The ids of notes in an order, and a line that says whose it is, "" for none."""
+
+    note_ids: tuple[str, ...]
+    line: str = ""
+
+
+# Of the notes that a briefing has, in what order to give them.
+Orderer = Callable[[Sequence[Note]], Order]
 
 
 def briefing(
@@ -76,20 +95,25 @@ def briefing(
     settings: PromotionSettings,
     tokens: int = DEFAULT_TOKENS,
     nugget: str = "",
+    order: Orderer | None = None,
+    accepted: Accepted = everything,
+    mark: Callable[[Note], str] = lambda note: "",
 ) -> Briefing:
     """The notes that help most at the start of a session: those recalled in several sessions, then the best of each
     scope in turn, as many as `tokens` have room for. It never costs more; "" where not even the heading fits.
 
     nugget: of the present project; notes on other projects are left out then, and its own come first. What looks like
-    a credential is in no briefing.
+    a credential is in no briefing, nor a note of which `accepted` is False. order: puts what was chosen in another
+    order, in each section. mark: what is said of a note behind its line, "" for nothing.
     """
     visible = len(snapshot.visible)
-    chosen = _chosen(snapshot, now, settings, tokens, nugget)
+    chosen = _chosen(list(filter(accepted, snapshot.visible)), now, settings, tokens, nugget, mark)
     while chosen:
         text = _text(chosen, visible - len(chosen))
         cost = estimate_tokens(text)
         if cost <= tokens:
-            return Briefing(text, cost, tuple(chosen), visible - len(chosen))
+            plain = Briefing(text, cost, tuple(chosen), visible - len(chosen), _places(chosen, chosen))
+            return plain if order is None else _ordered(snapshot, plain, tokens, order)
         # Headings are not known beforehand: what was taken last goes first.
         chosen.pop()
     text = _text((), visible)
@@ -97,8 +121,42 @@ def briefing(
     return Briefing(text, cost, (), visible) if cost <= tokens else Briefing("", 0, (), visible)
 
 
+def _ordered(snapshot: Snapshot, plain: Briefing, tokens: int, order: Orderer) -> Briefing:
+    """The same notes in the order of somebody else; as they are where that has not the same ones."""
+    before = _as_given(plain.notes)
+    given = order([snapshot.by_id[one.note_id] for one in before])
+    by_id = {one.note_id: one for one in before}
+    if sorted(given.note_ids) != sorted(by_id):
+        return plain
+    notes = tuple(by_id[id] for id in given.note_ids)
+    text = _text(notes, plain.left_out, given.line)
+    cost = estimate_tokens(text)
+    if cost > tokens:
+        # The line goes before any note does.
+        text = _text(notes, plain.left_out)
+        cost = estimate_tokens(text)
+    return (
+        Briefing(text, cost, notes, plain.left_out, _places(notes, plain.notes)) if cost <= tokens else plain
+    )
+
+
+def _as_given(notes: Iterable[BriefedNote]) -> list[BriefedNote]:
+    """The notes as the text has them: section by section."""
+    return sorted(notes, key=lambda one: _ORDER.index(one.section))
+
+
+def _places(notes: Iterable[BriefedNote], before: Iterable[BriefedNote]) -> tuple[tuple[str, int], ...]:
+    places = {one.note_id: place for place, one in enumerate(_as_given(before), 1)}
+    return tuple((one.note_id, places[one.note_id]) for one in _as_given(notes))
+
+
 def _chosen(
-    snapshot: Snapshot, now: datetime, settings: PromotionSettings, tokens: int, nugget: str
+    notes: Sequence[Note],
+    now: datetime,
+    settings: PromotionSettings,
+    tokens: int,
+    nugget: str,
+    mark: Callable[[Note], str],
 ) -> list[BriefedNote]:
     """The notes in the order in which they are worth their place, for about so many tokens."""
     room = tokens - estimate_tokens(_HEAD)
@@ -107,7 +165,7 @@ def _chosen(
 
     def take(section: str, note: Note, limit: float) -> float:
         """What taking the note costs; 0 where there is no room for it."""
-        briefed = BriefedNote(note.id, section, note.nugget_name, _line(note))
+        briefed = BriefedNote(note.id, section, note.nugget_name, _line(note), mark(note))
         cost = estimate_tokens(_bullet(briefed)) + 1
         if cost > limit:
             return 0
@@ -115,7 +173,7 @@ def _chosen(
         taken.add(note.id)
         return cost
 
-    ranked = _ranked(_of_interest(snapshot.visible, nugget), now, nugget)
+    ranked = _ranked(_of_interest(notes, nugget), now, nugget)
     left = room * _SHARE_OF_PROMOTED
     for note in ranked:
         if often_recalled(note, settings) and not unfit(note):
@@ -202,10 +260,11 @@ def _begins(content: str, title: str) -> bool:
 
 
 def _bullet(briefed: BriefedNote) -> str:
-    return f"- {briefed.line} [{one_line(briefed.note_id)}]"
+    mark = f" ({briefed.mark})" if briefed.mark else ""
+    return f"- {briefed.line} [{one_line(briefed.note_id)}]{mark}"
 
 
-def _text(chosen: Iterable[BriefedNote], left_out: int) -> str:
+def _text(chosen: Iterable[BriefedNote], left_out: int, line: str = "") -> str:
     sections: dict[str, list[BriefedNote]] = {name: [] for name in _ORDER}
     for briefed in chosen:
         sections[briefed.section].append(briefed)
@@ -219,4 +278,6 @@ def _text(chosen: Iterable[BriefedNote], left_out: int) -> str:
         )
     elif len(parts) == 1:
         parts.append("The memory is empty so far.")
+    if line:
+        parts.append(line)
     return "\n\n".join(parts)

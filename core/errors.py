@@ -62,6 +62,7 @@ class ErrorCode(StrEnum):
     HIDDEN_NOTE = "hidden-note"
     NOTHING_TO_CHANGE = "nothing-to-change"
     NO_PLACE = "no-place"
+    TWO_MEMORIES = "two-memories"
     CANNOT_ASK = "cannot-ask"
     UNREADABLE_SOURCE = "unreadable-source"
     BAD_OPTIONS = "bad-options"
@@ -118,6 +119,19 @@ class ErrorCode(StrEnum):
     FACT_BROUGHT_BACK = "fact-brought-back"
     HIDDEN_FACT_SHOWN = "hidden-fact-shown"
     FACT_RENAMED_BACK = "fact-renamed-back"
+    # Sync
+    SYNC = "sync"
+    NO_GIT = "no-git"
+    NO_GIT_NAME = "no-git-name"
+    GIT_FAILED = "git-failed"
+    GIT_TIMEOUT = "git-timeout"
+    GIT_UNDER_WAY = "git-under-way"
+    HOOK_REFUSED = "hook-refused"
+    NOT_SET_UP = "not-set-up"
+    REMOTE_BROKEN = "remote-broken"
+    REMOTE_REWRITTEN = "remote-rewritten"
+    REMOTE_REFUSED = "remote-refused"
+    REMOTE_MOVED = "remote-moved"
     # Models
     LOST_LEASE = "lost-lease"
     MODEL = "model"
@@ -540,6 +554,12 @@ class StorageError(NuggetsError):
 
     code = ErrorCode.STORAGE
     damaged = False
+
+
+class SyncError(NuggetsError):
+    """Git, or what came from a remote, keeps memories from being synced. The memory itself is unchanged by that."""
+
+    code = ErrorCode.SYNC
 
 
 class NotSyncedError(StorageError):

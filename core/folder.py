@@ -22,6 +22,8 @@ PAGES_HOME: Final = "pages"
 PROJECTS_FOLDER: Final = "projects"
 MEMORY_FOLDER: Final = "memory"
 MEMORY_PAGE: Final = "MEMORY.md"
+# The home of pages that can only be read, since there is no place for one: never made.
+NOWHERE: Final = Path("/nuggets has no state folder")
 OWED_FILE: Final = "pages-owed.json"
 # The pipeline's one database.
 PIPELINE_FILE: Final = "pipeline.db"
@@ -52,13 +54,37 @@ def user_configuration_folder() -> Path:
     return user_config_path("nuggets", appauthor=False)
 
 
+# Of homes that cannot be written: the folder of their pages, as this process knows it.
+_UNWRITTEN: Final[dict[Path, Path]] = {}
+
+
+def note_pages_of(home: Path, folder: Path) -> None:
+    """Remembers while this process runs which pages are the notes of a memory whose home cannot say it."""
+    _UNWRITTEN[home] = folder
+
+
 def pages_of(home: Path) -> Path | None:
-    """The folder of the pages that are the notes of the memory in `home`; None for other memories."""
+    """The folder of the pages that are the notes of the memory in `home`; None for other memories.
+
+    A home is believed only where it lies in the state folder of the very pages that it names. A folder that came from
+    elsewhere could name any folder of this machine, and what is written to such a memory goes there.
+    """
     import json
 
+    if home in _UNWRITTEN:
+        return _UNWRITTEN[home]
     try:
         said = json.loads((home / PLACE_FILE).read_bytes())
     except (OSError, ValueError):
         return None
     folder = said.get("folder") if isinstance(said, dict) else None
-    return Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else None
+    if not isinstance(folder, str) or not Path(folder).is_absolute():
+        return None
+    from core.user_folders import state_folder
+
+    state = state_folder(folder)
+    try:
+        own = state is not None and home.resolve() == (Path(state) / PAGES_HOME).resolve()
+    except (OSError, RuntimeError):
+        return None
+    return Path(folder) if own else None

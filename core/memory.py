@@ -8,10 +8,11 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
@@ -28,6 +29,7 @@ from core.services.search import SearchService
 from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
 from core.storage.personal.page_homes import home_and_pages
+from core.team_folder import is_team_folder
 
 if TYPE_CHECKING:
     import asyncio
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
+    from core.model.note import Note
     from core.model.progress import Progress
     from core.model.saved_search import SavedSearch
     from core.model.secrets import Holder as Holder
@@ -48,9 +51,12 @@ if TYPE_CHECKING:
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
+    from core.search.conditions import Elsewhere
+    from core.search.passages import PassageSource
     from core.search.search_checks import SearchCheckResult
-    from core.search.signals import SignalSource
+    from core.search.signals import OpenChangeSource, SignalSource
     from core.services.answers import AnswersMadeAhead, Present
+    from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
     from core.services.exchange import ExportResult as ExportResult
@@ -59,7 +65,10 @@ if TYPE_CHECKING:
     from core.services.maintenance import Maintenance, Resolved
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
+    from core.services.team import JoinedSearch, Team
+    from core.services.trust import Trust
     from core.settings import SearchSettings, Settings
+    from core.storage.format.pages import PagePreview as PagePreview
     from core.storage.masking.proof import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
@@ -123,16 +132,20 @@ class Memory:
             listeners=(self._settings_file, self._saved_searches),
             pages=pages,
         )
+        self._repository.trust = lambda: self.trust
         self._guard = self._repository.guard
         self._search = SearchService(
             home, lambda: self.settings.search, self._clock, lambda: self.settings.synonyms
         )
+        self._search.elsewhere = self.elsewhere
+        self._team: Team | None = None
         self._recall = RecallService(
             self._search,
             draft=self._repository.draft,
             apply=self._repository.apply,
             guard=self._guard,
             clock=self._clock,
+            trust=lambda: self.trust,
             following=lambda: self._answers.following(),
             leave=self._leave_recall,
         )
@@ -160,13 +173,34 @@ class Memory:
     def _answers(self) -> AnswersMadeAhead:
         from core.services.answers import AnswersMadeAhead
 
-        return AnswersMadeAhead(self._repository, lambda: self.settings, self._recall.answer)
+        return AnswersMadeAhead(
+            self._repository,
+            lambda: self.settings,
+            self._recall.answer,
+            self._recall.open_changes,
+            self.trust,
+        )
 
     @cached_property
     def _maintenance(self) -> Maintenance:
         from core.services.maintenance import Maintenance
 
         return Maintenance(self._repository, lambda: self.settings)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        """Versions of this memory from other machines: what reads, compares and takes them in."""
+        from core.services.arrivals import Arrivals
+
+        return Arrivals(self._repository, lambda: self.settings, self.trust)
+
+    @cached_property
+    def trust(self) -> Trust:
+        """Which notes from elsewhere count as accepted here."""
+        from core.services.trust import Trust
+        from core.team_folder import is_team_folder
+
+        return Trust(self._repository, lambda: self.settings, team=is_team_folder(self.pages))
 
     @cached_property
     def _secrets(self) -> Secrets:
@@ -213,6 +247,81 @@ class Memory:
         """From now on searches and recalls count what a source knows of the notes beside their words."""
         self._search.signals = source
 
+    def use_passages(self, source: PassageSource) -> None:
+        """From now on searches and recalls find parts of documents beside the notes, as a source knows them."""
+        self._search.passages = source
+
+    def use_team(self, team: Memory | Callable[[], Memory | None]) -> None:
+        """From now on searches and recalls look at a team's notes as well. They are never part of this memory: no
+        change, no cleanup and no promotion of it sees them. A recall that one of them answers counts in the team's
+        memory.
+
+        team: their memory, or what opens it once it is wanted; None where there is none.
+        """
+        from core.services.team import Team
+
+        def opened() -> Memory | None:
+            found = team() if callable(team) else team
+            if found is not None:
+                # What a person wants to be asked is in the settings of their own memory.
+                found.trust.settings = lambda: self.settings
+            return found
+
+        self._team = Team(
+            opened,
+            self._search,
+            lambda: self.settings.search,
+            self._clock,
+            lambda: self.settings.synonyms,
+            lambda: self.trust,
+            given=not callable(team),
+        )
+
+    @property
+    def team(self) -> Memory | None:
+        """The team's memory beside this one; None where there is none that can be opened."""
+        return None if self._team is None else self._team.memory
+
+    def with_team(self) -> JoinedSearch | None:
+        """The notes of this memory and of the team's, as the team's files are now; None where there is no team's memory
+        that can be read.
+        """
+        return None if self._team is None else self._team.beside(self.snapshot)
+
+    @property
+    def searched(self) -> Snapshot:
+        """The notes that a search looks at: this memory's, and the team's behind them."""
+        beside = self.with_team()
+        return self.snapshot if beside is None else beside.snapshot
+
+    def named(self, text: str) -> Note:
+        """The note of `searched` that a text names, of this memory's if it has such a one. Errors as
+        `Snapshot.resolve`.
+        """
+        beside = self.with_team()
+        return self.snapshot.resolve(text) if beside is None else beside.joined.resolve(text)
+
+    def holding(self, text: str) -> tuple[Memory, Note]:
+        """The note that a text names, as `Snapshot.resolve` reads it, and the memory that has it: this one, else the
+        team's. Errors as there.
+        """
+        beside = self.with_team()
+        if beside is None:
+            return self, self.snapshot.resolve(text)
+        note = beside.joined.resolve(text)
+        if beside.joined.whose(note.id) != "team":
+            return self, note
+        return beside.memory, beside.joined.team.note(beside.joined.in_team[note.id])
+
+    def document_text(self, document_id: str) -> str:
+        """The whole text of a document that a search found a part of; "" where it cannot be read."""
+        source = self._search.passages
+        return "" if source is None else source.document_text(document_id)
+
+    def use_open_changes(self, source: OpenChangeSource) -> None:
+        """From now on recalls say which changes of what answers wait for a person, as a source knows them."""
+        self._recall.changes = source
+
     @property
     def folder(self) -> Path:
         """The folder that a person knows this memory by: that of its pages, else its home."""
@@ -221,6 +330,8 @@ class Memory:
     def close(self) -> None:
         """Closes the files of the log. You can go on using the memory; it opens them again."""
         self._repository.close()
+        if self._team is not None:
+            self._team.close()
 
     @property
     def settings(self) -> Settings:
@@ -261,7 +372,11 @@ class Memory:
         """What a person should know since the last call: what was restored, set aside or begun anew, and which
         settings and saved searches cannot be used.
         """
-        return self._repository.take_notices()
+        return (*self._repository.take_notices(), *self.take_team_notices())
+
+    def take_team_notices(self) -> tuple[str, ...]:
+        """The part of `take_notices` that is about the team's notes."""
+        return () if self._team is None else self._team.take_notices()
 
     def visited(self) -> str | None:
         """Records that a person looks at the memory now. Returns the time before that, None for never. Changes no
@@ -316,6 +431,13 @@ class Memory:
         """
         return self._repository.change(reason, edit, kind=kind)
 
+    def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
+        """The pages that a change set would write or take away, where notes are pages; nothing is written. Errors as in
+        `apply`.
+        """
+        with self._guard:
+            return self._store.page_preview(change_set)
+
     def bring_in(
         self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
     ) -> tuple[_Result, ChangeSet]:
@@ -325,6 +447,51 @@ class Memory:
         asked: whether this memory's author asked for it, so that their `undo` undoes it.
         """
         return self._repository.bring_in(reason, edit, author=author, asked=asked)
+
+    def record_decision(self, id: str, reason: str) -> ChangeSet:
+        """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.
+
+        id: of the entry, 8 hexadecimal digits that no entry has. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        return self._repository.record_decision(id, reason)
+
+    @_of_the_log
+    def is_decision(self, done: ChangeSet) -> bool:
+        """Whether a change set is a decision that touches no note, or takes one back or repeats it."""
+        if done.kind == "decision" or not (done.empty and done.about):
+            return done.kind == "decision"
+        with self._guard:
+            return self._history.entry(done.about).change_set.kind == "decision"
+
+    # Trust
+
+    def elsewhere(self, since: str | None = None) -> Elsewhere:
+        """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time, and which notes
+        count as accepted. None: a day ago. Where the log cannot be read, nothing arrived.
+        """
+        from core.search.conditions import NEW_WITHIN, Elsewhere
+
+        since = since or iso(self._clock() - NEW_WITHIN)
+        return Elsewhere(self.arrivals.arrived_since(since), self.trust.judge())
+
+    def is_accepted(self, note: Note) -> bool:
+        """Whether a note, as it is given, counts as accepted here. Of many notes ask `trust.judge()` once."""
+        return self.trust.is_accepted(note)
+
+    def not_accepted(self, note: Note) -> bool:
+        """Whether a note comes from elsewhere and nobody of this machine accepted it as it is given."""
+        return not self.trust.is_accepted(note)
+
+    def accept(self, notes: Iterable[Note], *, accepted: bool = True) -> ChangeSet:
+        """Accepts notes as they are given, or takes that back, as one entry of the log that `undo` undoes; no note
+        changes. The change set has no id where nothing is to be done. Raises InvalidInputError where every note counts
+        as accepted, LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        return self.trust.accept(notes, accepted=accepted)
+
+    def unaccepted(self) -> tuple[Note, ...]:
+        """The visible notes that wait to be accepted."""
+        return self.trust.waiting()
 
     # Settings and saved searches
 
@@ -411,7 +578,15 @@ class Memory:
 
         syntax: whether the text may hold more than words; without it the whole text is words.
         """
-        return self._search.result(self.snapshot, text, limit, filters, new_since, stopped, settings, syntax)
+        beside = self.with_team()
+        search = partial(self._search.result, self.snapshot) if beside is None else beside.result
+        found = search(text, limit, filters, new_since, stopped, settings, syntax)
+        if beside is not None or not self.trust.asks:
+            return found
+        accepted = self.trust.judge()
+        return dataclasses.replace(
+            found, hits=tuple(dataclasses.replace(hit, accepted=accepted(hit.note)) for hit in found.hits)
+        )
 
     def explain(
         self,
@@ -429,7 +604,9 @@ class Memory:
         shown: how many hits the asker sees; `needed` is the score of the last of them. settings: other weights for
         this search alone. syntax: as in `search_result`.
         """
-        return self._search.explain(self.snapshot, text, note_id, filters, new_since, shown, settings, syntax)
+        beside = self.with_team()
+        explain = partial(self._search.explain, self.snapshot) if beside is None else beside.explain
+        return explain(text, note_id, filters, new_since, shown, settings, syntax)
 
     def judge_searches(
         self,
@@ -447,10 +624,11 @@ class Memory:
         return self._search.judge(self.snapshot, wanted, settings, new_since, stopped)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
-        """The search index, brought up to the present snapshot. progress: called with how many notes of how many are
-        read while a first index is built; an exception from it ends the building.
+        """The search index of this memory and the team's, brought up to their present notes. progress: called with how
+        many notes of how many are read while a first index is built; an exception from it ends the building.
         """
-        return self._search.index(self.snapshot, progress)
+        beside = self.with_team()
+        return self._search.index(self.snapshot, progress) if beside is None else beside.index(progress)
 
     def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
         """Prepares what searches need: index, its cache, phase vectors. Meant for a background thread, again after
@@ -460,7 +638,7 @@ class Memory:
 
     def keep_index(self) -> bool:
         """Writes the search index into the cache where that is worth it. Returns whether it was written."""
-        return self._search.keep()
+        return self._search.keep() if self._team is None else self._team.keep_index()
 
     # Recall
 
@@ -481,7 +659,13 @@ class Memory:
         syntax: whether the query may hold more than words, as in `search`; without it the whole text is words.
         Where it is not sure, `found` is False and `candidates` are the best notes, which do not count.
         """
-        return self._recall.recall(self.snapshot, query, nugget, session, record=record, syntax=syntax)
+        return self._recall.recall(
+            self.snapshot, query, nugget, session, record=record, syntax=syntax, beside=self.with_team()
+        )
+
+    def count_recall(self, note_id: str, session: str) -> None:
+        """Counts that a note answered a recall, once a session, where that is possible."""
+        self._recall.count(self.snapshot, note_id, session)
 
     def count_waiting(self) -> bool:
         """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` and `refresh`
@@ -527,7 +711,8 @@ class Memory:
     @property
     def uncounted_recalls(self) -> int:
         """How many recalls of this run were answered but could not be counted."""
-        return self._recall.uncounted
+        team = None if self._team is None else self._team.memory
+        return self._recall.uncounted + (0 if team is None else team.uncounted_recalls)
 
     # The log
 
@@ -636,14 +821,26 @@ class Memory:
         """
         with self._guard:
             self._repository.reconcile()
-            return self._history.undo(what, part)
+            return self._followed(self._history.undo(what, part))
+
+    def _followed(self, turned: ChangeSet) -> ChangeSet:
+        """Which notes count as accepted may hang on what was undone or redone."""
+        if turned.empty:
+            self.trust.follow()
+        return turned
+
+    @_of_the_log
+    def next_turn(self, kind: Literal["undo", "redo"]) -> str:
+        """When what `undo` or `redo` without an id takes back was made, ISO 8601; "" where there is nothing."""
+        with self._guard:
+            return self._history.next_turn(kind)
 
     @_of_the_log
     def redo(self, what: str | None = None) -> ChangeSet:
         """Redoes what was undone; None: what this author undid last. Errors as in `undo`."""
         with self._guard:
             self._repository.reconcile()
-            return self._history.redo(what)
+            return self._followed(self._history.redo(what))
 
     @_of_the_log
     def taken_back(self) -> frozenset[str]:
@@ -874,6 +1071,7 @@ class Memory:
                 runs = self.log(limit=RUNS, author="reflection") if unattended else ()
                 back = undone_changes(runs, self.taken_back()) if runs else ()
                 draft = self.draft()
+                accepted = self.trust.judge()
             result = reflect(
                 draft,
                 self.settings.reflection,
@@ -888,6 +1086,7 @@ class Memory:
                 scope=scope,
                 type=type,
                 subject=subject,
+                accepted=accepted,
                 progress=progress,
             )
             if not dry_run:
@@ -914,7 +1113,9 @@ class Memory:
         """
         if self.pages is not None:
             raise InvalidInputError(
-                "Claude Code reads these pages itself, so nothing is promoted from them",
+                "nothing is promoted from the notes of a team"
+                if is_team_folder(self.pages)
+                else "Claude Code reads these pages itself, so nothing is promoted from them",
                 code=ErrorCode.NO_PLACE,
                 where=str(self.pages),
                 kept="nothing was written",
@@ -950,6 +1151,7 @@ class Memory:
             now=self._repository.now,
             guard=self._guard,
             undone=lambda: undone_pages(self.log),
+            accepted=self.trust.judge,
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:

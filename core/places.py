@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from core.folder import GRAPH_FILE, MEMORY_PAGE, PAGES_HOME, PLACE_FILE, PROJECTS_FOLDER, pages_of
+from core.home import TEAM_NOTES
 
 
 def home_of(folder: Path) -> Path:
@@ -14,7 +15,11 @@ def home_of(folder: Path) -> Path:
     Raises StorageError for pages where there is no such place.
     """
     # All but a few are no such folder, and who starts the app waits for this.
-    by_name = folder.parent.parent.name == PROJECTS_FOLDER or os.path.lexists(folder / MEMORY_PAGE)
+    by_name = (
+        folder.parent.parent.name == PROJECTS_FOLDER
+        or folder.parts[-2:] == Path(TEAM_NOTES).parts
+        or os.path.lexists(folder / MEMORY_PAGE)
+    )
     if not by_name and not _has_home_outside(folder):
         return folder
     from core.storage.files.atomic import absolute_path

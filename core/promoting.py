@@ -20,6 +20,7 @@ from core.storage.journal.promotions import keep_target, kept_target, kept_targe
 
 if TYPE_CHECKING:
     from core.model.entry import Entry
+    from core.model.note import Note
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
@@ -61,6 +62,7 @@ def undone_pages(log: Callable[..., Iterable[Entry]]) -> frozenset[str]:
 class Promoter:
     """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
     files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read. undone: as `undone_pages`.
+    accepted: gives what tells which notes may be promoted, as far as where they come from goes.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Promoter:
         now: Callable[[], str],
         guard: AbstractContextManager[object],
         undone: Callable[[], Collection[str]] = frozenset,
+        accepted: Callable[[], Callable[[Note], bool]] = lambda: lambda note: True,
     ) -> None:
         self._settings = settings
         self._author = author
@@ -85,6 +88,7 @@ class Promoter:
         self._now = now
         self._guard = guard
         self._undone = undone
+        self._accepted = accepted
 
     def path(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
@@ -129,6 +133,7 @@ class Promoter:
                 accept=accept,
                 refuse=refuse,
                 author=self._author,
+                accepted=self._accepted(),
                 progress=progress,
             )
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 STATE_VARIABLE: Final = "NUGGETS_STATE"
+# A file of the cache that is another one whenever other notes count as accepted.
+ACCEPTED: Final = "accepted"
 _OFF: Final = "off"
 # The user's own variable for such folders, and where they are without it.
 _CACHES: Final = ("XDG_CACHE_HOME", "~/.cache")

@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from core.errors import partly_done
 from core.folder import PIPELINE_FILE
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from core.briefing import Briefing, Orderer
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
     from core.model.masks import Masks
+    from core.model.note import Note
     from core.model.progress import Progress
-    from core.search.signals import Ranked, Signals, SignalSource
+    from core.pipeline.recall.source import PipelineSignals
+    from core.search.results import FoundPassage
+    from core.search.signals import OpenChange, Ranked, Signals
     from core.storage.masking.mask import Place
 
 
@@ -31,32 +39,135 @@ def _milliseconds() -> int:
 class _Signals:
     """What the pipeline of a folder knows of notes, for searches; it is loaded once there is one."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._path = os.path.join(home, PIPELINE_FILE)
-        self._source: SignalSource | None = None
+    def __init__(self, memory: Memory, patient: bool) -> None:
+        self._memory = memory
+        self._patient = patient
+        self._path = os.path.join(memory.home, PIPELINE_FILE)
+        self._source: PipelineSignals | None = None
 
     def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
         """See `SignalSource`."""
-        source = self._source
-        if source is None or not os.path.isfile(self._path):
-            from core.search.signals import NO_SIGNALS
+        from core.search.signals import NO_SIGNALS
 
-            if not os.path.isfile(self._path):
-                return NO_SIGNALS
+        source = self._opened()
+        return NO_SIGNALS if source is None else source.signals(text, ranked)
+
+    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
+        """See `OpenChangeSource`."""
+        source = self._opened()
+        return {} if source is None else source.open_changes(note_id)
+
+    def passages(self, text: str, most: int) -> Sequence[FoundPassage]:
+        """See `PassageSource`."""
+        source = self._opened()
+        return () if source is None else source.passages(text, most)
+
+    def document_text(self, document_id: str) -> str:
+        """See `PassageSource`."""
+        source = self._opened()
+        return "" if source is None else source.document_text(document_id)
+
+    def _opened(self) -> PipelineSignals | None:
+        if not os.path.isfile(self._path):
+            return None
+        if self._source is None:
             from core.pipeline.recall.source import PipelineSignals
 
-            source = self._source = PipelineSignals(self._home)
-        return source.signals(text, ranked)
+            self._source = PipelineSignals(
+                self._memory.home,
+                note_of=lambda id: self._memory.snapshot.by_id.get(id),
+                patient=self._patient,
+            )
+        return self._source
 
 
-def open_memory(path: str | Path | None = None, **named: Any) -> Memory:
-    """Opens a memory whose searches know what its pipeline knows. Arguments and errors as of `Memory.open`."""
+def open_memory(path: str | Path | None = None, *, patient: bool = True, **named: Any) -> Memory:
+    """Opens a memory whose searches know what its pipeline knows. Arguments and errors as of `Memory.open`.
+
+    patient: whether a search waits a moment where settings name a model for it; `core.search.signals.waiting` says so
+    for single ones.
+    """
     from core.memory import Memory
 
     memory = Memory.open(path, **named)
-    memory.use_signals(_Signals(memory.home))
+    known = _Signals(memory, patient)
+    memory.use_signals(known)
+    memory.use_open_changes(known)
+    memory.use_passages(known)
     return memory
+
+
+def use_team_near(memory: Memory, start: Callable[[], str | Path]) -> None:
+    """Puts the team's notes that are in reach of a folder beside a memory; see `Memory.use_team`. Nothing is looked for
+    before it is wanted. start: gives the folder in which somebody works.
+    """
+    memory.use_team(lambda: _team_near(memory, start))
+
+
+def _team_near(memory: Memory, start: Callable[[], str | Path]) -> Memory | None:
+    from core.places import home_of
+    from core.team_folder import folder_in_reach, is_team_folder
+
+    if is_team_folder(memory.pages):
+        # The notes of one team have no other team's beside them.
+        return None
+    try:
+        folder = folder_in_reach(start(), memory.settings.team.folder, os.environ)
+    except FileNotFoundError:
+        # Who works in a folder that is gone is near nothing.
+        return None
+    if folder is None or folder in (memory.home, memory.folder) or home_of(folder) == memory.home:
+        return None
+    team = memory.open(folder, author=memory.author, reconcile=False, tolerant=True)
+    # Files of ours belong into no repository.
+    return team if team.pages is not None else None
+
+
+def briefing_of(
+    memory: Memory,
+    *,
+    now: datetime,
+    nugget: str = "",
+    tokens: int | None = None,
+    order: Orderer | None = None,
+) -> Briefing:
+    """What an agent should know at the start, of this memory and of what is accepted of the team's notes beside it,
+    each of these marked. Arguments as of `core.briefing.briefing`. Who puts notes in order, and the places, know of
+    one's own alone.
+    """
+    from dataclasses import replace
+
+    from core.briefing import DEFAULT_TOKENS, Order, briefing
+    from core.model.note import replace as with_fields
+
+    settings, room = memory.settings.promotion, DEFAULT_TOKENS if tokens is None else tokens
+    beside = memory.with_team()
+    if beside is None:
+        return briefing(
+            memory.snapshot, now=now, settings=settings, tokens=room, nugget=nugget, order=order,
+            accepted=memory.trust.judge(),
+        )  # fmt: skip
+
+    def of_team(note: Note) -> bool:
+        return beside.joined.whose(note.id) == "team"
+
+    def ordered(notes: Sequence[Note]) -> Order:
+        own = [note for note in notes if not of_team(note)]
+        found = Order(tuple(note.id for note in own)) if order is None else order(own)
+        return Order((*found.note_ids, *(note.id for note in notes if of_team(note))), found.line)
+
+    # What the team of this project keeps concerns it, whatever nugget it is in.
+    notes = (
+        with_fields(note, nugget_name=nugget) if nugget and of_team(note) else note
+        for note in beside.snapshot.notes
+    )
+    made = briefing(
+        replace(beside.snapshot, notes=tuple(notes)), now=now, settings=settings, tokens=room, nugget=nugget,
+        order=ordered, accepted=lambda note: beside.accepts(note.id),
+        mark=lambda note: "team" if of_team(note) else "",
+    )  # fmt: skip
+    own = {note.id for note in beside.joined.own.notes}
+    return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))
 
 
 class _OfMemory:
@@ -91,7 +202,7 @@ class Workspace:
         """Every problem, the memory's own first. Errors as `Memory.verify`."""
         from core.pipeline.writes.verify import drift
 
-        return (*self.memory.verify(progress), *drift(self.memory, now=self._now()))
+        return (*self.memory.verify(progress), *drift(self.memory, now=self._now(), faults_only=True))
 
     def repair(self) -> ChangeSet:
         """Repairs what can be repaired without asking. Returns what changed in the notes; of several change sets, the

@@ -10,19 +10,19 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
-from core.exchange import claude, page_text
-from core.exchange.dialect import NO_LINE, Line, Said
+from core.exchange import claude, page_text, pages
+from core.exchange.dialect import LINKED, NO_LINE, Line, Said
 from core.exchange.pages import links_of, names_of, prose, stem_of
-from core.exchange.records import SourceFile, as_texts, time_of
+from core.exchange.records import Reference, SourceFile, as_texts, time_of
 from core.model.infer import MetaInput
 from core.model.note import Note
 from core.text.wiki import is_slug
 
 INDEX: Final = claude.INDEX
 NUGGET: Final = "claude"
+WHOLE: Final = False
 _TITLE: Final = 200
 _HOOK: Final = 120
-_SLUG: Final = 60
 _META: Final = {
     "user": MetaInput(scope="user", source="agent_reflection"),
     "feedback": MetaInput(type="preference", source="agent_reflection"),
@@ -33,9 +33,6 @@ _OTHER: Final = MetaInput(source="agent_reflection")
 _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
 _ENTRY: Final = re.compile(r"\[([^\[\]\n]*)\]\(<?(?:\./)?([^()<>\n]+?\.(?:md|markdown))>?\)", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
-_UNSAFE: Final = re.compile(r"[^\w]+")
-# Names that Windows keeps for devices.
-_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
 @lru_cache(maxsize=4096)
@@ -60,7 +57,7 @@ def read_page(file: str, page: str) -> Said:
         meta=_META.get(kind, _OTHER),
         tags=(*filter(None, (kind,)), *as_texts(fields.get("tags"))),
         names=tuple(dict.fromkeys(names)),
-        links=tuple(links),
+        links=tuple(Reference(link, LINKED) for link in links),
         created=time_of(fields.get("created")),
         updated=time_of(modified) or time_of(fields.get("updated")),
     )
@@ -97,6 +94,11 @@ def changed_page(file: str, page: str, before: Note, after: Note) -> str:
         page = _with_content(file, page, after.content)
     if after.title not in (before.title, said.title):
         page = _with_title(file, page, after.title)
+    return page
+
+
+def with_links(file: str, page: str, added: Collection[Reference], gone: Collection[Reference]) -> str:
+    """The page itself: links with their reasons stand in no page of Claude Code."""
     return page
 
 
@@ -209,16 +211,7 @@ def kind_of(scope: str, type_: str, former: str) -> str:
 
 def file_for(title: str, taken: Collection[str]) -> str:
     """A name for a new page that no file has. taken: names in lower case."""
-    slug = _UNSAFE.sub("-", title.lower()).strip("-_")[:_SLUG].strip("-_") or "note"
-    while len(slug.encode()) > 2 * _SLUG:
-        slug = slug[:-1]
-    if _DEVICES.fullmatch(slug) or f"{slug}.md" == INDEX.lower():
-        slug = f"{slug}-note"
-    number, name = 1, f"{slug}.md"
-    while name in taken:
-        number += 1
-        name = f"{slug}-{number}.md"
-    return name
+    return pages.file_for(title, taken, stem_of(INDEX).lower())
 
 
 # MEMORY.md

@@ -1,19 +1,24 @@
 """How one program keeps notes as pages of Markdown: what a page says, and how it is changed and made. Pure.
 
-A module with these functions is a dialect: `claude_pages`.
+A module with these functions is a dialect: `claude_pages`, `team_pages`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from core.exchange.records import Reference
 from core.model.infer import MetaInput
 from core.model.note import Note
 
+# Why a note links to another where its page names no reason.
+LINKED: Final = "linked"
+
 
 class Said(NamedTuple):
-    """What a page says of its note. names: by which other pages link to it. links: the names that it links to.
+    """What a page says of its note. names: by which other pages link to it, the surest first. links: to which names it
+    links, and why. hidden: whether it says that its note is. nugget: "" for the dialect's. key: of a fact, "" for none.
     created, updated: ISO 8601, "" when it does not say.
     """
 
@@ -22,9 +27,12 @@ class Said(NamedTuple):
     meta: MetaInput = MetaInput()
     tags: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
+    links: tuple[Reference, ...] = ()
     created: str = ""
     updated: str = ""
+    hidden: bool = False
+    nugget: str = ""
+    key: str = ""
 
 
 class Line(NamedTuple):
@@ -41,25 +49,43 @@ NO_LINE = Line()
 
 
 class Dialect(Protocol):
-    """What is asked of a kind of pages. NUGGET: what the notes belong to. INDEX: the page that lists the others."""
+    """What is asked of a kind of pages. NUGGET: what the notes belong to.
+
+    WHOLE: whether a page says all of its note but recalls and times: tags, metadata, links, and whether it is hidden.
+    What a hidden note's page says stays in the folder then, and the memory has nothing of a note that the page has not.
+    """
 
     @property
     def NUGGET(self) -> str: ...
 
     @property
-    def INDEX(self) -> str: ...
+    def WHOLE(self) -> bool: ...
 
     def read_page(self, file: str, page: str, /) -> Said:
         """What a page says. Raises FormatError."""
 
     def changed_page(self, file: str, page: str, before: Note, after: Note, /) -> str:
-        """A page that says what became of a note; what stays as it was keeps its bytes. Raises FormatError."""
+        """A page that says what became of a note, its links aside; what stays as it was keeps its bytes. Raises
+        FormatError.
+        """
+
+    def with_links(
+        self, file: str, page: str, added: Collection[Reference], gone: Collection[Reference], /
+    ) -> str:
+        """A page that links to other names as well, and to some no more; the page itself where that is not said."""
 
     def new_page(self, file: str, note: Note, /) -> str:
-        """A page for a note that has none yet."""
+        """A page for a note that has none yet, without its links."""
 
     def file_for(self, title: str, taken: Collection[str], /) -> str:
         """A name for a new page that no file has. taken: names in lower case."""
+
+
+class Index(Protocol):
+    """What is asked of a kind of pages of which one lists the others and may have words of its own. INDEX: its name."""
+
+    @property
+    def INDEX(self) -> str: ...
 
     def own_words(self, index: str, files: Collection[str], /) -> str:
         """The index without the lines that point to pages."""

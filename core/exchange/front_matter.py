@@ -18,11 +18,12 @@ _ENDS: Final = frozenset(("---", "..."))
 _LONGEST: Final = 4000
 _DEEPEST: Final = 6
 _KEY: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#&*!|>%@`\[\]{},?:-][^:#]*?|-[^\s:#][^:#]*?)\s*:(?=\s|$)"""
+    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#&*!|>%@`\[\]{},?:-][^:#]*+|-[^\s:#][^:#]*+)\s*:(?=\s|$)"""
 )
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _BLOCK: Final = re.compile(r"([|>])([+-]?)(\d?)([+-]?)\s*(?:#.*)?")
-_COMMENT: Final = re.compile(r"\s+#.*$")
+# Only where the white space begins: from each place within a long run of it, it would be read to its end.
+_COMMENT: Final = re.compile(r"(?<!\s)\s+#.*$")
 _NUMBER: Final = re.compile(r"[-+]?(?:0|[1-9]\d{0,15})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 _UNPRINTABLE: Final = re.compile(
     "[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
@@ -188,7 +189,7 @@ class _Reader:
             return rest
         if rest[0] != "[" or rest[-1] != "]":
             raise self._error("has a list or map that does not end on its line, or is not read", start)
-        items = [item.strip() for item in _flow_items(rest[1:-1])]
+        items = [item.strip() for item in flow_items(rest[1:-1])]
         return [self._inline_item(item, start, depth) for item in items if item]
 
     def _inline_item(self, item: str, start: int, depth: int) -> Any:
@@ -200,7 +201,7 @@ class _Reader:
         return self._scalar(item, start) if item[0] in "\"'" else _plain(item)
 
 
-def _flow_items(inside: str) -> list[str]:
+def flow_items(inside: str) -> list[str]:
     """Items of a list between its brackets, cut at commas that stand in no quotation marks and no brackets."""
     found, item, quote, depth = [], "", "", 0
     for char in inside:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
@@ -16,11 +16,11 @@ _BOM: Final = "\ufeff"
 _FENCE: Final = "---"
 _ENDS: Final = ("---", "...")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\r?\n)*")
-_HEADING: Final = re.compile(r"#[ \t]+(\S.*?)[ \t]*(?:\r?\n|\Z)")
-_COMMENT: Final = re.compile(r"[ \t]+#.*$")
+_BLANK_START: Final = re.compile(r"[ \t]*\r?\n")
+_HEADING: Final = re.compile(r"#[ \t]+(\S.*)(?:\n|\Z)")
+_COMMENT: Final = re.compile(r"(?<![ \t])[ \t]+#.*$")
 # What every reader of YAML takes for a text, without quotation marks.
 _PLAIN: Final = re.compile(r"[^\W\d_](?:[^:#]|:(?=\S)|(?<=\S)#)*(?<![\s:])")
-_TRAILING: Final = re.compile(r"\s*\Z")
 # A page with more lines than this is compared by its ends alone: all else takes a time that grows with its square.
 _MOST_COMPARED: Final = 4000
 
@@ -67,8 +67,8 @@ def take_apart(page: str, title: str = "") -> Parts:
     if found and (not title or heading == title):
         lead = body[: found.end()] + _BLANK_LINES.match(body, found.end())[0]  # type: ignore[index]
     body = body[len(lead) :]
-    tail = _TRAILING.search(body)[0]  # type: ignore[index]
-    return Parts(bom, front, lead, body[: len(body) - len(tail)], tail, heading)
+    text = body.rstrip()
+    return Parts(bom, front, lead, text, body[len(text) :], heading)
 
 
 def _front_of(text: str) -> str:
@@ -152,10 +152,11 @@ def compared(before: list[str], after: list[str]) -> Iterator[tuple[str, int, in
 def with_heading(parts: Parts, title: str) -> Parts:
     """The page with another heading in the place of its own, or with one before its text where it has none."""
     newline = parts.newline
-    found = re.search(r"(?m)^(#[ \t]+)\S.*?([ \t]*)(?=\r?$)", parts.lead)
+    found = re.search(r"(?m)^(#[ \t]+)(\S.*)$", parts.lead)
     if found is None:
         return parts._replace(lead=f"{parts.lead}# {title}{newline}{newline}", heading=title)
-    lead = f"{parts.lead[: found.start()]}{found[1]}{title}{found[2]}{parts.lead[found.end() :]}"
+    behind = found[2][len(found[2].rstrip()) :]
+    lead = f"{parts.lead[: found.start()]}{found[1]}{title}{behind}{parts.lead[found.end() :]}"
     return parts._replace(lead=lead, heading=title)
 
 
@@ -165,7 +166,7 @@ def with_field(parts: Parts, name: str, value: str, *, inner: str = "", behind: 
     inner: the field within that one. behind: where the field is not there, it is put behind this one, else at the end.
     """
     lines = parts.front.split("\n")
-    last = next(at for at in range(1, len(lines)) if lines[at].rstrip() in _ENDS)
+    last = _fence_of(lines)
     end = "\r" if lines[0].endswith("\r") else ""
     at = _line_of(lines, name, 1, last)
     if at is None:
@@ -183,6 +184,53 @@ def with_field(parts: Parts, name: str, value: str, *, inner: str = "", behind: 
         elif lines[at].rstrip().endswith(":"):
             lines.insert(at + 1, f"  {inner}: {spelt(value)}{end}")
     return parts._replace(front="\n".join(lines))
+
+
+def field_lines(parts: Parts, name: str) -> list[str]:
+    """The lines of a field of the front matter, without their ends; none where it is not there."""
+    lines = parts.front.split("\n")
+    last = _fence_of(lines)
+    at = _line_of(lines, name, 1, last)
+    return [] if at is None else [line.rstrip("\r") for line in lines[at : _end_of(lines, at, last)]]
+
+
+def with_field_lines(parts: Parts, name: str, made: list[str], behind: Sequence[str] = ()) -> Parts:
+    """The page with other lines for a field of its front matter, which comes and goes with what stands in it.
+
+    made: none for a field that goes. behind: a new field goes behind the last of these that are there, else first.
+    """
+    end = "\r" if parts.newline == "\r\n" else ""
+    wanted = [line + end for line in made]
+    if not parts.front:
+        if not wanted:
+            return parts
+        front = "\n".join([_FENCE + end, *wanted, _FENCE + end, ""])
+        blank = not parts.lead + parts.text or _BLANK_START.match(parts.lead)
+        return parts._replace(front=front, lead=parts.lead if blank else f"{parts.newline}{parts.lead}")
+    lines = parts.front.split("\n")
+    last = _fence_of(lines)
+    at = _line_of(lines, name, 1, last)
+    if at is not None:
+        lines[at : _end_of(lines, at, last)] = wanted
+    else:
+        known = [place for one in behind if (place := _line_of(lines, one, 1, last)) is not None]
+        place = max((_end_of(lines, place, last) for place in known), default=1)
+        lines[place:place] = wanted
+    if not "".join(lines[1 : _fence_of(lines)]).strip():
+        return _without_front(parts)
+    return parts._replace(front="\n".join(lines))
+
+
+def _without_front(parts: Parts) -> Parts:
+    lead = _BLANK_START.sub("", parts.lead, count=1)
+    if not lead and _front_of(parts.text):
+        # It would be taken for front matter.
+        lead = parts.newline
+    return parts._replace(front="", lead=lead)
+
+
+def _fence_of(lines: list[str]) -> int:
+    return next((at for at in range(1, len(lines)) if lines[at].rstrip() in _ENDS), len(lines))
 
 
 def _line_of(lines: list[str], name: str, start: int, end: int) -> int | None:

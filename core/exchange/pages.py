@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import unquote
@@ -16,7 +17,10 @@ _WIKI: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|[^\[\]\n]{0,400})?\]\]
 _INLINE: Final = re.compile(r"\]\(<?([^()<>\s]{1,400}?\.(?:md|markdown))(?:#[^()<>\s]*)?>?\)", re.IGNORECASE)
 _TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
 _SIGNS_OF_CODE: Final = ("`", "~~~", "    ", "\t")
-_CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_TICKS: Final = re.compile(r"`+")
+_SLUG: Final = 60
+# Names that Windows keeps for devices.
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 
 
 def is_page(name: str) -> bool:
@@ -27,6 +31,25 @@ def is_page(name: str) -> bool:
 def stem_of(name: str) -> str:
     """A page's name without folders and suffix."""
     return PurePosixPath(name).stem
+
+
+def file_for(title: str, taken: Collection[str], reserved: str = "") -> str:
+    """A name for a page, made of its title, that no file has. taken: names in lower case. reserved: what no page is
+    called, without its suffix.
+    """
+    said = unicodedata.normalize("NFC", title.lower())
+    # Vowel signs and accents are marks beside their letters in many scripts.
+    kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LNM" else " " for char in said)
+    slug = "-".join(kept.split()).strip("-_")[:_SLUG].strip("-_") or "note"
+    while len(slug.encode()) > 2 * _SLUG:
+        slug = slug[:-1]
+    if _DEVICES.fullmatch(slug) or slug == reserved:
+        slug = f"{slug}-note"
+    number, name = 1, f"{slug}.md"
+    while name in taken:
+        number += 1
+        name = f"{slug}-{number}.md"
+    return name
 
 
 def names_of(file: SourceFile, fields: Mapping[str, Any], title: str) -> tuple[str, ...]:
@@ -45,7 +68,27 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
         return
     for number, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         if not code:
-            yield number, _CODE.sub(" ", line) if "`" in line else line
+            yield number, _without_code(line) if "`" in line else line
+
+
+def _without_code(line: str) -> str:
+    """A line with a space for each piece of code: what stands between two runs of as many backticks."""
+    runs = [found.span() for found in _TICKS.finditer(line)]
+    ends: dict[int, int] = {}
+    partners: list[int | None] = [None] * len(runs)
+    for at in reversed(range(len(runs))):
+        length = runs[at][1] - runs[at][0]
+        partners[at] = ends.get(length)
+        ends[length] = at
+    kept: list[str] = []
+    start = at = 0
+    while at < len(runs):
+        partner = partners[at]
+        if partner is not None:
+            kept.append(line[start : runs[at][0]])
+            start, at = runs[partner][1], partner
+        at += 1
+    return " ".join([*kept, line[start:]])
 
 
 def links_of(line: str) -> Iterator[str]:

@@ -20,6 +20,7 @@ from core.facts.recall_text import parse_recall_query
 from core.facts.resolve import ExactKeys, KeyIndex, Match, ResolvedKey, lacks_a_word
 from core.model.compare import alike
 from core.model.fact import Fact, FactConfig, Nugget
+from core.model.joined import Whose
 from core.model.judgement import Candidate, Judgement
 from core.model.snapshot import Snapshot
 from core.text.mask import all_masked
@@ -71,10 +72,33 @@ class AlsoHeld(msgspec.Struct, frozen=True):
 
 
 class OtherSide(msgspec.Struct, frozen=True):
-    """A note that says otherwise than the answer, while nobody decided which of them holds."""
+    """What says otherwise than the answer, while nobody decided which of them holds: a note, or a proposed change that
+    has no note yet, then with its id.
+    """
 
     note_id: str
     content: str
+    proposal_id: str = ""
+
+    @property
+    def id(self) -> str:
+        """Of the note, or of the proposal."""
+        return self.note_id or self.proposal_id
+
+
+class AnsweringPassage(msgspec.Struct, frozen=True):
+    """A part of a document that may answer. place: of the part in its document, from 0. score: as search has it.
+    likelihood: how likely it answers, in [0, 1]. sure: whether that is enough.
+    """
+
+    document_id: str
+    title: str
+    source: str
+    place: int
+    text: str
+    score: float
+    likelihood: float
+    sure: bool
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +113,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     of the question is missing. key: the key that was meant. via: "facts", "graph" or
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
-    answer. disputes: what the answer would replace.
+    answer. disputes: what the answer would replace. provisional: whether a model did not answer or time ran out, so
+    that the same recall may be answered better another time. whose, accepted: of what answers, as of `Hit`.
     """
 
     answer: str | None = None
@@ -109,7 +134,11 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...] = ()
     also: tuple[AlsoHeld, ...] = ()
     disputed_by: tuple[OtherSide, ...] = ()
+    passages: tuple[AnsweringPassage, ...] = ()
     disputes: tuple[OtherSide, ...] = ()
+    provisional: bool = False
+    whose: Whose = ""
+    accepted: bool = True
 
 
 class _Candidate(NamedTuple):

@@ -36,7 +36,7 @@ def create_note(
 
     Raises InvalidInputError for an empty title or a name that no nugget can have.
     """
-    nugget = nugget or DEFAULT_NUGGET
+    nugget = nugget or (draft.team.nugget if draft.team is not None else DEFAULT_NUGGET)
     known = draft.nugget_names()
     check_nugget_name(nugget, () if nugget in known else known)
     title = _title(title)

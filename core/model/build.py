@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from core.model.draft import Draft
@@ -31,11 +32,17 @@ def new_note(
     """
     given = tuple(tags)
     checked = (meta or MetaInput()).checked()
+    if draft.team is not None:
+        usual = draft.team.meta
+        checked = replace(
+            checked, scope=checked.scope or usual.scope, stability=checked.stability or usual.stability
+        )
     inferred = infer_meta(kind, title, content, given, checked, draft.rules, by_agent=by_agent)
     meaning = semantic_tags(kind, title, inferred.type, inferred.source)
+    id, page = draft.new_place(kind, nugget, title)
     return draft.put(
         Note(
-            id=draft.new_id(kind, nugget),
+            id=id,
             nugget_name=nugget,
             title=title,
             content=content,
@@ -53,6 +60,7 @@ def new_note(
                 "updated_at": draft.at,
                 "last_accessed_at": draft.at,
                 **vars(inferred),
+                "page": page,
                 **fields,
             },
         )

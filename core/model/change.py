@@ -15,8 +15,9 @@ from core.model.note import Note
 
 AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
 ChangeKind = Literal[
-    "edit", "hit", "reflection", "promotion", "import", "undo", "redo", "restore", "repair", "outside", "mask"
-]
+    "edit", "hit", "reflection", "promotion", "import", "undo", "redo", "restore", "repair", "outside", "mask",
+    "decision",
+]  # fmt: skip
 
 
 # How a caller without a terminal is called that does not say which agent it is.
@@ -120,6 +121,8 @@ class FileRepair(msgspec.Struct, frozen=True, kw_only=True):
 
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a memory's history. `at` is an ISO 8601 time in UTC.
+
+    A "decision" touches no note: what was decided is in the pipeline's database, under the id of its entry.
 
     `about`: the id of the change set that this one takes back, does again, restores or settles; "" for none.
     """

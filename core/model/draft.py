@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
 
 from core.model.change import (
     PERSON,
@@ -18,9 +19,12 @@ from core.model.change import (
 from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
-from core.model.note import Note, normalised_note, replace
+from core.model.note import Note, Page, normalised_note, replace
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
+
+if TYPE_CHECKING:
+    from core.model.infer import MetaInput
 
 
 class _Mirrors:
@@ -41,11 +45,25 @@ class _Mirrors:
         (self.hidden if note.hidden else self.visible).add(note.id)
 
 
+class TeamNames(Protocol):
+    """How the new notes of a team are named: each by its page, so that every machine knows it by the same id.
+
+    nugget: what they belong to where nobody says. meta: what is usual of them.
+    """
+
+    nugget: str
+    meta: MetaInput
+
+    def place(self, title: str, exists: Callable[[str], bool]) -> tuple[str, Page]:
+        """The id of a new note, and its page, on which nothing is written yet. exists: whether an id is in use."""
+
+
 class Draft:
     """A working copy that records what changed. It reads no clock and makes no random number of its own.
 
     now: the time that the changes bear. ids: gives 8 new hexadecimal digits at each call. rules: words for
-    inferring metadata. author: who says what is written. The snapshot itself never changes.
+    inferring metadata. author: who says what is written. team: how new notes are named where they are pages of a team.
+    The snapshot itself never changes.
     """
 
     def __init__(
@@ -56,6 +74,7 @@ class Draft:
         ids: Callable[[], str],
         rules: InferenceSettings | None = None,
         author: Author = PERSON,
+        team: TeamNames | None = None,
     ) -> None:
         self.snapshot = snapshot
         self.now = now
@@ -63,6 +82,7 @@ class Draft:
         self.ids = ids
         self.rules = rules or InferenceSettings()
         self.author = author
+        self.team = team
         self._notes: dict[str, Note | None] = {}
         self._namesakes: dict[int, str | None] = {}
         self._facts: dict[str, DraftFacts] = {}
@@ -138,6 +158,12 @@ class Draft:
     def drop_namesake(self, place: int) -> None:
         """Removes the note at this place of the snapshot, which has the id of another note."""
         self._namesakes[place] = None
+
+    def new_place(self, kind: str, nugget: str, title: str) -> tuple[str, Page | None]:
+        """An id that no note bears yet, and the page of the new note where notes are pages of a team."""
+        if self.team is None:
+            return self.new_id(kind, nugget), None
+        return self.team.place(title, lambda id: self.exists(id) or id in self._notes)
 
     def new_id(self, kind: str, nugget: str) -> str:
         """An id that no note bears yet."""

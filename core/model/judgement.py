@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from core.model.joined import Whose
+
 Judgement = Literal["found", "not sure", "nothing"]
 
 
@@ -13,7 +15,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A note that may answer a question. first_line: of its text. holds and lacks: words of the question.
 
     guessed: those of `holds` that count as another word, half typed or misspelt, each with that word.
-    likelihood: how likely it answers, in [0, 1].
+    likelihood: how likely it answers, in [0, 1]. whose, accepted: as of `Hit`.
     """
 
     note_id: str
@@ -24,3 +26,5 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     lacks: tuple[str, ...] = ()
     guessed: tuple[tuple[str, str], ...] = ()
     likelihood: float = 0.0
+    whose: Whose = ""
+    accepted: bool = True

@@ -1,4 +1,4 @@
-"""Names that become file names, ids, and times: checked and made in one place."""
+"""Names that become file names, ids, times, durations and counts: checked and made in one place."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ _ALIKE_ID: Final = 0.9
 _ALIKE_ID_END: Final = 0.85
 _COMPARED: Final = 64
 _MOST_NAMED: Final = 2
+# Seconds below which a duration is told in a unit of so many seconds.
+_STEPS: Final = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
+_MONTH: Final = 86_400 * 30.44
 
 
 def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
@@ -80,6 +83,24 @@ def parse_iso(text: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the largest unit that fits, rounded down: "now", "2 s", "5 min", "3 h", "12 d", "4 mo", "2 y"; "now"
+    for less than a second.
+    """
+    if seconds < 1:
+        return "now"
+    for limit, unit, name in _STEPS:
+        if seconds < limit:
+            return f"{int(seconds // unit)} {name}"
+    months = int(seconds // _MONTH)
+    return f"{months} mo" if months < 24 else f"{months // 12} y"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """A number with its noun: "1 note", "2,000 notes"."""
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:

@@ -141,6 +141,16 @@ def replace(note: Note, **changes: Any) -> Note:
     return msgspec.structs.replace(note, **changes)
 
 
+_NO_VECTOR: Final = VectorSpec()
+
+
+def uncounted(note: Note) -> Note:
+    """A note without what a counted recall changes: what it counts, and the recipe that nobody here answers from, which
+    is set right beside it.
+    """
+    return replace(note, hits=0, last_hit_session="", last_accessed_at="", vector=_NO_VECTOR)
+
+
 def to_file_dict(note: Note) -> dict[str, Any]:
     """The note as an object of the graph file: camelCase names, optional fields left out when unset."""
     shaped: dict[str, Any] = {}

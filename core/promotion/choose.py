@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from core.model.names import DEFAULT_NUGGET
@@ -13,6 +13,15 @@ from core.settings import PromotionSettings
 
 FIRST_SECTIONS: Final = ("learnings", "preferences")
 FIXED_SECTIONS: Final = ("learnings", "preferences", "assistant-self", "shared-context", "user")
+
+# Tells of a note whether it may be promoted, as far as where it comes from goes.
+Accepted = Callable[[Note], bool]
+NOT_ACCEPTED: Final = "from elsewhere, not accepted yet"
+
+
+def everything(_: Note) -> bool:
+    """Where nothing comes from elsewhere."""
+    return True
 
 
 def section_of(note: Note) -> str:

@@ -90,7 +90,9 @@ class Below(LeftOut):
 
 @dataclass(frozen=True)
 class HeldBack(LeftOut):
-    """A note that is recalled often and kept out: it is temporary, or looks to hold a secret. reason: which."""
+    """A note that is recalled often and kept out: it is temporary, looks to hold a secret, or comes from elsewhere and
+    was not accepted. reason: which.
+    """
 
     reason: str
     secret: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Final
 
@@ -20,7 +20,7 @@ from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
 from core.reflection.result import ProposedChange, ReflectionResult
 from core.reflection.rules import CLEANING, EVERY, Rule, add_links, merge_duplicates
-from core.reflection.select import needy_first
+from core.reflection.select import needy_first, pinned
 from core.reflection.steps import Step
 from core.reflection.view import PassView
 from core.settings import ReflectionSettings
@@ -44,6 +44,7 @@ def reflect(
     type: str | None = None,
     subject: str | None = None,
     author: Author = REFLECTION,
+    accepted: Callable[[Note], bool] = lambda note: True,
     progress: Progress | None = None,
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
@@ -55,16 +56,22 @@ def reflect(
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
     undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass
-    is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
+    is the same for the same snapshot. accepted: a note from elsewhere of which this is False is left as it is, like a
+    pinned one: its text gets into no other. progress: told how many notes of how many were looked through. Raises
     InvalidInputError for a negative limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
-    ordered = needy_first(draft.snapshot.notes, nugget=nugget, scope=scope, type=type, subject=subject)
+
+    def left_alone(note: Note) -> bool:
+        return pinned(note) or not accepted(note)
+
+    notes = (note for note in draft.snapshot.notes if not left_alone(note))
+    ordered = needy_first(notes, nugget=nugget, scope=scope, type=type, subject=subject)
     if accept is None and not refuse:
-        run = _Pass(draft, settings, undone_changes, progress, sure=sure)
+        run = _Pass(draft, settings, undone_changes, left_alone, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, undone_changes, progress, sure=sure)
+    rehearsal = _Pass(again, settings, undone_changes, left_alone, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = select_ids(ids, accept or ())
@@ -134,6 +141,7 @@ class _Pass:
         draft: Draft,
         settings: ReflectionSettings,
         undone_changes: Collection[Refusal],
+        left_alone: Callable[[Note], bool],
         progress: Progress | None = None,
         *,
         sure: bool = False,
@@ -142,7 +150,7 @@ class _Pass:
         self._sure = sure
         self._draft = draft
         self._settings = settings
-        self._view = PassView(draft, settings, undone_changes)
+        self._view = PassView(draft, settings, undone_changes, left_alone)
         self.caps = Caps(hide=settings.max_archived, merge=settings.max_merged)
         self.limit = settings.max_notes
         self.selected: list[str] = []

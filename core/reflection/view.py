@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from core.model.draft import Draft
 from core.model.note import Note
@@ -19,18 +19,26 @@ from core.settings import ReflectionSettings
 
 
 class PassView:
-    """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out."""
+    """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out.
+
+    left_alone: tells of a note that nothing may happen to, such as a pinned one.
+    """
 
     def __init__(
-        self, draft: Draft, settings: ReflectionSettings, undone_changes: Collection[Refusal] = ()
+        self,
+        draft: Draft,
+        settings: ReflectionSettings,
+        undone_changes: Collection[Refusal] = (),
+        left_alone: Callable[[Note], bool] = pinned,
     ) -> None:
         self._draft = draft
+        self._left_alone = left_alone
         self._undone_changes = frozenset(undone_changes)
         self._ids_undone = {id for id, _ in undone_changes}
         self._settings = settings
         self._vocabulary = TokenCache()
         visible = draft.snapshot.visible
-        self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
+        self._beside_pinned = _linked_with([note for note in visible if left_alone(note)], draft)
         self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
         self._contexts: dict[str, SharedContext] = {}
         self._rarity: Rarity | None = None
@@ -44,7 +52,7 @@ class PassView:
     def partner(self, id: str) -> Note | None:
         """A note that another may be merged with or linked to: not pinned, nor about to be archived."""
         note = self.visible(id)
-        return None if note is None or pinned(note) or self.low_value(note) else note
+        return None if note is None or self._left_alone(note) or self.low_value(note) else note
 
     def low_value(self, note: Note) -> tuple[str, float] | None:
         """Why a note is to be archived and how sure that is; None when it is worth keeping, or a person kept it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from core.model.note import normalise_tag
+from core.model.joined import Joined
+from core.model.note import Note, normalise_tag
 from core.model.snapshot import Snapshot
 from core.search.conditions import CHOICES, FIELDS, Condition, fault
 from core.search.query_syntax import QUOTES
@@ -32,7 +33,7 @@ _SYSTEM: Final = ("scope:", "type:")
 _UNITS: Final = ("d", "w", "mo", "y", "h")
 _FIELD_WORDS: Final[dict[str, str]] = {
     "tag": "with a tag",
-    "is": "hidden, pinned, new, fact, note, secret",
+    "is": "hidden, pinned, new, fact, note, secret, document",
     "updated": "changed: <30d, >1y, >2026-01-31",
     "scope": "of a scope",
     "type": "of a type",
@@ -47,13 +48,16 @@ _FIELD_WORDS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Offers:
-    """The values that a memory has for each field, as (value, how many notes have it), most frequent first."""
+    """The values that a memory has for each field, as (value, how many notes have it), most frequent first. whose:
+    where a team's notes are in reach.
+    """
 
     nugget: tuple[tuple[str, int], ...] = ()
     scope: tuple[tuple[str, int], ...] = ()
     type: tuple[tuple[str, int], ...] = ()
     subject: tuple[tuple[str, int], ...] = ()
     tag: tuple[tuple[str, int], ...] = ()
+    whose: tuple[tuple[str, int], ...] = ()
 
 
 class Completion(NamedTuple):
@@ -70,8 +74,11 @@ class Completion(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def offers_of(snapshot: Snapshot) -> Offers:
-    """What the visible notes of a snapshot offer; tags that say nugget, scope and type are left out."""
+def offers_of(snapshot: Snapshot, joined: Joined | None = None) -> Offers:
+    """What the visible notes of a snapshot offer; tags that say nugget, scope and type are left out. joined: the same
+    notes with a team's, where these are in reach.
+    """
+    snapshot = snapshot if joined is None else joined.snapshot
     notes = snapshot.visible
     tags: Counter[str] = Counter()
     for note in notes:
@@ -86,7 +93,13 @@ def offers_of(snapshot: Snapshot) -> Offers:
         type=_frequent(Counter(note.type for note in notes)),
         subject=_frequent(Counter(note.subject for note in notes)),
         tag=_frequent(own),
+        whose=() if joined is None else _whose(notes, joined),
     )
+
+
+def _whose(notes: Iterable[Note], joined: Joined) -> tuple[tuple[str, int], ...]:
+    found = Counter(joined.whose(note.id) for note in notes)
+    return ("team", found["team"] + found["both"]), ("mine", found["yours"] + found["both"])
 
 
 def complete(text: str, cursor: int, offers: Offers) -> tuple[Completion, ...]:
@@ -148,8 +161,8 @@ def _listed(field: str, bare: str, offers: Offers) -> list[tuple[str, int]]:
     if field in _EXAMPLES:
         begun = [bare + unit for unit in _UNITS] if field != "hits" and _NUMBER.fullmatch(bare) else []
         return [(value, 0) for value in dict.fromkeys([*_EXAMPLES[field], *begun])]
-    known: tuple[tuple[str, int], ...] = getattr(offers, field, ())
-    present = {value for value, _ in known}
+    known: tuple[tuple[str, int], ...] = offers.whose if field == "is" else getattr(offers, field, ())
+    present = {value for value, _ in known} | (set() if offers.whose else {"mine", "team"})
     others = ((value, 0) for value in CHOICES.get(field, ()) if value not in present)
     return [item for item in (*known, *others) if item[0] and not fault(field, item[0])]
 
@@ -167,7 +180,7 @@ def _fields(typed: str, start: int, end: int, offers: Offers) -> Iterator[Comple
             yield Completion(f"{field}:", start, end, _FIELD_WORDS[field])
     if len(bare) < 2:
         return
-    for value in CHOICES["is"]:
+    for value, _ in _listed("is", bare, offers):
         if value.startswith(bare):
             yield Completion(f"is:{value}", start, end, _about("is", value, 0))
     for value, count in offers.tag:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from core.model.joined import Whose
 from core.model.names import parse_iso
 from core.model.note import SCOPES, TYPES, Note, custom_tags, normalise_tag
 from core.text.tokens import fold, words
@@ -25,6 +26,10 @@ IS: Final[dict[str, str]] = {
     "fact": "a fact",
     "note": "a plain note",
     "secret": "with a possible secret",
+    "document": "a part of a document",
+    "mine": "your own",
+    "team": "the team's",
+    "unaccepted": "not accepted",
 }
 HAS: Final = ("links", "tags", "recalls")
 # Fields whose values are known beforehand.
@@ -54,7 +59,33 @@ _BEGUN_COUNT: Final = re.compile(r"[<>]?=?")
 _BEGUN_TIME: Final = re.compile(r"[<>]?=?[0-9]{0,4}m?|[<>]?=?[0-9]{4}-(?:[0-9]{1,2}-?)?[0-9]?")
 _PINNED: Final = "pinned"
 
-Check = Callable[[Note, datetime, str | None], bool]
+
+class Elsewhere(NamedTuple):
+    """What came from elsewhere. arrived: ids of notes that a sync brought or changed since the last visit. accepted:
+    whether a note counts as accepted.
+    """
+
+    arrived: Collection[str] = frozenset()
+    accepted: Callable[[Note], bool] = lambda note: True
+
+
+NOWHERE_ELSE: Final = Elsewhere()
+
+
+class Asked(NamedTuple):
+    """What beside a note itself decides whether it fulfils a condition.
+
+    now: with the time zone in which dates are meant. new_since: as the files hold times, the last visit. whose: of a
+    note, by its id.
+    """
+
+    now: datetime
+    new_since: str | None = None
+    whose: Callable[[str], Whose] = lambda id: "yours"
+    elsewhere: Elsewhere = NOWHERE_ELSE
+
+
+Check = Callable[[Note, Asked], bool]
 
 
 @dataclass(frozen=True)
@@ -68,10 +99,9 @@ class Condition:
     values: tuple[str, ...]
     negated: bool = False
 
-    def admits(self, note: Note, now: datetime, new_since: str | None = None) -> bool:
-        """Whether a note fulfils it. now: with its time zone, in which dates are meant; new_since: as the files
-        hold times, the last visit."""
-        return any(check(note, now, new_since) for check in self._checks) != self.negated
+    def admits(self, note: Note, asked: Asked) -> bool:
+        """Whether a note fulfils it."""
+        return any(check(note, asked) for check in self._checks) != self.negated
 
     @cached_property
     def _checks(self) -> tuple[Check, ...]:
@@ -119,14 +149,14 @@ def begun(field: str, value: str) -> bool:
 def _equal(read: Callable[[Note], str]) -> Callable[[str], Check]:
     def check_for(value: str) -> Check:
         wanted = fold(value)
-        return lambda note, now, new_since: fold(read(note)) == wanted
+        return lambda note, asked: fold(read(note)) == wanted
 
     return check_for
 
 
 def _tagged(value: str) -> Check:
     wanted = _tag_form(value)
-    return lambda note, now, new_since: any(_tag_form(tag) == wanted for tag in note.tags)
+    return lambda note, asked: any(_tag_form(tag) == wanted for tag in note.tags)
 
 
 @lru_cache(maxsize=20_000)
@@ -141,7 +171,7 @@ def _worded(read: Callable[[Note], str]) -> Callable[[str], Check]:
         wanted = words(value)
         needles = wanted or [" ".join(fold(value).split())]
 
-        def check(note: Note, now: datetime, new_since: str | None) -> bool:
+        def check(note: Note, asked: Asked) -> bool:
             text = read(note)
             folded = fold(text)
             if not all(needle in folded for needle in needles):
@@ -158,12 +188,15 @@ def _kind(value: str) -> Check:
     return _KINDS[value.casefold()]
 
 
-def _new(note: Note, now: datetime, new_since: str | None) -> bool:
+def _new(note: Note, asked: Asked) -> bool:
+    # What a sync brought was changed on another machine whenever that was; here it is news since it came.
+    if note.id in asked.elsewhere.arrived:
+        return True
     changed = [moment for stamp in (note.created_at, note.updated_at) if (moment := parse_iso(stamp))]
-    since = parse_iso(new_since) if new_since else None
+    since = parse_iso(asked.new_since) if asked.new_since else None
     if not changed:
         return False
-    return max(changed) > since if since else now - max(changed) <= NEW_WITHIN
+    return max(changed) > since if since else asked.now - max(changed) <= NEW_WITHIN
 
 
 def _holds_secret(note: Note) -> bool:
@@ -172,25 +205,32 @@ def _holds_secret(note: Note) -> bool:
     return bool(secrets_of(note))
 
 
+# With this begin the ids by which parts of documents are admitted; no note has such an id.
+DOCUMENT: Final = "\0document "
+
 _KINDS: Final[dict[str, Check]] = {
-    "hidden": lambda note, now, new_since: note.hidden,
-    "pinned": lambda note, now, new_since: _PINNED in map(_tag_form, note.tags),
+    "document": lambda note, asked: note.id.startswith(DOCUMENT),
+    "hidden": lambda note, asked: note.hidden,
+    "unaccepted": lambda note, asked: not asked.elsewhere.accepted(note),
+    "pinned": lambda note, asked: _PINNED in map(_tag_form, note.tags),
     "new": _new,
-    "fact": lambda note, now, new_since: note.is_fact,
-    "secret": lambda note, now, new_since: _holds_secret(note),
-    "note": lambda note, now, new_since: not note.is_fact,
+    "fact": lambda note, asked: note.is_fact,
+    "secret": lambda note, asked: _holds_secret(note),
+    "note": lambda note, asked: not note.is_fact and not note.id.startswith(DOCUMENT),
+    "mine": lambda note, asked: asked.whose(note.id) != "team",
+    "team": lambda note, asked: asked.whose(note.id) in ("team", "both"),
 }
 _HELD: Final[dict[str, Check]] = {
-    "links": lambda note, now, new_since: bool(note.links),
-    "tags": lambda note, now, new_since: bool(custom_tags(note)),
-    "recalls": lambda note, now, new_since: note.hits > 0,
+    "links": lambda note, asked: bool(note.links),
+    "tags": lambda note, asked: bool(custom_tags(note)),
+    "recalls": lambda note, asked: note.hits > 0,
 }
 
 
 def _counted(value: str) -> Check:
     sign, number = _count(value) or ("=", 0)
     compare = _SIGNS[sign or "="]
-    return lambda note, now, new_since: compare(note.hits, number)
+    return lambda note, asked: compare(note.hits, number)
 
 
 _SIGNS: Final[dict[str, Callable[[int, int], bool]]] = {
@@ -211,9 +251,9 @@ def _count(value: str) -> tuple[str, int] | None:
 
 def _timed(read: Callable[[Note], str]) -> Callable[[str], Check]:
     def check_for(value: str) -> Check:
-        def check(note: Note, now: datetime, new_since: str | None) -> bool:
+        def check(note: Note, asked: Asked) -> bool:
             moment = parse_iso(read(note))
-            return moment is not None and _in_time(value, moment, now)
+            return moment is not None and _in_time(value, moment, asked.now)
 
         return check
 

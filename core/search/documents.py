@@ -6,8 +6,8 @@ import hashlib
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Final
 
@@ -125,6 +125,40 @@ class Reader:
             length=math.sqrt(squares + PAIR_SHARE**2 * pair_squares),
             language=LANGUAGES.index(language),
         )
+
+    def copied(self) -> Reader:
+        """A reader that knows what this one does, and goes on by itself."""
+        return Reader(
+            self.stems.names[1:], self.words.names[1:], (known[1:] for known in self.stem_of.values())
+        )
+
+    def numbers_of(self, other: Reader) -> Callable[[Document], Document]:
+        """What turns documents that another reader read into such as this one reads."""
+        # No word and the numbers of words come in the order in which they are wanted.
+        stems: dict[int, int] = {NO_WORD: NO_WORD}
+        forms: dict[int, int] = {}
+
+        def number_of_stem(number: int) -> int:
+            if number not in stems:
+                stems[number] = self.stems.add(other.stems.names[number])
+            return stems[number]
+
+        def number_of_form(number: int, language: Language) -> int:
+            if number not in forms:
+                forms[number] = self.form(other.words.names[number])
+            # So that this language knows the word, as it would had it been read here.
+            self.stem(forms[number], language)
+            return forms[number]
+
+        def taken(document: Document) -> Document:
+            language = LANGUAGES[document.language]
+            return replace(
+                document,
+                words=array("i", [number_of_form(number, language) for number in document.words]),
+                stems=array("i", map(number_of_stem, document.stems)),
+            )
+
+        return taken
 
     def form(self, word: str) -> int:
         """The number of a word, a new one when it has none."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
+from core.model.joined import Whose
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.search.conditions import NOWHERE_ELSE, Elsewhere
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query_syntax import Clause, Question, parse_query
 from core.search.results import Breakdown, Explanation, Filters, Hit, NoteRank, Obstacle, SearchResult
@@ -25,6 +27,7 @@ from core.text.tokens import words
 
 if TYPE_CHECKING:
     from core.search.index_blocks import Blocks
+    from core.search.passages import PassageSource
     from core.search.phase_vectors import VectorRows, Vectors
     from core.search.ranking import Ranking
     from core.search.signals import SignalSource
@@ -43,6 +46,7 @@ _SHORTEST_HALF: Final = 3
 # Keys of so many phases take 256 KiB each; more only makes every search slow.
 _LARGEST_DIMENSION: Final = 2**20
 _USUAL: Final = SearchSettings()
+NOTHING_READ: Final[Mapping[str, Document]] = {}
 
 # Told how much of a work is done: how many of how many.
 Progress = Callable[[int, int], None]
@@ -68,6 +72,7 @@ class SearchIndex:
         self.synonyms: Synonyms = ()
         # Who knows more of the notes than their words; None for nobody.
         self.signals: SignalSource | None = None
+        self.passages: PassageSource | None = None
         self._guard = threading.Lock()
 
     # Following
@@ -83,7 +88,12 @@ class SearchIndex:
                 self._follow(snapshot, progress)
                 self._snapshot = snapshot
 
-    def _follow(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
+    def _follow(
+        self,
+        snapshot: Snapshot,
+        progress: Progress | None = None,
+        read: Mapping[str, Document] = NOTHING_READ,
+    ) -> None:
         known = self._entries
         changed = [
             (name, note)
@@ -96,7 +106,7 @@ class SearchIndex:
             self._build_first(changed, progress)
             self._read += len(changed)
         elif changed or gone:
-            self._amend(changed, gone)
+            self._amend(changed, gone, read)
 
     def _build_first(self, notes: list[tuple[str, Note]], progress: Progress | None) -> None:
         """Of all notes at once, which is several times faster than one by one."""
@@ -126,8 +136,10 @@ class SearchIndex:
         self._recent = []
         self._entries = {name: (note, row) for row, (name, note, _) in enumerate(read)}
 
-    def _amend(self, changed: list[tuple[str, Note]], gone: list[str]) -> None:
-        """A state that differs from the present one by some notes."""
+    def _amend(
+        self, changed: list[tuple[str, Note]], gone: list[str], read: Mapping[str, Document] = NOTHING_READ
+    ) -> None:
+        """A state that differs from the present one by some notes. read: documents that need not be read, by name."""
         from core.search.state import amended
 
         state = self._state
@@ -145,7 +157,7 @@ class SearchIndex:
             if entry is not None:
                 dead.append(entry[1])
             entries[name] = (note, len(state) + len(fresh))
-            fresh.append((note, self._reader.read(note)))
+            fresh.append((note, read.get(name) or self._reader.read(note)))
         self._read += len(fresh)
         if len(self._recent) + len(fresh) > max(_RECENT, len(state.base) // _RECENT_SHARE):
             kept = {row: document for row, (_, document) in enumerate(fresh, len(state))}
@@ -210,6 +222,28 @@ class SearchIndex:
         found.update(snapshot)
         return found
 
+    def joined(self, other: SearchIndex, snapshot: Snapshot) -> SearchIndex:
+        """An index over a snapshot that has the notes of this one, and such as another index has read. What it reads
+        and makes later is in neither of them.
+        """
+        from core.search.phase_vectors import OnlyRead
+
+        with self._guard:
+            state, reader, recent = self._state, self._reader.copied(), list(self._recent)
+            entries, vectors = dict(self._entries), self._kept
+        with other._guard:
+            known, others = other._state, other._reader
+        found = SearchIndex(None if vectors is None else OnlyRead(vectors))
+        found._reader, found._recent, found._entries = reader, recent, entries
+        if state is not None:
+            found._state = dataclasses.replace(state, stems=reader.stems)
+        if state is not None and known is not None:
+            found._follow(snapshot, read=_documents_of(known, others, reader, snapshot, entries))
+            found._snapshot = snapshot
+        else:
+            found.update(snapshot)
+        return found
+
     @property
     def read_anew(self) -> int:
         """How many notes were read and are in no `blocks` yet."""
@@ -255,7 +289,15 @@ class SearchIndex:
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
         ranking = self._ranking(self._state, text, filters, settings, stopped)
-        return SearchResult() if ranking is None else ranking.result(limit)
+        if ranking is None:
+            return SearchResult()
+        result = ranking.result(limit)
+        if self.passages is None or not limit:
+            return result
+        from core.search.passages import rank_passages
+
+        most = min(limit, ranking.settings.passages)
+        return replace(result, passages=rank_passages(ranking, self.passages, most))
 
     def begins(self, word: str) -> bool:
         """Whether a word that no note holds is one of theirs half typed."""
@@ -352,7 +394,9 @@ class SearchIndex:
         settings = settings or SearchSettings()
         _check(settings)
         query = parse_query(text, state.languages if state is not None else ())
-        if state is None or (explained is None and (not state.rows or query.empty)):
+        if state is None or (explained is None and query.empty):
+            return None
+        if not state.rows and explained is None and self.passages is None:
             return None
         from core.search.ranking import rank
 
@@ -367,6 +411,16 @@ class SearchIndex:
         if vectors is None or vectors.dimension != dimension:
             vectors = self._vectors = Vectors(dimension, self._kept)
         return vectors
+
+
+def _documents_of(
+    state: State, others: Reader, reader: Reader, snapshot: Snapshot, entries: Mapping[str, object]
+) -> dict[str, Document]:
+    """What an index has read of the notes of a snapshot that have no entry, in the numbers of a reader."""
+    rows = {state.digest(row): row for row in range(len(state)) if state.alive[row]}
+    take = reader.numbers_of(others)
+    wanted = ((name, rows.get(digest_of(note))) for name, note in named(snapshot) if name not in entries)
+    return {name: take(state.document(row)) for name, row in wanted if row is not None}
 
 
 def _parted(state: State, word: str) -> list[str]:
@@ -417,16 +471,23 @@ _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class QuestionFilters(Filters):
-    """Filters that a question narrows further. now, new_since: as `Question.admits` takes them."""
+    """Filters that a question narrows further. now, new_since, whose, elsewhere: as `Question.admits` takes them."""
 
     question: Question = _NOTHING
     now: datetime = _LONG_AGO
     new_since: str | None = None
+    whose: Callable[[str], Whose] = lambda id: "yours"
+    elsewhere: Elsewhere = NOWHERE_ELSE
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
         return super().admits(note) and self.question.admits(
-            note, now=self.now, new_since=self.new_since, include_hidden=self.include_hidden
+            note,
+            now=self.now,
+            new_since=self.new_since,
+            whose=self.whose,
+            elsewhere=self.elsewhere,
+            include_hidden=self.include_hidden,
         )
 
     @property
@@ -480,7 +541,7 @@ def search_question(
     else:
         found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
         result = SearchResult(found, "found" if found else "nothing", clauses=question.described())
-    if result.hits or question.empty or (stopped is not None and stopped()):
+    if result.hits or result.passages or question.empty or (stopped is not None and stopped()):
         return result
     from core.search.nearest import nearest_queries
 

@@ -63,7 +63,7 @@ def restored(blocks: Blocks) -> tuple[Segment, Reader] | None:
 def _sound(
     arrays: Mapping[str, NDArray[Any]], digests: int, stems: int, words: int, stem_of: NDArray[Any]
 ) -> bool:
-    """Whether every number lies where the engine may use it as an index."""
+    """Whether every number lies where the engine may use it: as an index, or in sums that stay finite."""
     rows, places = len(arrays["sizes"]), len(arrays["stems"])
     return (
         digests == rows * DIGEST_BYTES
@@ -79,6 +79,11 @@ def _sound(
         # Every document ends with no word: what looks at the next place may do so.
         and not arrays["stems"][arrays["starts"][1:] - 1].any()
         and not arrays["pair_shares"][arrays["starts"][1:] - 1].any()
+        and _between(arrays["shares"], 0, 1)
+        and _between(arrays["pair_shares"], 0, 1)
+        and _between(arrays["sizes"], 0, np.diff(arrays["starts"]))
+        # A note without stems has the length 0. One stem weighs 1, and a length near 0 is divided by.
+        and _between(arrays["lengths"], arrays["sizes"] > 0, 2 * arrays["sizes"])
     )
 
 
@@ -93,6 +98,11 @@ def _bounds(starts: NDArray[Any], rows: int, places: int) -> bool:
 
 def _within(numbers: NDArray[Any], end: int, begin: int = 0) -> bool:
     return not numbers.size or (int(numbers.min()) >= begin and int(numbers.max()) < end)
+
+
+def _between(values: NDArray[Any], least: object, most: object) -> bool:
+    """Whether all values lie from the least to the most allowed; what is no number does not."""
+    return bool(((values >= least) & (values <= most)).all())
 
 
 def _joined(names: Iterable[str]) -> bytes:

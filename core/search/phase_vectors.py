@@ -37,8 +37,8 @@ from core.search.scorers import VectorScores, pair_weights, stem_weights
 from core.search.state import Numbers, State, Values
 
 _WORD: Final = 64
-# 8,192 keys at D = 16,384.
-_KEPT_BYTES: Final = 32 * 2**20
+# 1,024 keys at D = 16,384: words that most notes use. Drawing the others again costs a tenth of making the vectors.
+_KEPT_BYTES: Final = 4 * 2**20
 # A in units of the heaviest weight. Measured at D = 16,384 on notes of 1 to 200 words of Zipf-like counts with their
 # pairs: the whole error is that of the noise, which is 1.6 times that of bare signs for 5 words, 1.15 times for 60.
 _DITHER: Final = 3.0
@@ -338,10 +338,14 @@ _BATCH: Final = 64
 
 
 class StoredVectors(Protocol):
-    """Finished vectors at one moment: the number of each digest's row, and all rows one after the other."""
+    """Finished vectors at one moment: the number of each digest's row, and all rows one after the other. listed: the
+    digests, those too whose row turns out to be damaged once it is read.
+    """
 
     @property
     def numbers(self) -> Mapping[bytes, int]: ...
+    @property
+    def listed(self) -> Collection[bytes]: ...
     @property
     def matrix(self) -> memoryview: ...
 
@@ -358,6 +362,26 @@ class VectorRows(Protocol):
 
     def prune(self, live: Collection[bytes]) -> bool:
         """Drops rows of other digests when they are many."""
+
+
+class OnlyRead:
+    """Rows that somebody else keeps: read here, and left as they are."""
+
+    def __init__(self, kept: VectorRows) -> None:
+        self._kept = kept
+
+    @property
+    def rows(self) -> StoredVectors:
+        """What is there now."""
+        return self._kept.rows
+
+    def append(self, digests: Sequence[bytes], rows: bytes) -> bool:
+        """Keeps nothing."""
+        return False
+
+    def prune(self, live: Collection[bytes]) -> bool:
+        """Drops nothing."""
+        return False
 
 
 class Vectors:
@@ -449,10 +473,13 @@ class Vectors:
         self._wanted.clear()
         first = [by_digest[digest] for digest in wanted if digest in by_digest]
         kept = self._rows()
-        known: Mapping[bytes, int] = {} if kept is None else kept.numbers
+        # A damaged row is found when a search reads it, which wants it then: to read all of them ahead would take the
+        # memory and the time that keeping them saves.
+        known: Collection[bytes] = () if kept is None else kept.listed
+        damaged = {row for row in first if kept is not None and state.digest(row) not in kept.numbers}
         for row in dict.fromkeys([*first, *rows[:_MADE_AHEAD]]):
             digest = state.digest(row)
-            if digest not in self._held and digest not in known:
+            if digest not in self._held and (digest not in known or row in damaged):
                 yield row, digest
 
     def _keep(self, made: Mapping[bytes, bytes]) -> None:

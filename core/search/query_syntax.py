@@ -25,8 +25,18 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from core.model.joined import Whose
 from core.model.note import Note, custom_tags
-from core.search.conditions import FIELDS, SINGLE, Condition, begun, fault
+from core.search.conditions import (
+    FIELDS,
+    NOWHERE_ELSE,
+    SINGLE,
+    Asked,
+    Condition,
+    Elsewhere,
+    begun,
+    fault,
+)
 from core.search.documents import LONGEST_WORD, is_content_word, text_tokens
 from core.text.languages import Language, language_of, serves_grammar, stem_in, with_umlauts_spelt_out
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
@@ -119,6 +129,12 @@ class Question:
         return bool(self.demanded or self.excluded or self.conditions)
 
     @property
+    def asks_elsewhere(self) -> bool:
+        """Whether what came from elsewhere decides about notes."""
+        wanted = (one.values for one in self.conditions if one.field == "is")
+        return any(value.casefold() in ("new", "unaccepted") for values in wanted for value in values)
+
+    @property
     def hidden(self) -> bool:
         """Whether hidden notes are asked for: without this none is admitted."""
         return any(
@@ -140,18 +156,22 @@ class Question:
         *,
         now: datetime,
         new_since: str | None = None,
+        whose: Callable[[str], Whose] = lambda id: "yours",
+        elsewhere: Elsewhere = NOWHERE_ELSE,
         include_hidden: bool = False,
         haystack: str | None = None,
     ) -> bool:
         """Whether a note may be a hit.
 
         now: with the time zone in which dates are meant. new_since: the last visit as the files hold times, for
-        is:new; None: a day ago. include_hidden: hidden notes too, though they are not asked for. haystack: the note's
-        text as `haystack_of` makes it, where it is at hand.
+        is:new; None: a day ago. whose: a note is, by its id, for is:team.
+        elsewhere: what came from there, for is:new and is:unaccepted. include_hidden: hidden notes too, though they
+        are not asked for. haystack: the note's text as `haystack_of` makes it, where it is at hand.
         """
         if note.hidden and not (include_hidden or self.hidden):
             return False
-        if not all(condition.admits(note, now, new_since) for condition in self.conditions):
+        asked = Asked(now, new_since, whose, elsewhere)
+        if not all(condition.admits(note, asked) for condition in self.conditions):
             return False
         if not (self.demanded or self.excluded):
             return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -170,6 +170,39 @@ class Judge:
             lone=self._nowhere and second < _LITTLE,
         )
 
+    def likelihood_of_text(
+        self, stems: Collection[str], title: Collection[str], length: int, *, verbatim: bool
+    ) -> float:
+        """How likely a text that is no note answers if it ranks best, in [0, 1]. stems, title: of it and its title."""
+        if verbatim:
+            return _VERBATIM_LIKELIHOOD
+        if not self._query_weight:
+            return 0.0
+        terms = self._ranking.terms
+
+        def held_in(present: Collection[str]) -> list[float]:
+            # What no note holds may stand in a text beside them.
+            known = ({term.stem: 1.0, **some} for term, (_, some) in zip(terms, self._words, strict=True))
+            return [
+                weight * max((sure for name, sure in some.items() if name in present), default=0.0)
+                for some, (weight, _) in zip(known, self._words, strict=True)
+            ]
+
+        held = held_in(stems)
+        lacking = {term.stem for term, found in zip(terms, held, strict=True) if not found}
+        second = min((sum(held) - max(held)) / _SECOND, 1.0)
+        return by_rule(
+            Evidence(
+                coverage=sum(held) / self._query_weight,
+                second=second,
+                titled=sum(held_in(title)) / self._query_weight,
+                length=length,
+                notes=self._ranking.state.total,
+                held=min(sum(held) / _ENOUGH, 1.0),
+                lone=second < _LITTLE and any(not is_everyday(name) for name in lacking),
+            )
+        )
+
     def _held(self, row: int) -> list[float]:
         """Of each word of the query the weight that a note holds."""
         names = self._ranking.state.stems.names
@@ -308,7 +341,7 @@ class Ranking:
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
     to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the
     cosines of rows whose phase vectors were read. signals: by row, what is known beside the words; cut_short: not all
-    of it was looked up in time. candidates: rows of the hits, in no order.
+    of it was looked up in time; more: it takes a moment. candidates: rows of the hits, in no order.
     """
 
     state: State
@@ -331,6 +364,7 @@ class Ranking:
     measured: Mapping[int, float]
     signals: Mapping[int, Sequence[Signal]]
     cut_short: bool
+    more: bool
     blends: Values
     candidates: Numbers
 
@@ -358,6 +392,7 @@ class Ranking:
             spellings=spellings(self.terms),
             nowhere=nowhere(self.terms),
             cut_short=self.cut_short,
+            more=self.more,
         )
 
     @cached_property
@@ -390,8 +425,11 @@ class Ranking:
             sum(one.worth for one in self.exact.values() if row in one.rows),
             0.0,
         )
+        known = self.signals.get(row)
+        if not known:
+            return parts
         before = _blend(*parts)
-        return parts._replace(signals=after(self.signals.get(row, ()), before) - before)
+        return parts._replace(signals=after(known, before) - before)
 
     def _above_the_line(self, rows: Sequence[int]) -> int:
         """How many of the best rows stand above the line: none unless the search found something; then the best one
@@ -580,7 +618,7 @@ def rank(
         if asked_to_stop():
             return None
         own = text.phrase | text.title | text.same | (text.coverage > 0)
-        told = _asked_signals(state, source, query.phrase, blends, own, candidates, outsider)
+        told = _asked_signals(state, source, query.phrase, blends, text, own, candidates, outsider)
         signals = {state.rows[id]: some for id, some in told.of_notes.items() if some and id in state.rows}
         for row, given in signals.items():
             blends[row] = blends[row] + (after(given, float(blends[row])) - blends[row])
@@ -607,6 +645,7 @@ def rank(
         measured=dict(zip(rows.tolist(), read.tolist(), strict=True)),
         signals=signals,
         cut_short=told.cut_short,
+        more=told.more,
         blends=blends,
         candidates=_admitted(state, candidates, filters),
     )
@@ -617,6 +656,7 @@ def _asked_signals(
     source: SignalSource,
     text: str,
     blends: Values,
+    text_scores: TextScores,
     own: Mask,
     rows: Numbers,
     outsider: int | None,
@@ -624,7 +664,10 @@ def _asked_signals(
     """What a source says. own: the rows that hold words of the query itself. outsider: a row beside the best."""
     best = sorted(greatest(state, blends, rows, MOST_RANKED).tolist(), key=lambda row: -blends[row])
     told = [*best, *(() if outsider is None else (outsider,))]
-    ranked = [Ranked(state.notes[row], float(blends[row]), bool(own[row])) for row in told]
+    covered = np.minimum(text_scores.coverage, 1.0)
+    ranked = [
+        Ranked(state.notes[row], float(blends[row]), bool(own[row]), float(covered[row])) for row in told
+    ]
     return source.signals(text, ranked)
 
 

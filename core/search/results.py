@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from core.model.joined import Whose
 from core.model.judgement import Judgement
 from core.model.note import Note, normalise_tag
 from core.search.query_syntax import Clause
 
+if TYPE_CHECKING:
+    from core.search.signals import Signal
+
+T = TypeVar("T")
 Line = Literal["vector", "text", "boost", "associative", "links", "exact", "signals"]
 ReasonKind = Literal[
     "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise",
     "durable", "scope", "confidence", "note", "link", "exact",
-    "hint", "entity", "constraint", "gravity", "hub", "resolution",
+    "hint", "entity", "constraint", "gravity", "hub", "resolution", "embedding", "rerank",
 ]  # fmt: skip
 Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
 
@@ -145,7 +150,8 @@ class Breakdown:
 class Hit:
     """A note with its place in the ranking. `rank` counts from 1; 0 marks an explained note that is no hit.
 
-    sure: whether it stands above the line; below it is what has something in common and is less likely.
+    sure: whether it stands above the line; below it is what has something in common and is less likely. whose: the
+    note is. accepted: False for a note that came with a repository, until somebody of this machine accepted it.
     """
 
     note: Note
@@ -153,6 +159,8 @@ class Hit:
     rank: int
     breakdown: Breakdown
     sure: bool = True
+    whose: Whose = ""
+    accepted: bool = True
 
 
 class ExactWords(NamedTuple):
@@ -160,6 +168,58 @@ class ExactWords(NamedTuple):
 
     text: str
     holders: int
+
+
+class FoundPassage(NamedTuple):
+    """A part of a document that shares words with a query, or is a hit by a signal with `at_least`.
+
+    place: of the part in its document, from 0. signals: what is known of it beside its words, as of notes.
+    """
+
+    document_id: str
+    title: str
+    source: str
+    place: int
+    text: str
+    nugget: str = ""
+    signals: tuple[Signal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a document as a hit. words, vector: the parts of its score after their weights, as those of a note;
+    they add up to `blend`, and what its signals add is a part of `vector`. A note has a little more: what it is, what
+    it is like and linked with.
+
+    coverage: share of the query that it holds, in [0, 1]. likelihood: how likely it answers, in [0, 1]. sure: whether
+    that is enough. matched: its words that matched, folded.
+    """
+
+    found: FoundPassage
+    words: float
+    vector: float
+    coverage: float
+    likelihood: float
+    sure: bool
+    matched: tuple[str, ...]
+
+    @property
+    def blend(self) -> float:
+        """The score by which it stands among the notes."""
+        return self.words + self.vector
+
+
+def merged(
+    hits: Sequence[T], passages: Sequence[Passage], blend_of: Callable[[T], float]
+) -> list[T | Passage]:
+    """Hits in their order, with each passage before the first hit that scores less."""
+    listed: list[T | Passage] = []
+    rest = list(passages)
+    for hit in hits:
+        while rest and rest[0].blend > blend_of(hit):
+            listed.append(rest.pop(0))
+        listed.append(hit)
+    return [*listed, *rest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +230,9 @@ class SearchResult:
     words that were asked for. clauses: how the query was read, and what became of its words, in plain words.
     spellings: words that no note holds, each with the word that was searched in its place. nowhere: words, everyday
     ones aside, that no note holds in any form. instead: queries that find something, where this one found no hit.
-    cut_short: whether time ran out before all was looked up that is known of the notes beside their words.
+    cut_short: whether time ran out before all was looked up that is known of the notes beside their words. more:
+    whether the same search finds out more for who waits (`signals.waiting`), or another time. passages: parts of
+    documents, best first; they take no place from a note, and `judgement` is of the notes alone.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -181,6 +243,13 @@ class SearchResult:
     nowhere: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
     cut_short: bool = False
+    more: bool = False
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def listed(self) -> list[Hit | Passage]:
+        """Hits and passages by score."""
+        return merged(self.hits, self.passages, lambda hit: hit.breakdown.blend)
 
 
 class NoteRank(NamedTuple):

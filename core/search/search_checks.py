@@ -9,8 +9,9 @@ from typing import Literal
 
 from core.model.saved_search import SavedSearch
 from core.model.snapshot import Snapshot
+from core.search.conditions import NOWHERE_ELSE, Elsewhere
 from core.search.index import SearchIndex, note_rank, question_filters
-from core.search.query_syntax import parse_question
+from core.search.query_syntax import Question, parse_question
 from core.settings import SearchSettings
 
 # Why the note that must be found is not among the first; "" when it is.
@@ -51,6 +52,7 @@ def run_search_checks(
     now: datetime,
     survivor: Callable[[str], str],
     new_since: str | None = None,
+    elsewhere: Callable[[Question], Elsewhere] = lambda question: NOWHERE_ELSE,
     stopped: Callable[[], bool] | None = None,
 ) -> Iterator[SearchCheckResult]:
     """Judges one search after the other, each when it is asked for, until `stopped` says yes.
@@ -59,7 +61,9 @@ def run_search_checks(
     that was not.
     """
     for search in searches:
-        wanted = question_filters(parse_question(search.query, index.excludes), now=now, new_since=new_since)
+        question = parse_question(search.query, index.excludes)
+        wanted = question_filters(question, now=now, new_since=new_since)
+        wanted = replace(wanted, elsewhere=elsewhere(question))
         note_id = survivor(search.must_find) if search.is_check else ""
         found = note_rank(index, snapshot, wanted, note_id, settings, stopped)
         if found is None or (stopped is not None and stopped()):

@@ -32,6 +32,8 @@ Shares = NDArray[np.float32]
 Values = NDArray[np.float64]
 
 DIGEST_BYTES: Final = 16
+# So many places are counted in one go.
+_BLOCK: Final = 1 << 18
 
 
 class Counts(NamedTuple):
@@ -125,10 +127,16 @@ class Segment:
 
     def document_counts(self, total: int) -> Small:
         """For each stem number below `total` in how many rows it stands."""
-        stems, owners = self.stems[self.order], self.owners[self.order]
-        first = np.ones(len(stems), dtype=bool)
-        first[1:] = (stems[1:] != stems[:-1]) | (owners[1:] != owners[:-1])
-        return np.bincount(stems[first], minlength=total).astype(np.int32)
+        found: Small = np.zeros(total, dtype=np.int32)
+        # Of a large memory all places at once would take more memory than anything else that an index is built of.
+        for start in range(0, len(self.order), _BLOCK):
+            # The place before tells whether the first one is of another row; it is counted already.
+            places = self.order[max(start - 1, 0) : start + _BLOCK]
+            stems, owners = self.stems[places], self.owners[places]
+            first = np.full(len(places), not start)
+            first[1:] = (stems[1:] != stems[:-1]) | (owners[1:] != owners[:-1])
+            found += np.bincount(stems[first], minlength=total).astype(np.int32)
+        return found
 
     def superposed(self, rows: Numbers, table: Values, pairs: tuple[Numbers, Values], base: int) -> Values:
         """For each of some rows the inner product of its weights with those of a superposition.
@@ -231,6 +239,7 @@ class State:
     total: int = field(init=False)
     languages: tuple[Language, ...] = field(init=False)
     lengths: Values = field(init=False)
+    mean: float = field(init=False)
     saturation: Values = field(init=False)
     scales: Values = field(init=False)
     # Of the module `terms`.
@@ -254,6 +263,7 @@ class State:
             self, "languages", tuple(LANGUAGES[number] for number in np.flatnonzero(counts) if number)
         )
         object.__setattr__(self, "total", total)
+        object.__setattr__(self, "mean", mean)
         object.__setattr__(self, "lengths", lengths)
         object.__setattr__(self, "saturation", _K1 * (1 - _B + _B * sizes / mean))
         object.__setattr__(self, "scales", np.where(lengths > 0, lengths, 1.0) ** -_LENGTH_POWER)
@@ -354,6 +364,14 @@ class State:
     def bm25(self, found: Counts) -> Values:
         """BM25 of one stem for the rows that hold it, without its rarity."""
         return np.asarray(found.counts * (_K1 + 1) / (found.counts + self.saturation[found.rows]))
+
+    def bm25_of(self, count: int, size: int) -> float:
+        """The same for a text that is no note. size: its stems, repeats counted."""
+        return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * size / self.mean))
+
+    def scale_of(self, length: float) -> float:
+        """What an inner product with the vector of a text that is no note is multiplied by; see `scales`."""
+        return float((length or 1.0) ** -_LENGTH_POWER)
 
     def superposed(self, rows: Numbers, weights: Mapping[int, float], pairs: Mapping[int, float]) -> Values:
         """For each of some rows the inner product with a superposition of stems and pairs, as `pair_code` names them.

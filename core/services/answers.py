@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from core.errors import NuggetsError
+from core.home import OFF
 from core.model.fact import Nugget
-from core.model.note import Note, VectorSpec
+from core.model.note import Note, uncounted
 from core.model.note_origin import disputed_note
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
+from core.services.trust import Trust
 from core.settings import Settings
 from core.storage.cache import answers
 from core.storage.cache.answers import Answer, State, digest
@@ -34,6 +36,7 @@ from core.user_folders import cache_folder
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
+    from core.search.signals import OpenChange
 
 Presented = tuple[int, Sequence[bytes]]
 """How a recall is shown: the exit code, and the texts of `Answer`."""
@@ -42,7 +45,6 @@ Entries = dict[bytes, tuple[bytes, int, bytes]]
 
 # Of more facts, those of the first nuggets are answered ahead.
 _MOST_FACTS: Final = 20_000
-_NO_VECTOR: Final = VectorSpec()
 _MOST_ASKED: Final = 256
 # Longer questions are not kept.
 _LONGEST_ASKED: Final = 2000
@@ -50,17 +52,23 @@ _TROUBLE: Final = (OSError, ValueError, struct.error, OverflowError, MemoryError
 
 
 class AnswersMadeAhead:
-    """The answers of one memory. ask: recalls without counting, over a snapshot, in one nugget or all."""
+    """The answers of one memory. ask: recalls without counting, over a snapshot, in one nugget or all. open_changes: of
+    notes, by id.
+    """
 
     def __init__(
         self,
         repository: Repository,
         settings: Callable[[], Settings],
         ask: Callable[[Snapshot, str, str | None], Recall],
+        open_changes: Callable[[], Mapping[str, Sequence[OpenChange]]],
+        trust: Trust,
     ) -> None:
         self._repository = repository
+        self._trust = trust
         self._settings = settings
         self._ask = ask
+        self._open_changes = open_changes
         self._home = os.fspath(repository.home)
 
     @cached_property
@@ -125,7 +133,8 @@ class AnswersMadeAhead:
         """Makes what is missing, for the memory as it is now, and keeps it; whether it is kept and the files are still
         so. present: how a recall is shown. asked: questions, each with the nugget in which it is asked, None for all.
         """
-        if self._folder is None:
+        # Those whose settings name a team's notes have them asked as well, wherever they are.
+        if self._folder is None or self._settings().team.folder.strip().casefold() not in ("", OFF):
             return False
         with contextlib.suppress(*_TROUBLE, NuggetsError):
             return self._keep(self._folder, present, list(asked))
@@ -147,7 +156,10 @@ class AnswersMadeAhead:
             return False
         if not claim_cache_folder(Path(folder), self._repository.home):
             return False
-        version, content = answers.code_version(), _content(snapshot, self._settings(), looked)
+        version, content = (
+            answers.code_version(),
+            _content(snapshot, self._settings(), looked, self._trust.state()),
+        )
         with self._known(folder, version) as known:
             if known is None or known.content != content:
                 # Nobody waits for answers that take a while to be made.
@@ -217,7 +229,9 @@ class AnswersMadeAhead:
 
     def _of_facts(self, snapshot: Snapshot, former: Entries, present: Present) -> Entries:
         entries: Entries = {}
-        nuggets = [_Keyed(nugget, snapshot) for nugget in snapshot.nuggets if nugget.facts]
+        changes = self._open_changes()
+        accepted = self._trust.judge()
+        nuggets = [_Keyed(nugget, snapshot, changes, accepted) for nugget in snapshot.nuggets if nugget.facts]
         total = 0
         holders: dict[str, list[_Keyed]] = {}
         for one in nuggets:
@@ -273,6 +287,8 @@ class AnswersMadeAhead:
             found = self._ask(snapshot, text, nugget)
         except NuggetsError:
             return None
+        if found.provisional:
+            return None
         code, texts = present(text, found)
         key = counted_key(found, snapshot.by_id.get(found.note_id) if found.note_id else None) or ""
         return found, Answer(code, found.found, found.nugget_name, key, found.note_id or "", texts).packed()
@@ -281,8 +297,16 @@ class AnswersMadeAhead:
 class _Keyed:
     """The keys of a nugget that answer something, by their folded text, and of what the answers are made."""
 
-    def __init__(self, nugget: Nugget, snapshot: Snapshot) -> None:
+    def __init__(
+        self,
+        nugget: Nugget,
+        snapshot: Snapshot,
+        changes: Mapping[str, Sequence[OpenChange]],
+        accepted: Callable[[Note], bool],
+    ) -> None:
         self.nugget = nugget
+        self._accepted = accepted
+        self._changes = changes
         self.groups: dict[str, list[tuple[int, str]]] = {}
         self._notes = snapshot.fact_notes
         self._disputing = snapshot.disputing
@@ -300,9 +324,12 @@ class _Keyed:
             note = self._notes.get((self.nugget.name, key))
             yield f"{place} {note.id if note is not None else ''}"
             yield key
+            if note is not None and not self._accepted(note):
+                yield "not accepted"
             if note is not None:
                 sides = (*self._disputing.get(note.id, ()), self._by_id.get(disputed_note(note)))
                 yield from (repr((one.id, one.hidden, one.content)) for one in sides if one is not None)
+                yield from map(repr, self._changes.get(note.id, ()))
 
 
 def _copy(folded: str, one: _Keyed, entries: Entries) -> None:
@@ -315,25 +342,21 @@ def _copy(folded: str, one: _Keyed, entries: Entries) -> None:
 
 
 def _content(
-    snapshot: Snapshot, settings: Settings, looked: Mapping[str, tuple[answers.Version, bytes]]
+    snapshot: Snapshot,
+    settings: Settings,
+    looked: Mapping[str, tuple[answers.Version, bytes]],
+    accepted: object,
 ) -> bytes:
-    """What decides all answers: the memory without what recalls change, the settings, and what the pipeline knows of
-    the notes. looked: the versions of the files.
+    """What decides all answers: the memory without what recalls change, the settings, which notes count as accepted,
+    and what the pipeline knows of the notes. looked: the versions of the files.
     """
-    parts = [repr(replace(settings, problems=(), defaulted=(), unknown=()))]
+    parts = [repr(replace(settings, problems=(), defaulted=(), unknown=())), repr(accepted)]
     if any(looked[answers.PIPELINE[0]][0]):
         parts += (repr(looked[name]) for name in (*answers.PIPELINE, "settings.toml", "agent.yaml"))
     for nugget in snapshot.nuggets:
         parts.append(repr((nugget.meta, nugget.problem, [(fact.key, fact.value) for fact in nugget.facts])))
-    parts += (repr(_uncounted(note)) for note in snapshot.notes)
+    parts += (repr(uncounted(note)) for note in snapshot.notes)
     return digest(*parts)
-
-
-def _uncounted(note: Note) -> Note:
-    """A note without what a counted recall changes: what it counts, and the recipe that nobody here answers from, which
-    is set right beside it.
-    """
-    return replace(note, hits=0, last_hit_session="", last_accessed_at="", vector=_NO_VECTOR)
 
 
 def _same_answers(before: Snapshot, after: Snapshot) -> bool:
@@ -341,7 +364,7 @@ def _same_answers(before: Snapshot, after: Snapshot) -> bool:
     if len(before.notes) != len(after.notes) or len(before.nuggets) != len(after.nuggets):
         return False
     for one, other in zip(before.notes, after.notes, strict=True):
-        if one is not other and _uncounted(one) != _uncounted(other):
+        if one is not other and uncounted(one) != uncounted(other):
             return False
     for nugget, newer in zip(before.nuggets, after.nuggets, strict=True):
         if nugget is newer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Final, NoReturn, Unpack
+from typing import Any, Final, Literal, NoReturn, Unpack
 
 import msgspec
 
@@ -39,9 +39,10 @@ from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
 OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
-    "edit", "reflection", "promotion", "import", "restore", "repair",
+    "edit", "reflection", "promotion", "import", "restore", "repair", "decision",
 )  # fmt: skip
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
+_TOLD: Final = {"undo": "undid", "redo": "redid"}
 _KEPT: Final = "nothing was written"
 _MOST_DIGITS: Final = 9
 _COUNTS: Final = (
@@ -163,7 +164,7 @@ class History:
             known = self._known(what)
             if known is None or what.kind == "hit":
                 # A recall stands in the log together with others; this one alone is meant.
-                return self._turn(what, what.id if known is None else "", "undo", f"undid: {what.reason}")
+                return self._turn(what, what.id if known is None else "", "undo", what.reason)
             entry = known
         elif what is None:
             entry = self._last_own()
@@ -193,7 +194,7 @@ class History:
         if wanted is not None:
             _check_parts(entry, wanted, count)
             numbers &= wanted
-        if not numbers and count:
+        if not numbers and (count or entry.undone):
             about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
             raise InvalidInputError(
                 "is already undone",
@@ -208,7 +209,7 @@ class History:
             change_set = last.change_set
         else:
             change_set = select_parts(entry.change_set, numbers)
-        return self._turn(change_set, about, "undo", f"undid: {entry.change_set.reason}", entry)
+        return self._turn(change_set, about, "undo", entry.change_set.reason, entry)
 
     def _undo_repair(self, entry: Entry) -> ChangeSet:
         """Puts the bytes back that were there before a file was repaired."""
@@ -256,7 +257,7 @@ class History:
         if wanted is not None:
             _check_parts(entry, wanted, count)
             numbers &= wanted
-        if not numbers:
+        if not numbers and (count or not entry.undone):
             return self._refuse_redo(entry.id if wanted is None else part_reference(entry.id, wanted, count))
         about = part_reference(entry.id, numbers, count)
         last = self._journal.turns(entry.id)[0]
@@ -286,7 +287,7 @@ class History:
         if undone.change_set.mends:
             self._refuse_redo_of_repair(undone.change_set.about)
         about = undone.change_set.about
-        return self._turn(undone.change_set, about, "redo", f"redid: {self._reason_of(about)}", undone)
+        return self._turn(undone.change_set, about, "redo", self._reason_of(about), undone)
 
     def _reason_of(self, about: str) -> str:
         """Why the entry was made that a scope names; the scope itself where the log does not tell any more."""
@@ -309,13 +310,15 @@ class History:
             )
         if entry.change_set.kind == "undo":
             return self._redo_of(entry)
-        return self._turn(entry.change_set, about, "undo", f"undid: {entry.change_set.reason}", entry)
+        return self._turn(entry.change_set, about, "undo", entry.change_set.reason, entry)
 
     def _turn(
         self, change_set: ChangeSet, about: str, kind: ChangeKind, reason: str, entry: Entry | None = None
     ) -> ChangeSet:
+        """reason: of what is turned; what has nothing to write bears it as it is, and its kind says the rest."""
         id, at = self._stamp()
-        inverse = change_set.inverse(id=id, at=at, author=self._author, reason=reason, kind=kind)
+        told = reason if change_set.empty else f"{_TOLD[kind]}: {reason}"
+        inverse = change_set.inverse(id=id, at=at, author=self._author, reason=told, kind=kind)
         inverse = msgspec.structs.replace(inverse, about=about)
         later = self._later(change_set, entry, about)
         try:
@@ -404,7 +407,7 @@ class History:
         for entry in self._own((*OWN_KINDS, "mask"), self.taken_back()):
             if entry.change_set.kind == "mask":
                 masked = masked or entry
-            elif not entry.undone and not entry.change_set.empty:
+            elif not entry.undone and (not entry.change_set.empty or entry.change_set.kind == "decision"):
                 if masked is not None:
                     self._refuse_to_pass(masked, entry)
                 return entry
@@ -413,6 +416,17 @@ class History:
             code=ErrorCode.NOTHING_TO_UNDO,
             remedy=ShowLog(others=True),
         )
+
+    def next_turn(self, kind: Literal["undo", "redo"]) -> str:
+        """When what `undo` or `redo` without an id takes back was made; "" where there is nothing. ISO 8601."""
+        try:
+            entry = self._last_own() if kind == "undo" else self._last_taken_back()
+        except NotFoundError:
+            return ""
+        except InvalidInputError as error:
+            # It refuses, and says why.
+            entry = self.entry(error.where)
+        return entry.change_set.at
 
     def _refuse_to_pass(self, masked: Entry, before: Entry) -> NoReturn:
         """Whoever undoes what they did last does not mean what they did before it."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
@@ -19,12 +20,17 @@ from core.model.note_origin import disputed_note
 from core.text.mask import all_masked
 
 if TYPE_CHECKING:
-    from core.facts.recall import OtherSide, Recall, Recaller
+    from core.facts.recall import AnsweringPassage, OtherSide, Recall, Recaller
     from core.model.draft import Draft
+    from core.model.joined import Whose
     from core.model.note import Note
     from core.model.snapshot import Snapshot
-    from core.search import Hit
+    from core.search import Filters, Hit, SearchIndex, SearchResult
+    from core.search.results import Passage
+    from core.search.signals import OpenChange, OpenChangeSource
     from core.services.search import SearchService
+    from core.services.team import JoinedSearch
+    from core.services.trust import Trust
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 # Chinese, Japanese and Korean signs begin here.
@@ -38,12 +44,41 @@ _NEARLY: Final = 0.05
 _CLOSE: Final = 0.05
 
 
+class _Searching(Protocol):
+    """Notes, with what searches them."""
+
+    @property
+    def snapshot(self) -> Snapshot: ...
+
+    def index(self) -> SearchIndex: ...
+
+    def result(
+        self, text: str, limit: int, filters: Filters | None = None, *, syntax: bool = True
+    ) -> SearchResult: ...
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """One's own notes alone."""
+
+    service: SearchService
+    snapshot: Snapshot
+
+    def index(self) -> SearchIndex:
+        return self.service.index(self.snapshot)
+
+    def result(
+        self, text: str, limit: int, filters: Filters | None = None, *, syntax: bool = True
+    ) -> SearchResult:
+        return self.service.result(self.snapshot, text, limit, filters, syntax=syntax)
+
+
 class RecallService:
     """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
     draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
     leave: leaves a recall of a fact and a note to who counts later, as `core.storage.waiting.put` takes it; whether it
-    could.
+    could. trust: tells what counts as accepted.
     """
 
     def __init__(
@@ -54,9 +89,12 @@ class RecallService:
         apply: Callable[[ChangeSet], ChangeSet],
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
+        trust: Callable[[], Trust],
         following: Callable[[], AbstractContextManager[object]] = nullcontext,
         leave: Callable[[str, str, str, str], bool] = lambda nugget, key, note, session: False,
     ) -> None:
+        # Who knows which changes wait for a person; None for nobody.
+        self.changes: OpenChangeSource | None = None
         # How many recalls of this run were answered and could not be counted.
         self.uncounted = 0
         self._search = search
@@ -64,6 +102,7 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
+        self._trust = trust
         self._following = following
         self._leave = leave
         # Facts are decoded for seconds the first time, and nothing else waits for that.
@@ -76,50 +115,129 @@ class RecallService:
         return Recaller()
 
     def recall(
-        self, snapshot: Snapshot, query: str, nugget: str | None, session: str, *, record: bool, syntax: bool
+        self,
+        snapshot: Snapshot,
+        query: str,
+        nugget: str | None,
+        session: str,
+        *,
+        record: bool,
+        syntax: bool,
+        beside: JoinedSearch | None = None,
     ) -> Recall:
-        """See `Memory.recall`."""
+        """See `Memory.recall`. beside: own notes and the team's, where there are such."""
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        found = _with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax))
+        found = self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax, beside))
+        found = self._marked(found, snapshot, beside)
         if record and found.found:
-            with self._guard:
-                self._record(found, session or self._default_session())
+            session = session or self._default_session()
+            if beside is not None and found.whose == "team":
+                beside.memory.count_recall(beside.joined.in_team[found.note_id or ""], session)
+            else:
+                with self._guard:
+                    self._record(found, session)
         return found
+
+    def count(self, snapshot: Snapshot, note_id: str, session: str) -> None:
+        """See `Memory.count_recall`."""
+        from core.facts.recall import Recall
+
+        note = snapshot.note(note_id)
+        with self._guard:
+            self._record(
+                Recall(found=True, key=note.key, nugget_name=note.nugget_name, note_id=note_id, via="graph"),
+                session,
+            )
 
     def answer(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
         """What a recall of these words alone is answered. Counts nothing; errors as in `recall`."""
-        return _with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
+        found = self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
+        return self._marked(found, snapshot, None)
 
-    def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool) -> Recall:
+    def _marked(self, found: Recall, snapshot: Snapshot, beside: JoinedSearch | None) -> Recall:
+        """The recall that says whose its answer and its candidates are, and which of them nobody accepted here."""
+        trust = self._trust()
+        if beside is None and not trust.asks:
+            return found
+        own = trust.judge()
+
+        def of(id: str | None) -> tuple[Whose, bool]:
+            if beside is not None:
+                return (beside.joined.whose(id), beside.accepts(id)) if id else ("yours", True)
+            note = snapshot.by_id.get(id) if id else None
+            return "", note is None or own(note)
+
+        candidates = tuple(
+            msgspec.structs.replace(one, whose=whose, accepted=accepted)
+            for one in found.candidates
+            for whose, accepted in [of(one.note_id)]
+        )
+        whose, accepted = of(found.note_id) if found.found else ("", True)
+        return msgspec.structs.replace(found, candidates=candidates, whose=whose, accepted=accepted)
+
+    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
+        """The changes of a note, or of all, that wait for a person; by the id of the note."""
+        return {} if self.changes is None else self.changes.open_changes(note_id)
+
+    def _with_other_sides(self, snapshot: Snapshot, found: Recall) -> Recall:
+        """The answer with what says otherwise, while nobody decided between them."""
+        note = snapshot.by_id.get(found.note_id) if found.note_id else None
+        if note is None:
+            return found
+        target = snapshot.by_id.get(disputed_note(note))
+        disputed = () if target is None or target.hidden else (target,)
+        disputes, disputing = _other_sides(disputed), snapshot.disputing.get(note.id, ())
+        waiting = _without_notes(self.open_changes(note.id).get(note.id, ()), disputing)
+        disputed_by = (*_other_sides(disputing), *waiting)
+        if not disputed_by and not disputes:
+            return found
+        return msgspec.structs.replace(found, disputed_by=disputed_by, disputes=disputes)
+
+    def _recalled(
+        self,
+        snapshot: Snapshot,
+        query: str,
+        nugget: str | None,
+        syntax: bool,
+        beside: JoinedSearch | None = None,
+    ) -> Recall:
         from core.facts.recall import Recall
         from core.search.query_syntax import parse_question
 
         question = parse_question(query) if syntax else None
         words = query if question is None else question.words
+        searched = _Searched(self._search, snapshot) if beside is None else beside
         with self._decoding:
-            found = self._recaller.recall(snapshot, words, nugget)
+            # Facts are one's own: a team has notes alone.
+            others = nugget is not None and nugget not in snapshot.nugget_names and beside is not None
+            if others and nugget in searched.snapshot.nugget_names:
+                found = Recall()
+            else:
+                found = self._recaller.recall(snapshot, words, nugget)
             if found.match is not None and found.match.kind == "fuzzy":
-                found = self._recall_unguessed(snapshot, words, nugget, found)
+                found = self._recall_unguessed(searched, snapshot, words, nugget, found)
         if found.found and (question is None or not question.narrow):
             return found
         missed = Recall(skipped=found.skipped)
-        answer = self._recall_by_search(snapshot, query, nugget, syntax, missed)
-        respelt = query if answer.found or syntax else self._search.index(snapshot).respelt(query)
+        answer = self._recall_by_search(searched, query, nugget, syntax, missed)
+        respelt = query if answer.found or syntax else searched.index().respelt(query)
         if respelt == query:
             return answer
-        other = self._recall_by_search(snapshot, respelt, nugget, syntax, missed)
-        return other if other.found or not answer.candidates else answer
+        other = self._recall_by_search(searched, respelt, nugget, syntax, missed)
+        return other if other.found or not (answer.candidates or answer.passages) else answer
 
-    def _recall_unguessed(self, snapshot: Snapshot, query: str, nugget: str | None, found: Recall) -> Recall:
+    def _recall_unguessed(
+        self, searched: _Searching, snapshot: Snapshot, query: str, nugget: str | None, found: Recall
+    ) -> Recall:
         """The recall, with words that are half typed ones of notes taken for no others."""
         from core.facts.recall_text import parse_recall_query
 
-        index = self._search.index(snapshot)
+        index = searched.index()
         begun = {word for word in parse_recall_query(query).words if index.begins(word)}
         return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
 
     def _recall_by_search(
-        self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool, missed: Recall
+        self, searched: _Searching, query: str, nugget: str | None, syntax: bool, missed: Recall
     ) -> Recall:
         """What the best note of a search answers; up to three candidates where that is not sure."""
         from core.facts.recall import MOST_INCOMPLETE, Match
@@ -129,10 +247,13 @@ class RecallService:
 
         if not any(map(_distinguishes, words(query))):
             return missed
-        result = self._search.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
+        result = searched.result(query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
         judgement = judged_among(hits, query)
+        missed = msgspec.structs.replace(
+            missed, passages=_passages(result.passages), provisional=result.more or result.cut_short
+        )
         if judgement != "found":
             offered = hits[:_CANDIDATES] if judgement == "not sure" else []
             return msgspec.structs.replace(
@@ -181,23 +302,35 @@ class RecallService:
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
 
-def _with_other_sides(snapshot: Snapshot, found: Recall) -> Recall:
-    """The answer with the notes that say otherwise, while nobody decided between them."""
-    note = snapshot.by_id.get(found.note_id) if found.note_id else None
-    if note is None:
-        return found
-    target = snapshot.by_id.get(disputed_note(note))
-    disputed = () if target is None or target.hidden else (target,)
-    disputed_by, disputes = _other_sides(snapshot.disputing.get(note.id, ())), _other_sides(disputed)
-    if not disputed_by and not disputes:
-        return found
-    return msgspec.structs.replace(found, disputed_by=disputed_by, disputes=disputes)
-
-
 def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:
     from core.facts.recall import OtherSide
 
     return tuple(OtherSide(note.id, note.content) for note in notes if not all_masked(note.content))
+
+
+def _passages(found: Sequence[Passage]) -> tuple[AnsweringPassage, ...]:
+    """The parts of documents that answer likely enough to be named beside the notes."""
+    from core.facts.recall import AnsweringPassage
+    from core.search.ranking import judged
+
+    return tuple(
+        AnsweringPassage(
+            one.found.document_id, one.found.title, one.found.source, one.found.place, one.found.text, one.blend,
+            one.likelihood, one.sure,
+        )
+        for one in found
+        if judged(one.likelihood) != "nothing" and not all_masked(one.found.text)
+    )  # fmt: skip
+
+
+def _without_notes(changes: Sequence[OpenChange], notes: Sequence[Note]) -> Iterator[OtherSide]:
+    """Changes that wait and that no note says yet."""
+    from core.facts.recall import OtherSide
+
+    said = {note.id for note in notes}
+    for one in changes:
+        if one.note_id not in said and one.content.strip() and not all_masked(one.content):
+            yield OtherSide("", one.content, one.proposal_id)
 
 
 def counted_key(found: Recall, note: Note | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -24,8 +25,11 @@ from core.storage.files.atomic import Fingerprint, fingerprint
 from core.storage.format.documents import read_folder
 
 if TYPE_CHECKING:
+    from core.model.draft import TeamNames
     from core.model.masks import Masks
+    from core.services.trust import Trust
     from core.storage.format.documents import Document, Loaded
+    from core.storage.journal.verdicts import Verdict
     from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
@@ -71,6 +75,8 @@ class Repository:
         self._given_ids = ids
         self.ids = ids or (lambda: secrets.token_hex(4))
         self.guard = threading.RLock()
+        # What tells which notes count as accepted, where it is to follow changes.
+        self.trust: Callable[[], Trust] | None = None
         self._settings = settings
         self._listeners = listeners
         # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
@@ -255,7 +261,19 @@ class Repository:
     def draft(self) -> Draft:
         """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
         rules = self._settings().inference
-        return Draft(self.snapshot, now=self.clock(), ids=self.ids, rules=rules, author=self.author)
+        return Draft(
+            self.snapshot,
+            now=self.clock(),
+            ids=self.ids,
+            rules=rules,
+            author=self.author,
+            team=None if self.pages is None else self._team_names(self.pages),
+        )
+
+    def _team_names(self, pages: Path) -> TeamNames | None:
+        from core.storage.format.team_names import team_names
+
+        return team_names(pages, self.snapshot)
 
     def apply(self, change_set: ChangeSet, *, keep_time: bool = False) -> ChangeSet:
         """See `Memory.apply`."""
@@ -278,9 +296,10 @@ class Repository:
         *,
         fresh: bool = False,
         spelling: Collection[Document] = (),
+        exact: bool = False,
     ) -> ChangeSet:
-        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling: as of `Store.apply`; made_by
-        "" for the author.
+        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh, spelling, exact: as of `Store.apply`;
+        made_by "" for the author.
         """
         if change_set.empty:
             return change_set
@@ -291,10 +310,14 @@ class Repository:
                 self._refresh(_SYNC_SECONDS if seconds is None else seconds)
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
+            signature = made_by or self.author.signature
+            # Of what a sync brings the sync itself takes care.
+            trust = self.trust() if self.trust and change_set.notes and not counting and not exact else None
+            if trust is not None:
+                trust.before(change_set)
             try:
-                signature = made_by or self.author.signature
                 done = self.store.apply(
-                    change_set, signature, decide, seconds, fresh=fresh, spelling=spelling
+                    change_set, signature, decide, seconds, fresh=fresh, spelling=spelling, exact=exact
                 )
             except UnfinishedError as error:
                 if asked:
@@ -307,6 +330,10 @@ class Repository:
                 self._begun = self._read_to, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
+            if trust is not None:
+                with suppress(NuggetsError):
+                    # The change itself is written; a note that is not accepted for once can be.
+                    trust.after(done.change_set)
             if done.change_set.files:
                 self._notify_listeners()
             return done.change_set
@@ -352,6 +379,16 @@ class Repository:
                 made_by,
                 fresh=self.store.fresh,
             )
+
+    def record_decision(self, id: str, reason: str, said: Collection[Verdict] = ()) -> ChangeSet:
+        """See `Memory.record_decision`. said: which texts count as accepted by it."""
+        made = ChangeSet(id=id, at=self.now(), author=self.author, reason=reason, kind="decision")
+        with self.guard:
+            self.refresh(patient=False)
+            self.store.begin_log()
+            self.store.note_down(made, self.author.signature, said)
+            self.window.made.append(id)
+        return made
 
     def apply_drafted(
         self,

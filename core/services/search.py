@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +15,13 @@ from core.model.snapshot import Snapshot
 from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
+    from core.model.joined import Whose
     from core.model.saved_search import SavedSearch
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
+    from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
+    from core.search.passages import PassageSource
+    from core.search.query_syntax import Question
     from core.search.search_checks import SearchCheckResult
     from core.search.signals import SignalSource
 
@@ -26,10 +31,21 @@ VERSION: Final = "search-2"
 _WORTH_KEEPING: Final = 200
 
 
+def _yours(note_id: str) -> Whose:
+    return "yours"
+
+
+def _nothing(new_since: str | None) -> Elsewhere:
+    from core.search.conditions import NOWHERE_ELSE
+
+    return NOWHERE_ELSE
+
+
 class SearchService:
     """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit.
 
     settings: gives those in force. clock: the time as the person reads it. synonyms: gives the person's own words.
+    begin: makes an index that is begun with and nowhere kept; None: it begins with the cache of `home`.
     """
 
     def __init__(
@@ -38,13 +54,19 @@ class SearchService:
         settings: Callable[[], SearchSettings],
         clock: Callable[[], datetime],
         synonyms: Callable[[], Synonyms] = lambda: (),
+        begin: Callable[[Snapshot, Progress | None], SearchIndex] | None = None,
     ) -> None:
+        self._begin = begin
         self._home = home
         self._settings = settings
         self._synonyms = synonyms
         self._clock = clock
         # Who knows more of the notes than their words; None for nobody.
         self.signals: SignalSource | None = None
+        # Gives what came from elsewhere since a time; see `Memory.elsewhere`.
+        self.elsewhere: Callable[[str | None], Elsewhere] = _nothing
+        # Who knows of documents; None for nobody.
+        self.passages: PassageSource | None = None
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
@@ -56,7 +78,7 @@ class SearchService:
     def _cache(self) -> Path | None:
         from core.storage.cache.folder import cache_folder
 
-        return cache_folder(self._home, os.environ)
+        return None if self._begin is not None else cache_folder(self._home, os.environ)
 
     def forget(self) -> None:
         """Drops all that is held of the notes, and what is known of the cache; the next search begins anew."""
@@ -87,12 +109,13 @@ class SearchService:
         stopped: Callable[[], bool] | None = None,
         settings: SearchSettings | None = None,
         syntax: bool = True,
+        whose: Callable[[str], Whose] = _yours,
     ) -> SearchResult:
-        """See `Memory.search_result`."""
+        """See `Memory.search_result`. whose: a note of the snapshot is, by its id."""
         from core.search.index import search_question
 
         index = self.index(snapshot)
-        wanted = self._question_filters(index, text, filters, new_since, syntax)
+        wanted = self._question_filters(index, text, filters, new_since, syntax, whose)
         return search_question(index, snapshot, wanted, limit, settings or self._settings(), stopped)
 
     def explain(
@@ -105,12 +128,13 @@ class SearchService:
         shown: int = 10,
         settings: SearchSettings | None = None,
         syntax: bool = True,
+        whose: Callable[[str], Whose] = _yours,
     ) -> Explanation | None:
-        """See `Memory.explain`."""
+        """See `Memory.explain`. whose: as in `result`."""
         from core.search.index import explain_question
 
         index = self.index(snapshot)
-        wanted = self._question_filters(index, text, filters, new_since, syntax)
+        wanted = self._question_filters(index, text, filters, new_since, syntax, whose)
         return explain_question(index, snapshot, wanted, note_id, settings or self._settings(), shown)
 
     def judge(
@@ -133,11 +157,24 @@ class SearchService:
             now=self._clock().astimezone(),
             survivor=lambda id: survivor(snapshot, id),
             new_since=new_since,
+            elsewhere=lambda question: self._asked_elsewhere(question, new_since),
             stopped=stopped,
         )
 
+    def _asked_elsewhere(self, question: Question, new_since: str | None) -> Elsewhere:
+        """What a question wants to know of other machines and people; nothing is looked up for any other."""
+        from core.search.conditions import NOWHERE_ELSE
+
+        return self.elsewhere(new_since) if question.asks_elsewhere else NOWHERE_ELSE
+
     def _question_filters(
-        self, index: SearchIndex, text: str, filters: Filters | None, new_since: str | None, syntax: bool
+        self,
+        index: SearchIndex,
+        text: str,
+        filters: Filters | None,
+        new_since: str | None,
+        syntax: bool,
+        whose: Callable[[str], Whose],
     ) -> QuestionFilters:
         from core.search.index import question_filters
         from core.search.query_syntax import parse_question, plain_question
@@ -145,7 +182,8 @@ class SearchService:
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()
         question = parse_question(text, index.excludes) if syntax else plain_question(text)
-        return question_filters(question, now=now, new_since=new_since, filters=filters)
+        found = question_filters(question, now=now, new_since=new_since, filters=filters)
+        return replace(found, whose=whose, elsewhere=self._asked_elsewhere(question, new_since))
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as
@@ -158,6 +196,7 @@ class SearchService:
                 self._index = None
                 self._index, self._dimension = self._opened(snapshot, dimension, progress), dimension
             self._index.synonyms, self._index.signals = self._synonyms(), self.signals
+            self._index.passages = self.passages
             self._index.update(snapshot, progress)
             return self._index
 
@@ -185,6 +224,8 @@ class SearchService:
     def _opened(self, snapshot: Snapshot, dimension: int, progress: Progress | None) -> SearchIndex:
         from core.search import SearchIndex
 
+        if self._begin is not None:
+            return self._begin(snapshot, progress)
         if self._cache is None:
             return SearchIndex()
         from core.search.phase_vectors import row_bytes

@@ -11,7 +11,9 @@ from core.settings.sections import (
     ScheduleSettings,
     SearchSettings,
     Settings,
+    SyncSettings,
     Synonyms,
+    TeamSettings,
 )
 
 __all__ = [
@@ -25,6 +27,8 @@ __all__ = [
     "ScheduleSettings",
     "SearchSettings",
     "Settings",
+    "SyncSettings",
     "Synonyms",
+    "TeamSettings",
     "load_settings",
 ]

@@ -11,10 +11,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from core.settings.sections import NOT_YET, Also, Words
+from core.settings.sections import OWN, RESERVED, Also, Words
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 ModelTimeout = Annotated[int, Meta(ge=5_000, le=300_000)]
+Days = Annotated[int, Meta(ge=1, le=3_650)]
 Cooldown = Annotated[int, Meta(ge=10_000, le=3_600_000)]
 Provider = Literal["ollama", "claude-code", "opencode", "none"]
 
@@ -127,43 +128,134 @@ class GraphPart(msgspec.Struct, frozen=True):
 
 
 class RerankerPart(msgspec.Struct, frozen=True):
-    """Putting the first hits in a better order."""
+    """Putting the first hits in a better order: by the model of that name, of the provider that extracts, or by
+    embeddings where none is named.
+    """
 
-    enabled: Annotated[bool, Also(("rerankerEnabled",))] = False
-    model: Annotated[str, Also(("rerankerModel",))] = ""
-    top_n: Annotated[int, Meta(ge=1, le=100), Also(("rerankerTopN",))] = 20
-    timeout_ms: Annotated[int, Meta(ge=100, le=30_000), Also(("rerankerTimeoutMs",))] = 2_000
+    enabled: Annotated[
+        bool, Words("Search: puts the first hits in order once more"), Also(("rerankerEnabled",))
+    ] = False
+    model: Annotated[
+        str, Words("Search: model that puts hits in order (empty: by embeddings)"), Also(("rerankerModel",))
+    ] = ""
+    top_n: Annotated[
+        int, Meta(ge=1, le=100), Words("Search: hits that are put in order"), Also(("rerankerTopN",))
+    ] = 20
+    timeout_ms: Annotated[
+        int,
+        Meta(ge=100, le=30_000),
+        Words("Search: milliseconds to put hits in order"),
+        Also(("rerankerTimeoutMs",)),
+    ] = 2_000
+
+
+class EmbeddingPart(msgspec.Struct, frozen=True):
+    """Vectors of notes and documents, by which search finds what has a similar meaning. Off while no model is named.
+
+    endpoint: of Ollama; "" for that of extraction. dimensions: numbers of a vector, 0 for as many as the model gives.
+    timeout: for the texts of one call; query_timeout_ms: for a query, which is searched without a vector after that.
+    weight: what the nearest note gains. min_similarity: cosine from which on a note is found by its vector alone.
+    """
+
+    provider: Annotated[Literal["ollama", "none"], Words("Search: who makes embeddings")] = "ollama"
+    model: Annotated[str, Words("Search: model that makes embeddings (empty: none)")] = ""
+    endpoint: Annotated[
+        str, Words("Search: address of Ollama for embeddings"), Also(nested=("base_url", "baseUrl"))
+    ] = ""
+    dimensions: Annotated[
+        int, Meta(ge=0, le=8_192), Words("Search: numbers of an embedding (0: as the model gives)")
+    ] = 0
+    timeout: Annotated[ModelTimeout, Words("Search: milliseconds to make embeddings of some texts")] = 30_000
+    query_timeout_ms: Annotated[
+        int, Meta(ge=50, le=5_000), Words("Search: milliseconds to make the embedding of a query")
+    ] = 500
+    weight: Annotated[Fraction, Words("Search: weight of similar meaning, by embeddings")] = 0.2
+    min_similarity: Annotated[
+        Fraction, Words("Search: similarity from which an embedding alone finds a note")
+    ] = 0.45
 
 
 class AutonomousPart(msgspec.Struct, frozen=True):
-    """What the pipeline may do unasked. allow_update_delete: such decisions become reviews instead of being blocked."""
+    """What the pipeline may do unasked: maintenance, at each interval. In the mode "observe" it only recommends.
 
-    enabled: Annotated[bool, Also(("autonomousEnabled",)), NOT_YET] = True
-    frozen: Annotated[bool, Also(("autonomousFrozen",)), NOT_YET] = False
+    frozen: no repair runs, whoever asks for it. allow_update_delete: such decisions become reviews instead of being
+    blocked.
+    """
+
+    enabled: Annotated[
+        bool, Words("Pipeline: looks after its health by itself"), Also(("autonomousEnabled",))
+    ] = True
+    frozen: Annotated[bool, Words("Pipeline: repairs nothing, for anyone"), Also(("autonomousFrozen",))] = (
+        False
+    )
     allow_update_delete: Annotated[
         bool, Words("Pipeline: changes and removals become reviews"), Also(("allowUpdateDelete",))
     ] = False
     maintenance_interval_ms: Annotated[
-        int, Meta(ge=60_000, le=86_400_000), Also(("maintenanceIntervalMs",)), NOT_YET
+        int,
+        Meta(ge=60_000, le=86_400_000),
+        Words("Pipeline: milliseconds between two looks at its health"),
+        Also(("maintenanceIntervalMs",)),
     ] = 1_800_000
-    maintenance_mode: Annotated[Literal["observe", "execute"], Also(("maintenanceMode",)), NOT_YET] = (
-        "execute"
-    )
+    maintenance_mode: Annotated[
+        Literal["observe", "execute"],
+        Words("Pipeline: recommends repairs, or runs them"),
+        Also(("maintenanceMode",)),
+    ] = "execute"
 
 
 class RepairPart(msgspec.Struct, frozen=True):
-    """How often each repair may run, and how much it may do."""
+    """How often each repair may run, in whatever process: milliseconds between two runs, and runs in an hour.
 
-    reembed_cooldown_ms: Annotated[Cooldown, Also(("repairReembedCooldownMs",))] = 300_000
-    reembed_hourly_budget: Annotated[int, Meta(ge=1, le=1_000), Also(("repairReembedHourlyBudget",))] = 10
-    requeue_cooldown_ms: Annotated[int, Meta(ge=5_000, le=3_600_000), Also(("repairRequeueCooldownMs",))] = (
-        60_000
-    )
-    requeue_hourly_budget: Annotated[int, Meta(ge=1, le=1_000), Also(("repairRequeueHourlyBudget",))] = 50
-    dedup_cooldown_ms: Annotated[Cooldown, Also(("repairDedupCooldownMs",))] = 600_000
-    dedup_hourly_budget: Annotated[int, Meta(ge=1, le=100), Also(("repairDedupHourlyBudget",))] = 3
-    dedup_semantic_threshold: Annotated[Fraction, Also(("repairDedupSemanticThreshold",))] = 0.92
-    dedup_batch_size: Annotated[int, Meta(ge=10, le=1_000), Also(("repairDedupBatchSize",))] = 100
+    requeue: of jobs; releasing leases, search tables and retention go by it, too. dedup_semantic_threshold: how alike
+    two facts must be for a merge to be proposed. dedup_batch_size: facts that one run looks at.
+    """
+
+    reembed_cooldown_ms: Annotated[
+        Cooldown,
+        Words("Pipeline: milliseconds between two repairs of embeddings"),
+        Also(("repairReembedCooldownMs",)),
+    ] = 300_000
+    reembed_hourly_budget: Annotated[
+        int,
+        Meta(ge=1, le=1_000),
+        Words("Pipeline: most repairs of embeddings in an hour"),
+        Also(("repairReembedHourlyBudget",)),
+    ] = 10
+    requeue_cooldown_ms: Annotated[
+        int,
+        Meta(ge=5_000, le=3_600_000),
+        Words("Pipeline: milliseconds between two repairs of the queue"),
+        Also(("repairRequeueCooldownMs",)),
+    ] = 60_000
+    requeue_hourly_budget: Annotated[
+        int,
+        Meta(ge=1, le=1_000),
+        Words("Pipeline: most repairs of the queue in an hour"),
+        Also(("repairRequeueHourlyBudget",)),
+    ] = 50
+    dedup_cooldown_ms: Annotated[
+        Cooldown,
+        Words("Pipeline: milliseconds between two searches for duplicates"),
+        Also(("repairDedupCooldownMs",)),
+    ] = 600_000
+    dedup_hourly_budget: Annotated[
+        int,
+        Meta(ge=1, le=100),
+        Words("Pipeline: most searches for duplicates in an hour"),
+        Also(("repairDedupHourlyBudget",)),
+    ] = 3
+    dedup_semantic_threshold: Annotated[
+        Fraction,
+        Words("Pipeline: how alike two facts are for a merge to be proposed"),
+        Also(("repairDedupSemanticThreshold",)),
+    ] = 0.92
+    dedup_batch_size: Annotated[
+        int,
+        Meta(ge=10, le=1_000),
+        Words("Pipeline: facts that one search for duplicates looks at"),
+        Also(("repairDedupBatchSize",)),
+    ] = 100
 
 
 class DocumentsPart(msgspec.Struct, frozen=True):
@@ -199,12 +291,17 @@ class DocumentsPart(msgspec.Struct, frozen=True):
 
 
 class GuardrailsPart(msgspec.Struct, frozen=True):
-    """What is sent to a model and how long content is windowed; what recall puts out. Never what is stored raw."""
+    """What is sent to a model and how long content is windowed; what recall puts out. Never what is stored raw.
+
+    chunk_target_chars: of the windows that a note is shown in which is longer than max_content_chars.
+    """
 
     max_content_chars: Annotated[
         int, Meta(ge=50, le=100_000), Words("Pipeline: characters of a text sent to a model")
     ] = 500
-    chunk_target_chars: Annotated[int, Meta(ge=50, le=50_000), NOT_YET] = 300
+    chunk_target_chars: Annotated[
+        int, Meta(ge=50, le=50_000), Words("Pipeline: characters of a part of a longer text sent to a model")
+    ] = 300
     recall_truncate_chars: Annotated[
         int, Meta(ge=50, le=100_000), Words("Pipeline: characters of a text in a recall")
     ] = 500
@@ -214,6 +311,7 @@ class ContinuityPart(msgspec.Struct, frozen=True):
     """Checkpoints of sessions: how often, how many, how long, and how much of them is given back.
 
     read_conversations: at the end of a session, as hooks tell of it; what a person hands in is read in any case.
+    score_with_model: a model says how much of what was recalled helped; without it the words of the conversation do.
     """
 
     enabled: Annotated[bool, Words("Pipeline: makes checkpoints of sessions by itself")] = True
@@ -235,10 +333,31 @@ class ContinuityPart(msgspec.Struct, frozen=True):
     read_conversations: Annotated[bool, Words("Pipeline: reads whole conversations when sessions end")] = (
         False
     )
+    score_with_model: Annotated[bool, Words("Pipeline: a model says which memories helped in a session")] = (
+        False
+    )
+
+
+class RetentionPart(msgspec.Struct, frozen=True):
+    """How long what nothing leads back to any more is kept. Checkpoints and sessions have `continuity.retention_days`.
+
+    removed_days: texts and documents that you removed, and former versions of documents. history_days: rows of the
+    audit, calls to models, and what was recalled in sessions.
+    """
+
+    enabled: Annotated[bool, Words("Pipeline: deletes what was removed or is done, once it is old")] = True
+    interval_ms: Annotated[
+        int, Meta(ge=60_000, le=604_800_000), Words("Pipeline: milliseconds between two such deletions")
+    ] = 21_600_000
+    removed_days: Annotated[Days, Words("Pipeline: days for which removed texts and documents are kept")] = 30
+    history_days: Annotated[Days, Words("Pipeline: days for which the history of decisions is kept")] = 180
+    completed_job_days: Annotated[Days, Words("Pipeline: days for which finished jobs are kept")] = 14
+    dead_job_days: Annotated[Days, Words("Pipeline: days for which failed jobs are kept")] = 30
+    transcript_days: Annotated[Days, Words("Pipeline: days for which conversations are kept")] = 180
 
 
 class TelemetryPart(msgspec.Struct, frozen=True):
-    """Read so that a configuration of the reference is understood; nothing is ever sent."""
+    """Reserved: read so that a configuration of the Signet pipeline is understood. Nothing is ever sent."""
 
     posthog_host: str = ""
     posthog_api_key: str = ""
@@ -248,11 +367,15 @@ class TelemetryPart(msgspec.Struct, frozen=True):
 
 
 class EmbeddingTrackerPart(msgspec.Struct, frozen=True):
-    """The worker that makes missing and outdated embeddings."""
+    """The worker that makes missing and outdated embeddings, where a model for them is named."""
 
-    enabled: bool = True
-    poll_ms: Annotated[int, Meta(ge=1_000, le=60_000)] = 5_000
-    batch_size: Annotated[int, Meta(ge=1, le=20)] = 8
+    enabled: Annotated[bool, Words("Pipeline: makes missing embeddings")] = True
+    poll_ms: Annotated[
+        int,
+        Meta(ge=1_000, le=60_000),
+        Words("Pipeline: milliseconds between two looks for missing embeddings"),
+    ] = 5_000
+    batch_size: Annotated[int, Meta(ge=1, le=20), Words("Pipeline: texts embedded in one call")] = 8
 
 
 class StructuralPart(msgspec.Struct, frozen=True):
@@ -311,9 +434,12 @@ class DampeningPart(msgspec.Struct, frozen=True):
 
 
 class PredictorPart(msgspec.Struct, frozen=True):
-    """The hooks for a learned order of what is injected."""
+    """A learned order of what a session is given at its start. source: the code that makes it, as module:name; it
+    counts in the user's own settings alone, since it is loaded.
+    """
 
-    enabled: bool = False
+    enabled: Annotated[bool, Words("Pipeline: orders what a session begins with by what helped")] = False
+    source: Annotated[str, OWN, Words("Pipeline: code of that order, as module:name")] = ""
 
 
 class PipelineConfiguration(msgspec.Struct, frozen=True):
@@ -326,21 +452,23 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     semantic_contradiction_timeout_ms: Annotated[
         ModelTimeout, Words("Pipeline: milliseconds for judging a contradiction")
     ] = 45_000
-    telemetry_enabled: Annotated[bool, NOT_YET] = False
+    telemetry_enabled: Annotated[bool, RESERVED] = False
     extraction: ExtractionPart = ExtractionPart()
     worker: WorkerPart = WorkerPart()
     search: SearchPart = SearchPart()
     graph: GraphPart = GraphPart()
-    reranker: Annotated[RerankerPart, NOT_YET] = RerankerPart()
+    reranker: RerankerPart = RerankerPart()
+    embedding: EmbeddingPart = EmbeddingPart()
     autonomous: AutonomousPart = AutonomousPart()
-    repair: Annotated[RepairPart, NOT_YET] = RepairPart()
+    repair: RepairPart = RepairPart()
     documents: DocumentsPart = DocumentsPart()
     guardrails: GuardrailsPart = GuardrailsPart()
     continuity: ContinuityPart = ContinuityPart()
-    telemetry: Annotated[TelemetryPart, NOT_YET] = TelemetryPart()
-    embedding_tracker: Annotated[EmbeddingTrackerPart, NOT_YET] = EmbeddingTrackerPart()
+    retention: RetentionPart = RetentionPart()
+    telemetry: Annotated[TelemetryPart, RESERVED] = TelemetryPart()
+    embedding_tracker: EmbeddingTrackerPart = EmbeddingTrackerPart()
     structural: StructuralPart = StructuralPart()
     feedback: FeedbackPart = FeedbackPart()
     hints: HintsPart = HintsPart()
     dampening: DampeningPart = DampeningPart()
-    predictor: Annotated[PredictorPart, NOT_YET] = PredictorPart()
+    predictor: PredictorPart = PredictorPart()

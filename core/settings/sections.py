@@ -32,11 +32,27 @@ class Also(NamedTuple):
     nested: tuple[str, ...] = ()
 
 
-class Inert:
-    """Marks what is read and kept, and does nothing yet: a setting, or a whole section."""
+class Reserved:
+    """Marks what is read and kept for the sake of files of other programs, and does nothing: a setting, or a whole
+    section.
+    """
 
 
-NOT_YET: Final = Inert()
+RESERVED: Final = Reserved()
+
+
+class Own:
+    """Marks what counts in the user's own settings alone: a memory's settings may come with a project, from anybody."""
+
+
+OWN: Final = Own()
+
+
+class TimeSpan(NamedTuple):
+    """Marks a text that is a length of time, such as "10m", from so many seconds to so many; "" is none."""
+
+    shortest: float
+    longest: float
 
 
 class SearchSettings(msgspec.Struct, frozen=True):
@@ -126,6 +142,14 @@ class SearchSettings(msgspec.Struct, frozen=True):
             "How many of the best hits share that score. It moves no hit.",
         ),
     ] = 20
+    passages: Annotated[
+        int,
+        Meta(ge=0, le=50),
+        Words(
+            "Search: parts of documents beside the notes",
+            "How many parts of documents a search shows beside its notes; 0 shows none.",
+        ),
+    ] = 3
     dimension: Annotated[int, Meta(ge=1, le=2**20), Words("Search: size of a vector")] = 16384
 
 
@@ -216,6 +240,49 @@ class LedgerSettings(msgspec.Struct, frozen=True):
     ] = 64
 
 
+class SyncSettings(msgspec.Struct, frozen=True):
+    """When a memory whose sync is set up is synced unasked. every: so often, by the daemon and the open app; "" for
+    never. on_exit: when the app is closed, or the daemon ends. trust: what of what comes in counts as accepted: "all",
+    or "ask" for nothing until somebody accepts it here.
+    """
+
+    every: Annotated[
+        str,
+        TimeSpan(10, 7 * 86_400),
+        Words("Sync: how often, unasked", "How often the daemon and the open app sync, such as 10m or 2h."),
+    ] = ""
+    on_exit: Annotated[bool, Words("Sync: when the app is closed or the daemon ends")] = False
+    trust: Annotated[
+        Literal["all", "ask"],
+        Words(
+            "Sync: what of what comes in counts as accepted",
+            "ask: no agent gets it unasked, and it is not promoted, until you accept it.",
+        ),
+    ] = "all"
+
+
+class TeamSettings(msgspec.Struct, frozen=True):
+    """The team's notes in a project's repository. trust: what of them counts as accepted: "all", or "ask" for nothing
+    until somebody accepts it here. folder: where they are: "" for the nearest .nuggets/notes at or above the working
+    directory, "off" for none, else a folder.
+    """
+
+    trust: Annotated[
+        Literal["ask", "all"],
+        Words(
+            "Team: what of the team's notes counts as accepted",
+            "ask: no agent gets a note unasked, and it is not promoted, until you accept it.",
+        ),
+    ] = "ask"
+    folder: Annotated[
+        str,
+        Words(
+            "Team: folder of its notes",
+            "Empty: .nuggets/notes of the project you are in. off: no team's notes. Else the folder that has them.",
+        ),
+    ] = ""
+
+
 class InferenceSettings(msgspec.Struct, frozen=True):
     """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
 
@@ -292,6 +359,8 @@ class Settings(msgspec.Struct, frozen=True):
     promotion: PromotionSettings = PromotionSettings()
     inference: InferenceSettings = InferenceSettings()
     backups: BackupSettings = BackupSettings()
+    sync: SyncSettings = SyncSettings()
+    team: TeamSettings = TeamSettings()
     ledger: LedgerSettings = LedgerSettings()
     app: AppSettings = AppSettings()
     keys: tuple[tuple[str, str | None], ...] = ()

@@ -6,6 +6,7 @@ Settings are told in snake case: "search.vector_weight", and of the table [pipel
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -13,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_ty
 import msgspec
 from msgspec import Meta
 
-from core.settings.sections import Also, Inert, Settings, Words
+from core.settings.sections import Also, Own, Reserved, Settings, TimeSpan, Words
 from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
 
 Kind = Literal["switch", "integer", "number", "choice", "text", "list"]
@@ -25,7 +26,8 @@ class Setting(NamedTuple):
     """One setting, as its definition says. `section` and `field` are attribute names, section "" for the top level.
 
     low, high: inclusive, for numbers; above: greater than `low`, which itself is too low. choices: of a choice. nested:
-    its names within the section. flat: legacy names on the top level. has_effect: whether anything is done with it yet.
+    its names within the section. flat: legacy names on the top level. reserved: it is accepted
+    and does nothing. own: whether it counts in the user's own settings alone. span: of a text that is a length of time.
     """
 
     name: str
@@ -40,7 +42,9 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     nested: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
-    has_effect: bool = True
+    reserved: bool = False
+    own: bool = False
+    span: TimeSpan | None = None
 
     @property
     def reference(self) -> str:
@@ -51,6 +55,9 @@ class Setting(NamedTuple):
         """Whether a value of the right type is one that the setting can have; a number that is not finite never is."""
         if self.kind == "choice":
             return value in self.choices
+        if self.span is not None:
+            seconds = seconds_of(value)
+            return not value or (seconds is not None and self.span.shortest <= seconds <= self.span.longest)
         if self.kind not in ("integer", "number"):
             return True
         return (
@@ -62,12 +69,33 @@ class Setting(NamedTuple):
         """What it may be, in words such as "from 0 to 1"; "" where there is no more to say than its type."""
         if self.kind == "choice":
             return f"one of {', '.join(self.choices)}"
+        if self.span is not None:
+            low, high = map(_written, self.span)
+            return f'a time such as "10m" or "2h", from {low} to {high}, or "" for never'
         if self.low == -math.inf:
             return ""
         low, high = plain_number(self.low), plain_number(self.high)
         if self.high == math.inf:
             return f"above {low}" if self.above else f"{low} or more"
         return f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
+
+
+# Seconds of a unit in which lengths of time are written.
+_UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
+_SPAN: Final = re.compile(r"([0-9]{1,9})\s?([a-z]+)", re.IGNORECASE)
+
+
+def seconds_of(text: str) -> float | None:
+    """The seconds of a length of time such as "90s", "10m", "2h" or "1d"; None for another text."""
+    found = _SPAN.fullmatch(text.strip())
+    unit = _UNITS.get(found[2].lower()) if found else None
+    return None if found is None or unit is None else float(int(found[1]) * unit)
+
+
+def _written(seconds: float) -> str:
+    """Seconds in the largest unit of which they are a multiple."""
+    unit = max((unit for unit in ("s", "m", "h", "d") if seconds % _UNITS[unit] == 0), key=_UNITS.__getitem__)
+    return f"{int(seconds // _UNITS[unit])}{unit}"
 
 
 def plain_number(number: float) -> str:
@@ -91,8 +119,8 @@ def all_settings(tree: Tree = Settings) -> tuple[Setting, ...]:
     for field, hint, default in _fields(tree):
         base, marks = _unwrapped(hint)
         if isinstance(default, msgspec.Struct):
-            idle = _has(marks, Inert)
-            found += [_setting(*inner, section=field, idle=idle) for inner in _fields(base)]
+            of_section = tuple(mark for mark in marks if isinstance(mark, Reserved))
+            found += [_setting(*inner, section=field, of_section=of_section) for inner in _fields(base)]
         elif marks:
             found.append(_setting(field, hint, default))
     return tuple(found)
@@ -131,8 +159,11 @@ def _has(marks: tuple[Any, ...], kind: type) -> bool:
     return any(isinstance(mark, kind) for mark in marks)
 
 
-def _setting(field: str, hint: Any, default: Any, section: str = "", idle: bool = False) -> Setting:
+def _setting(
+    field: str, hint: Any, default: Any, section: str = "", of_section: tuple[Reserved, ...] = ()
+) -> Setting:
     base, marks = _unwrapped(hint)
+    marks += of_section
     words, also = Words(""), Also()
     low, high, above = -math.inf, math.inf, False
     for mark in marks:
@@ -158,7 +189,9 @@ def _setting(field: str, hint: Any, default: Any, section: str = "", idle: bool 
         choices=tuple(map(str, get_args(base))) if get_origin(base) is Literal else (),
         nested=tuple(dict.fromkeys((camel, field, *also.nested))),
         flat=tuple(spelt for name in also.flat for spelt in (name, snake_case(name))),
-        has_effect=not idle and not _has(marks, Inert),
+        reserved=_has(marks, Reserved),
+        own=_has(marks, Own),
+        span=next((mark for mark in marks if isinstance(mark, TimeSpan)), None),
     )
 
 
@@ -242,12 +275,14 @@ def unknown_setting(name: str, where: str) -> ConfigurationWarning:
     return ConfigurationWarning(printable(name), "", None, WarningKind.UNKNOWN_KEY, _meant(near), where)
 
 
-def unknown_keys(tree: Tree, table: Mapping[Any, Any], where: str) -> Iterator[ConfigurationWarning]:
+def unknown_keys(
+    tree: Tree, table: Mapping[Any, Any], where: str, path: str
+) -> Iterator[ConfigurationWarning]:
     """A warning for each name in the pipeline's table that is no key, with the nearest that is; for sections that are
-    no tables too.
+    no tables too. path: of the table in the file.
     """
     strangers = list(_strangers(tree, table))
-    yield from (_stranger(tree, *stranger, where) for stranger in strangers[:MOST_UNKNOWN])
+    yield from (_stranger(tree, *stranger, where, path) for stranger in strangers[:MOST_UNKNOWN])
     if len(strangers) > MOST_UNKNOWN:
         more = f"and {len(strangers) - MOST_UNKNOWN} more"
         yield ConfigurationWarning(
@@ -256,7 +291,7 @@ def unknown_keys(tree: Tree, table: Mapping[Any, Any], where: str) -> Iterator[C
     for name, value in table.items():
         if isinstance(name, str) and name in sections(tree) and not isinstance(value, Mapping | None):
             yield ConfigurationWarning(
-                name, shown(value), None, WarningKind.WRONG_TYPE, "must be a table", where
+                name, shown(value), None, WarningKind.WRONG_TYPE, "must be a table", where, path
             )
 
 
@@ -273,19 +308,20 @@ def _strangers(tree: Tree, table: Mapping[Any, Any]) -> Iterator[tuple[str, Any,
                     yield name, inner, inner_value
 
 
-def _stranger(tree: Tree, section: str, name: Any, value: Any, where: str) -> ConfigurationWarning:
+def _stranger(tree: Tree, section: str, name: Any, value: Any, where: str, path: str) -> ConfigurationWarning:
     if not isinstance(name, str):
         told = f"{section}.{shown(name)}" if section else shown(name)
-        return ConfigurationWarning(told, "", None, WarningKind.UNKNOWN_KEY, where=where)
+        return ConfigurationWarning(told, "", None, WarningKind.UNKNOWN_KEY, where=where, table=path)
     full = f"{section}.{name}" if section else name
     # A text under a name that nobody knows may be anything, a secret too.
     given = "a text" if isinstance(value, str) else shown(value)
     own = sections(tree).get(section, "")
     if name in NOT_USED.get(own, ()):
         hint = "a key of the Signet pipeline"
-        return ConfigurationWarning(printable(full), given, None, WarningKind.NOT_USED, hint, where)
-    hint = _meant(near_name(name, own, tree))
-    return ConfigurationWarning(printable(full), given, None, WarningKind.UNKNOWN_KEY, hint, where)
+        return ConfigurationWarning(printable(full), given, None, WarningKind.NOT_USED, hint, where, path)
+    near = near_name(name, own, tree)
+    hint = _meant(f"{path}.{near}" if near else "")
+    return ConfigurationWarning(printable(full), given, None, WarningKind.UNKNOWN_KEY, hint, where, path)
 
 
 def _meant(near: str) -> str:

@@ -140,7 +140,8 @@ def _text(key: Setting, given: Any) -> Fitted:
         return Fitted(None, WarningKind.UNFIT_TEXT, "must not begin with a dash")
     if key.field == "endpoint":
         if not text:
-            return Fitted(None, WarningKind.NO_VALUE)
+            # Where no address is the default, another setting says it.
+            return Fitted(None, WarningKind.NO_VALUE) if key.default else Fitted("")
         address = web_address(text)
         return (
             Fitted(address)

@@ -26,14 +26,15 @@ class WarningKind(StrEnum):
     OVERRIDDEN = "given twice"
     UNKNOWN_KEY = "no such setting"
     NOT_USED = "not used here"
-    WITHOUT_EFFECT = "without effect yet"
+    RESERVED = "reserved"
     UNREADABLE = "not readable"
 
 
 class ConfigurationWarning(msgspec.Struct, frozen=True):
     """One value that was not taken as it was given.
 
-    name: of the key, as `worker.poll_ms`; of a file that cannot be read as a whole. given: the value as a short
+    name: of the key, as `worker.poll_ms`; of a file that cannot be read as a whole. table: that the name is in, as
+    "pipeline"; "" where the name says all. given: the value as a short
     printable text, one line; for such a file what counts meanwhile. used: what counts instead; None when nothing does.
     hint: what is allowed, or the name that may have been meant. where: the file or variable it was given in, "" for a
     value that the pipeline changed.
@@ -45,25 +46,36 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
     why: WarningKind
     hint: str = ""
     where: str = ""
+    table: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The name as it stands in the file, with its table: `pipeline.worker.poll_ms`."""
+        return f"{self.table}.{self.name}" if self.table else self.name
+
+    @property
+    def code(self) -> str:
+        """Why, for programs: "out_of_range", "reserved"."""
+        return self.why.name.lower()
 
     @property
     def message(self) -> str:
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        if self.why is WarningKind.WITHOUT_EFFECT:
-            return f"{head}{self.name} has no effect yet{hint}"
+        if self.why is WarningKind.RESERVED:
+            return f"{head}{self.full_name} is reserved: it is accepted and does nothing{hint}"
         if self.why in (WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED):
-            return f"{head}{self.name}: {self.why}{hint}"
+            return f"{head}{self.full_name}: {self.why}{hint}"
         if self.why is WarningKind.OVERRIDDEN:
-            return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} is used, not {self.given}"
+            return f"{head}{self.full_name} is {self.why}{hint}; {shown(self.used)} is used, not {self.given}"
         if self.why is WarningKind.UNREADABLE:
             return f"{head}the pipeline's configuration cannot be read{hint}; {self.given}"
         given = "" if self.why is WarningKind.NO_VALUE else f" {self.given} is"
         has = " has" if self.why is WarningKind.NO_VALUE else ""
         used = "nothing" if self.used is None else shown(self.used)
         colon = "" if self.why is WarningKind.NO_VALUE else ":"
-        return f"{head}{self.name}{colon}{has}{given} {self.why}{hint}; {used} is used"
+        return f"{head}{self.full_name}{colon}{has}{given} {self.why}{hint}; {used} is used"
 
 
 def shown(value: Any) -> str:

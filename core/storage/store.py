@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -51,11 +51,18 @@ from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.journal.unfinished import whole_of
+from core.storage.journal.verdicts import (
+    Verdict,
+    follow_undone,
+    forget_verdicts,
+    has_verdicts,
+    keep_verdicts,
+)
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.concurrent_writes import concurrent_changes, recover_concurrent_writes
 from core.storage.reconcile.in_memory import reconcile_in_memory
-from core.storage.reconcile.outside import Due, is_quiet, note_outside
+from core.storage.reconcile.outside import Due, is_quiet, note_outside, white_space_of
 from core.storage.safety.backup_before_write import (
     LARGE,
     backup_before_write,
@@ -70,8 +77,6 @@ from core.storage.writing import (
     check_writable,
     completed,
     is_due,
-    page_folders,
-    pages_to_store,
     pay_owed,
     prepare,
     rebased_file,
@@ -80,6 +85,7 @@ from core.storage.writing import (
 
 # What is wanted rarely is loaded then: every command opens a store.
 if TYPE_CHECKING:
+    from core.storage.format.pages import PagePreview
     from core.storage.journal.carried import CarriedEntry
     from core.storage.recovery.second_files import SecondFile
 
@@ -323,6 +329,13 @@ class Store:
             return False
         return self.loaded is not before
 
+    def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
+        """See `Memory.page_preview`."""
+        from core.storage.format.pages import previewed
+
+        loaded = self.loaded
+        return previewed(loaded.graph, rebase(change_set, loaded.snapshot))
+
     def apply(
         self,
         change_set: ChangeSet,
@@ -332,10 +345,12 @@ class Store:
         *,
         fresh: bool = False,
         spelling: Collection[Document] = (),
+        exact: bool = False,
     ) -> Applied:
         """Brings a change set onto the newest files and writes it; `made_by` says who sat at the keyboard, `decide`
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
         are waited for (None: as long as is usual). fresh: see `fresh`, which this must be. spelling: see `prepare`.
+        exact: changes of times alone are made as well, where `decide` is given.
 
         made_by: who sat at the keyboard. decide: which version wins where a thing was changed in two ways; None:
         that is an error. seconds: how long to wait for other writers; None: as usual. fresh: the value of `fresh`
@@ -362,7 +377,7 @@ class Store:
                     self._check_standing()
                     done = self._committer.commit(
                         change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True,
-                        spelling=spelling,
+                        spelling=spelling, exact=exact,
                     )  # fmt: skip
                 if without_backup and not done.change_set.empty:
                     self._session.notices.add(without_backup)
@@ -458,16 +473,50 @@ class Store:
                 return 0
             return carry(self.journal, before, entries, after, id=id, at=at)
 
-    def note_down(self, change_set: ChangeSet, made_by: str) -> None:
-        """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
+    def note_down(self, change_set: ChangeSet, made_by: str, said: Collection[Verdict] = ()) -> None:
+        """Puts a change set into the log that had nothing left to write, with the verdicts that it gives. Raises
+        LockTimeoutError, StorageError.
+        """
         if self.journal is not None:
             with locked(self.home):
-                self._record(change_set, made_by)
+                self._record(change_set, made_by, said)
 
-    def _record(self, change_set: ChangeSet, made_by: str) -> None:
+    def keep_verdicts(self, said: Collection[Verdict], only: Mapping[str, Collection[str]]) -> None:
+        """Keeps verdicts that are no entry of the log. only: notes of which no other marks are to be known any more.
+        Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        self.begin_log()
+        if self.journal is None:
+            return
+        with locked(self.home), self.journal.transaction(durable=True) as connection:
+            keep_verdicts(self.journal, connection, said)
+            for note, marks in only.items():
+                forget_verdicts(connection, note, marks)
+
+    def follow_verdicts(self) -> None:
+        """Keeps which verdicts are undone by now. Raises LockTimeoutError, StorageError."""
+        if self.journal is not None and not self.journal.read_only and has_verdicts(self.journal):
+            with locked(self.home), self.journal.transaction(durable=True) as connection:
+                follow_undone(self.journal, connection)
+
+    def begin_log(self) -> None:
+        """Has a log, also where nothing was changed so far. Raises LockTimeoutError, StorageError, ReadOnlyError."""
+        self._close_view()
+        if self.journal is not None and not self.journal.read_only:
+            return
+        if self._standing is None:
+            make_folder(self.home)
+        self._check_standing()
+        with locked(self.home):
+            self._committer.reconcile()
+            self._session.file.open(self.loaded)
+
+    def _record(self, change_set: ChangeSet, made_by: str, said: Collection[Verdict] = ()) -> None:
         assert self.journal is not None
         with self.journal.transaction(durable=True) as connection:
-            self.journal.record(connection, change_set, by(made_by))
+            _, kept = self.journal.record(connection, change_set, by(made_by))
+            if said:
+                keep_verdicts(self.journal, connection, said, kept.id)
 
     def visited(self, at: str) -> str | None:
         """Records when a person looked at the memory, without creating a log for it. Returns the time before, None for
@@ -649,7 +698,7 @@ class Committer:
             names=names,
             pages=self._pages,
         )
-        folders = (self.home / GRAPH_FILE.parent, *page_folders(self._loaded))
+        folders = (self.home / GRAPH_FILE.parent, *self._loaded.page_folders)
         self._left_behind = any(map(is_leftover, names)) or any(map(has_leftovers, folders))
         return self._loaded.snapshot
 
@@ -680,13 +729,14 @@ class Committer:
         insist: bool = False,
         fresh: bool = False,
         spelling: Collection[Document] = (),
+        exact: bool = False,
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
         preceding: what goes into the log right before it, when it is written. urgent: what comes between is reconciled
         first, these things above all; None: that was done, or is being done. insist: a program that saves more often
         than one can write does not keep this from being written; what it saves is taken in afterwards. fresh: the
-        files were read just now. spelling: as of `prepare`.
+        files were read just now. spelling: as of `prepare`. exact: see `Store.apply`.
         """
         for turn in range(_TRIES):
             known = self.current
@@ -696,7 +746,7 @@ class Committer:
                 before = self.current.snapshot
             check_writable(self.home, before, change_set)
             effective = rebase(change_set, before, decide or refuse)
-            if decide is not None:
+            if decide is not None and not exact:
                 effective = without_hollow(effective)
             whole = (rebased_file(self.home, change) for change in effective.files)
             due = tuple(change for change in whole if is_due(self.home, change))
@@ -806,7 +856,7 @@ class Committer:
         self._session.file.open(self.current)
         if self._left_behind:
             recover_concurrent_writes(self._session, self.current)
-            remove_leftovers(self.home, *page_folders(self.current))
+            remove_leftovers(self.home, *self.current.page_folders)
         self._session.mark_contained(self.current)
         problems = self.current.snapshot.problems
         if problems and problems != self._problems_kept:
@@ -843,7 +893,7 @@ class Committer:
     def _store_pages(self) -> None:
         """Has the note graph hold the pages as they are now: what is deleted among them later is not lost."""
         loaded = self.current
-        if not pages_to_store(loaded):
+        if not loaded.pages_to_store:
             return
         try:
             write = store_pages(self.home, loaded)
@@ -871,7 +921,7 @@ class Committer:
     def _only_for(urgent: frozenset[str], due: Due) -> Due:
         """What of it concerns these things; the rest is found again by the next change."""
         now = tuple(one for one in due.restorations if concerned(one) & urgent)
-        return due._replace(restorations=now, white_space=None)
+        return due._replace(restorations=now, white_space=white_space_of(due.white_space, urgent))
 
     def _finish_pending(self) -> None:
         for pending in self._session.pending():

@@ -253,20 +253,6 @@ def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
     return pages.completed(loaded.graph, effective)
 
 
-def page_folders(loaded: Loaded) -> tuple[Path, ...]:
-    """Where pages lie that are notes; nothing for other memories."""
-    pages = loaded.graph.pages
-    if pages is None:
-        return ()
-    return tuple(dict.fromkeys([pages.folder, *(pages.path(name).parent for name in pages.files)]))
-
-
-def pages_to_store(loaded: Loaded) -> bool:
-    """Whether pages say something that the note graph does not hold yet."""
-    pages = loaded.graph.pages
-    return pages is not None and not pages.owed and pages.stored.raws != loaded.graph.raws
-
-
 def store_pages(home: Path, loaded: Loaded) -> Write:
     """Stages the note graph as the pages say it. Raises StorageError, ReadOnlyError; nothing is left behind then."""
     make_folder(home)

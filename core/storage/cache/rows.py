@@ -58,6 +58,11 @@ class Numbers(Mapping[bytes, int]):
         self.sound = sound
         self._matrix, self._entries, self._row_bytes = matrix, entries, row_bytes
 
+    @property
+    def complete(self) -> bool:
+        """Whether there are as many rows as entries, be they damaged or not."""
+        return len(self._matrix) * _ENTRY.size >= len(self._entries) * self._row_bytes
+
     def __getitem__(self, digest: bytes) -> int:
         number = self.table[digest]
         if number not in self.sound:
@@ -86,6 +91,11 @@ class Rows(NamedTuple):
     matrix: memoryview
     entries: bytes
     generation: bytes
+
+    @property
+    def listed(self) -> Collection[bytes]:
+        """The digests of all rows, unchecked ones too; where the rows were cut off, of those that are whole."""
+        return self.numbers.table.keys() if self.numbers.complete else self.numbers.keys()
 
     @property
     def total(self) -> int:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import ErrorCode, LockTimeoutError, NotSyncedError, ReadOnlyError, StorageError, remedy_for
-from core.folder import GRAPH_FILE
+from core.folder import GRAPH_FILE, NOWHERE
 from core.storage.files.processes import runs
+from core.user_folders import STATE_VARIABLE
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -218,10 +219,18 @@ def absolute_path(path: Path) -> Path:
     return path if path.is_absolute() else Path(working_directory(), path)
 
 
-def make_folder(path: Path) -> None:
-    """Makes a folder that only its owner may enter, and its parents; an existing one stays as it is."""
+def make_folder(path: Path, *, mode: int = _FOLDER_MODE) -> None:
+    """Makes a folder, and its parents; an existing one stays as it is. mode: who may enter, by default its owner."""
+    if path.is_relative_to(NOWHERE):
+        raise StorageError(
+            "there is no folder for history and backups, so it can only be read",
+            code=ErrorCode.NO_PLACE,
+            where=STATE_VARIABLE,
+            kept="nothing was written",
+            todo=f"set {STATE_VARIABLE} to a folder outside of this one",
+        )
     try:
-        path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        path.mkdir(mode=mode, parents=True, exist_ok=True)
     except OSError as error:
         raise refused(path, "the folder cannot be created", error) from error
 

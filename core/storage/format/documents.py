@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, compress, count
 from operator import attrgetter, eq, is_, not_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -52,6 +52,14 @@ _VALUES: Final = attrgetter(*_REPEATED)
 _FEW: Final = 4
 
 
+class ChangedInPlace(NamedTuple):
+    """That the items `after` are those of `before`, with others at these places, in order, and more at the end."""
+
+    before: tuple[bytes, ...]
+    after: tuple[bytes, ...]
+    places: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class GraphDocument:
     """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one is unreadable)."""
@@ -70,6 +78,8 @@ class GraphDocument:
     broken: str = ""
     # Where the notes are pages of another folder: those, with the file itself as it was read.
     pages: PageSet | None = None
+    # How it was made of another one, so that nobody has to compare all notes to find out.
+    changed: ChangedInPlace | None = field(default=None, compare=False, repr=False)
 
     @property
     def items(self) -> Sequence[Note | Fact | None]:
@@ -408,6 +418,7 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     readable = [number for number, known in enumerate(notes) if known is not None] if namesakes else []
     added: list[tuple[int | None, Note]] = []
     gone: list[int] = []
+    written: set[int] = set()
     for change in changes:
         place = places.get(change.id)
         if change.namesake:
@@ -419,14 +430,19 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
         else:
             raws[place] = write_note(change.after, notes[place], raws[place])
             notes[place] = change.after
+            written.add(place)
     for place in sorted(gone, reverse=True):
         del raws[place], notes[place]
     illegible = _illegible(notes) if added else []
+    in_place = not gone
     for index, note in sorted(added, key=_by_index):
         at = _room(len(notes), illegible, index)
+        in_place = in_place and at == len(notes)
         raws.insert(at, write_note(note, None, None))
         notes.insert(at, note)
-    return replace(graph, raws=tuple(raws), notes=tuple(notes))
+    after = tuple(raws)
+    changed = ChangedInPlace(graph.raws, after, tuple(sorted(written))) if in_place else None
+    return replace(graph, raws=after, notes=tuple(notes), changed=changed)
 
 
 def _places(graph: GraphDocument, wanted: Collection[str]) -> dict[str, int]:
@@ -518,6 +534,20 @@ class Loaded:
     def fingerprints(self) -> dict[Path, Fingerprint | None]:
         """The versions of `documents()`."""
         return {path: document.fingerprint for path, document in self.documents().items()}
+
+    @property
+    def page_folders(self) -> tuple[Path, ...]:
+        """Where pages lie that are notes; nothing for other memories."""
+        pages = self.graph.pages
+        if pages is None:
+            return ()
+        return tuple(dict.fromkeys([pages.folder, *(pages.path(name).parent for name in pages.files)]))
+
+    @property
+    def pages_to_store(self) -> bool:
+        """Whether pages say something that the note graph does not hold yet."""
+        pages = self.graph.pages
+        return pages is not None and not pages.owed and pages.stored.raws != self.graph.raws
 
 
 def read_folder(

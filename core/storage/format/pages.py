@@ -1,8 +1,10 @@
-"""A memory whose notes are pages of Markdown in a folder that another program writes as well.
+"""A memory whose notes are pages of Markdown in a folder that other programs write as well.
 
 The memory's own files lie elsewhere, in its home. graph.json there has each note with the page as it was last written
 (`Note.page`), and what a page cannot hold: recalls, links with their reasons, tags, who changed it and when. What the
 folder says counts for more: a page that differs from its note changes that note, and a page that is gone hides it.
+Where pages say all of their notes (`Dialect.WHOLE`), a note has what its page says, recalls and times aside, on every
+machine alike; and one whose page cannot be read stands as it was last known.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -22,11 +25,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, StorageError
-from core.exchange import claude_pages
-from core.exchange.dialect import NO_LINE, Dialect, Line, Said
+from core.exchange import claude_pages, team_pages
+from core.exchange.dialect import LINKED as LINKED
+from core.exchange.dialect import NO_LINE, Dialect, Index, Line, Said
 from core.exchange.page_text import take_apart
-from core.exchange.pages import is_page
-from core.exchange.records import FormatError
+from core.exchange.pages import is_page, stem_of
+from core.exchange.records import FormatError, Reference
 from core.folder import OWED_FILE
 from core.model.change import ChangeSet, NoteChange
 from core.model.infer import infer_meta
@@ -38,11 +42,12 @@ from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_for_writers
 from core.storage.format.codec import write_note
+from core.team_folder import TEAM_FOLDER, pages_named
+from core.text.normalise import normalise_line
 
 if TYPE_CHECKING:
     from core.storage.format.documents import GraphDocument, PageDocument
 
-LINKED: Final = "linked"
 _LARGEST: Final = 4 << 20
 _DEPTH: Final = 3
 _PATIENCE: Final = 1.0
@@ -79,7 +84,7 @@ class PageSet:
     """The pages of a folder, by name, the index among them.
 
     stored: the note graph as the memory's home has it. owed: see `Owed`. note_of_owed: which file says what is owed.
-    dialect: whose pages they are.
+    dialect: whose pages they are. lister: what is done with the page that lists the others, None where none does.
     """
 
     folder: Path
@@ -88,6 +93,7 @@ class PageSet:
     owed: Mapping[str, Owed] = field(default_factory=dict)
     owed_file: Fingerprint | None = None
     dialect: Dialect = claude_pages
+    lister: Index | None = claude_pages
 
     @cached_property
     def disk(self) -> dict[str, str]:
@@ -104,19 +110,26 @@ class PageSet:
     def names(self) -> frozenset[str]:
         """The names of the pages, without the index."""
         going = {name for name, owed in self.owed.items() if owed.text is None}
-        return frozenset({*self.files, *self.disk} - {self.dialect.INDEX} - going)
+        return frozenset({*self.files, *self.disk} - {self.index_name} - going)
+
+    @property
+    def index_name(self) -> str:
+        """The page that lists the others; "" for none."""
+        return self.lister.INDEX if self.lister is not None else ""
 
     @property
     def index(self) -> str:
         """All that the index says; "" where there is none."""
-        return self.disk.get(self.dialect.INDEX, "")
+        return self.disk.get(self.index_name, "")
 
     @cached_property
     def texts(self) -> dict[str, str]:
         """What each page says that is a note; of the index its own words, where it has any."""
-        index = self.dialect.INDEX
+        index = self.index_name
         found = {name: text for name, text in self.disk.items() if name != index}
-        words = self.dialect.own_words(self.index, self.names)
+        if self.lister is None:
+            return found
+        words = self.lister.own_words(self.index, self.names)
         if index in self.disk and self.dialect.read_page(index, words).content.strip():
             found[index] = words
         return found
@@ -165,18 +178,23 @@ def digest(data: bytes) -> str:
 # The folder
 
 
-def read_pages(
-    folder: Path,
-    home: Path,
-    stored: GraphDocument,
-    former: PageSet | None,
-    dialect: Dialect = claude_pages,
-) -> PageSet:
+def dialect_of(folder: Path) -> tuple[Dialect, Index | None]:
+    """Whose pages the folder has, by its name, and what is done with the page that lists the others."""
+    if folder.parts[-len(TEAM_FOLDER.parts) :] == TEAM_FOLDER.parts:
+        return team_pages, None
+    return claude_pages, claude_pages
+
+
+def read_pages(folder: Path, home: Path, stored: GraphDocument, former: PageSet | None) -> PageSet:
     """The pages as they are now; `former` itself where nothing moved. Raises StorageError for a folder that cannot be
     read.
     """
     known = former.files if former is not None else {}
-    files = {name: _read_page(folder, name, known.get(name), dialect) for name in _names(folder)}
+    dialect, lister = dialect_of(folder)
+    names = (
+        _names(folder) if not dialect.WHOLE else (n for n in _names(folder) if not _leads_within(folder, n))
+    )
+    files = {name: _read_page(folder, name, known.get(name), dialect, lister) for name in names}
     owed_file = fingerprint(home / OWED_FILE)
     same = (
         former is not None
@@ -188,7 +206,7 @@ def read_pages(
     if same and former is not None:
         return former
     owed = _read_owed(home, stored, files) if owed_file is not None else {}
-    return PageSet(folder, files, stored, owed, owed_file, dialect)
+    return PageSet(folder, files, stored, owed, owed_file, dialect, lister)
 
 
 def _names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
@@ -213,6 +231,16 @@ def _names(folder: Path, inner: str = "", depth: int = _DEPTH) -> Iterator[str]:
             yield from _names(folder, f"{inner}{name}/", depth - 1)
 
 
+def _leads_within(folder: Path, name: str) -> bool:
+    """Whether a page is a link to another one of the folder, which is a note anyway."""
+    path = folder / name
+    return path.is_symlink() and path.is_file() and _is_within(folder, path)
+
+
+def _is_within(folder: Path, path: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def _is_text(name: str) -> bool:
     try:
         name.encode()
@@ -221,12 +249,20 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _read_page(folder: Path, name: str, known: PageFile | None, dialect: Dialect) -> PageFile:
+def _read_page(
+    folder: Path, name: str, known: PageFile | None, dialect: Dialect, lister: Index | None
+) -> PageFile:
     path = folder / name
     try:
+        if dialect.WHOLE and (refused := _refused(folder, name)):
+            # What comes with a repository shows nothing else of this machine.
+            return _unreadable(known, refused)
         if known is not None and known.fingerprint is not None and known.fingerprint == fingerprint(path):
             return known
-        if path.stat().st_size <= _LARGEST:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return _unreadable(known, "is no regular file")
+        if status.st_size <= _LARGEST:
             # Who writes a page in place is half done with it for a moment.
             wait_for_writers(path, _PATIENCE)
         else:
@@ -239,14 +275,26 @@ def _read_page(folder: Path, name: str, known: PageFile | None, dialect: Dialect
         return _unreadable(known, f"cannot be read ({error.strerror})")
     if found is None:
         return _unreadable(known, "is no longer there")
-    return _of_bytes(name, *found, mode, dialect)
+    return _of_bytes(name, *found, mode, dialect, lister)
 
 
-def _of_bytes(name: str, data: bytes, made: Fingerprint | None, mode: int, dialect: Dialect) -> PageFile:
+def _refused(folder: Path, name: str) -> str:
+    """Why a file of a team's folder is not even looked into; "" for one that is."""
+    path = folder / name
+    if path.is_symlink() and not _is_within(folder, path):
+        return "is a link that leads out of the folder"
+    if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
+        return "has control characters in its name"
+    return ""
+
+
+def _of_bytes(
+    name: str, data: bytes, made: Fingerprint | None, mode: int, dialect: Dialect, lister: Index | None
+) -> PageFile:
     try:
         text = data.decode()
         # The words of an index are read without the lines that point to pages.
-        if name != dialect.INDEX:
+        if lister is None or name != lister.INDEX:
             dialect.read_page(name, text)
     except UnicodeDecodeError:
         return PageFile(made, problem="is not UTF-8", data=data, mode=mode)
@@ -293,7 +341,7 @@ def with_written_pages(
             files.pop(name, None)
         else:
             files[name] = PageFile(page.fingerprint, page.data.decode(), data=page.data, mode=page.mode)
-    now = PageSet(pages.folder, files, stored, dialect=pages.dialect)
+    now = PageSet(pages.folder, files, stored, dialect=pages.dialect, lister=pages.lister)
     return replace(graph, pages=now, fingerprint=now.version)
 
 
@@ -301,7 +349,8 @@ def with_page(graph: GraphDocument, path: Path, data: bytes, rules: InferenceSet
     """The graph as it would be with another version of one page. It is a problem there when it cannot be read."""
     assert graph.pages is not None
     name = path.relative_to(graph.pages.folder).as_posix()
-    files = {**graph.pages.files, name: _of_bytes(name, data, graph.fingerprint, 0o600, graph.pages.dialect)}
+    dialect, lister = graph.pages.dialect, graph.pages.lister
+    files = {**graph.pages.files, name: _of_bytes(name, data, graph.fingerprint, 0o600, dialect, lister)}
     return overlaid(graph, replace(graph.pages, files=files, owed={}), rules)
 
 
@@ -341,6 +390,7 @@ class _Overlay:
         self._raws, self._notes = list(graph.raws), list(graph.notes)
         self._problems: list[Problem] = []
         self._set_aside = set(graph.set_aside)
+        self._ids = {note.id for note in graph.notes if note is not None} | self._set_aside
         self._known: dict[str, int] = {}
         self._moved = False
 
@@ -348,9 +398,9 @@ class _Overlay:
         for place, note in enumerate(self._notes):
             if note is not None and note.page is not None:
                 self._known.setdefault(note.page.file, place)
-        gone = self._gone()
+        renamed = self._renamed()
         for name, place in list(self._known.items()):
-            self._look_at(name, place, gone)
+            self._look_at(name, place, renamed.get(place, ""))
         for name, text in sorted(self._pages.texts.items()):
             if name not in self._known:
                 self._add(name, text)
@@ -369,49 +419,77 @@ class _Overlay:
             set_aside=frozenset(self._set_aside),
         )
 
-    def _gone(self) -> dict[str, int]:
-        """Pages that are no longer there, by what they said: one of the new ones may be theirs under another name."""
-        found: dict[str, int] = {}
-        for name, place in self._known.items():
-            note = self._notes[place]
-            if (
-                name not in self._pages.files
-                and note is not None
-                and note.page is not None
-                and not note.hidden
-            ):
-                found.setdefault(note.page.text, place)
+    def _renamed(self) -> dict[int, str]:
+        """Pages that bear another name now, by the place of their note: they say what one says that is gone, and where
+        pages say all, have at least its text or its title.
+        """
+        gone = {
+            place: note.page.text
+            for name, place in self._known.items()
+            if name not in self._pages.files
+            and (note := self._notes[place]) is not None
+            and note.page is not None
+            and _stands(self._pages, note)
+        }
+        new = {name: text for name, text in self._pages.texts.items() if name not in self._known}
+        found: dict[int, str] = {}
+        for part in _PARTS_SAID if self._pages.dialect.WHOLE else _PARTS_SAID[:1]:
+            if not gone or not new:
+                break
+            by_part: dict[object, str] = {}
+            for name, text in new.items():
+                by_part.setdefault(part(self._pages, name, text), name)
+            for place in list(gone):
+                note = self._notes[place]
+                assert note is not None
+                assert note.page is not None
+                said = part(self._pages, note.page.file, gone[place])
+                match = by_part.pop(said, None) if said else None
+                if match is not None:
+                    found[place] = match
+                    del gone[place], new[match]
         return found
 
-    def _look_at(self, name: str, place: int, gone: Mapping[str, int]) -> None:
+    def _look_at(self, name: str, place: int, renamed: str) -> None:
         note = self._notes[place]
         assert note is not None
-        assert note.page is not None
+        page = note.page
+        assert page is not None
         file, text = self._pages.files.get(name), self._pages.texts.get(name)
         if file is not None and file.problem and name not in self._pages.owed:
-            self._notes[place] = None
             self._problems.append(_problem(self._pages, name, file.problem, note))
-            self._set_aside.add(note.id)
+            if not self._pages.dialect.WHOLE:
+                self._notes[place] = None
+                self._set_aside.add(note.id)
+        elif text is None and renamed:
+            self._known[renamed] = place
+            now = self._pages.texts[renamed]
+            note = with_fields(note, page=msgspec.structs.replace(page, file=renamed))
+            self._put(place, note if now == page.text else self._changed(note, now))
         elif text is None:
-            renamed = next(
-                (n for n, t in self._pages.texts.items() if n not in self._known and gone.get(t) == place),
-                None,
-            )
-            if renamed is not None:
-                self._known[renamed] = place
-                self._put(place, with_fields(note, page=msgspec.structs.replace(note.page, file=renamed)))
-            elif not note.hidden:
+            if not note.hidden:
                 self._put(place, with_fields(note, hidden=True))
-        elif text != note.page.text:
+        elif text != page.text:
             self._put(place, self._changed(note, text))
-        elif note.hidden:
-            self._put(place, _shown(note, note.page.file, text))
+        elif note.hidden and not _stands(self._pages, note):
+            self._put(place, _shown(note, page.file, text))
 
     def _changed(self, note: Note, text: str) -> Note:
         """The note with what its page says anew."""
         assert note.page is not None
         file = note.page.file
         new = self._pages.dialect.read_page(file, text)
+        written = self._pages.written_ns(file)
+        updated = max(note.updated_at, new.updated or _iso(written))
+        if self._pages.dialect.WHOLE:
+            hidden = {
+                "hidden": new.hidden,
+                "archived_at": (note.archived_at or updated) if new.hidden else None,
+            }
+            page = Page(file=file, text=text)
+            return with_fields(
+                note, page=page, updated_at=updated, **_fields_said(new, self._pages), **hidden
+            )
         old = self._pages.said(file, note.page.text)
         changes: dict[str, object] = {}
         if old is None or new.title != old.title:
@@ -423,8 +501,7 @@ class _Overlay:
             changes["tags"] = (*kept, *new.tags)
         if old is None or new.meta != old.meta:
             changes |= self._meta(new)
-        written = self._pages.written_ns(file)
-        changes["updated_at"] = max(note.updated_at, new.updated or _iso(written))
+        changes["updated_at"] = updated
         return with_fields(_shown(note, file, text), **changes)
 
     def _meta(self, said: Said) -> dict[str, object]:
@@ -442,17 +519,22 @@ class _Overlay:
         said = self._pages.dialect.read_page(name, text)
         at = _iso(self._pages.written_ns(name))
         updated = said.updated or at
+        whole = self._pages.dialect.WHOLE
+        fields = _fields_said(said, self._pages) if whole else {"tags": said.tags, **self._meta(said)}
         note = Note(
-            id=self._free_id(name),
-            nugget_name=self._pages.dialect.NUGGET,
-            title=said.title,
-            content=said.content,
-            tags=said.tags,
-            created_at=said.created or updated,
-            updated_at=updated,
-            last_accessed_at=updated,
-            page=Page(file=name, text=text),
-            **self._meta(said),  # type: ignore[arg-type]
+            **{  # type: ignore[arg-type]
+                "id": self._free_id(name),
+                "nugget_name": self._pages.dialect.NUGGET,
+                "title": said.title,
+                "content": said.content,
+                "created_at": said.created or updated,
+                "updated_at": updated,
+                "last_accessed_at": updated,
+                "hidden": said.hidden,
+                "archived_at": updated if said.hidden else None,
+                "page": Page(file=name, text=text),
+                **fields,
+            }
         )
         self._known[name] = len(self._notes)
         self._notes.append(None)
@@ -460,20 +542,17 @@ class _Overlay:
         self._put(len(self._notes) - 1, note)
 
     def _free_id(self, name: str) -> str:
-        taken = {note.id for note in self._notes if note is not None} | self._set_aside
         number = 0
         while True:
-            said = f"{name}\x00{number}" if number else name
-            drawn = hashlib.blake2b(said.encode(), digest_size=_ID_BYTES).hexdigest()
-            id = f"note-{self._pages.dialect.NUGGET}-{drawn}"
-            if id not in taken:
+            id = id_of(self._pages.dialect, name, number)
+            if id not in self._ids:
                 return id
             number += 1
 
     def _put(self, place: int, note: Note) -> None:
         former, raw = self._notes[place], self._raws[place]
-        known = {one.id for one in self._notes if one is not None} | self._set_aside | {note.id}
-        note = normalised_note(note, known.__contains__)
+        self._ids.add(note.id)
+        note = normalised_note(note, self._ids.__contains__)
         self._moved = True
         if note != former:
             self._notes[place] = note
@@ -481,56 +560,134 @@ class _Overlay:
 
     def _link(self) -> None:
         """What pages link to anew is linked, both ways, and what they link to no more is not."""
-        before = _links_in(self._pages, _page_texts(self._graph.notes))
-        after = _links_in(self._pages, self._pages.texts)
-        came, went = after - before, before - after
-        ends: dict[str, list[tuple[str, bool]]] = {}
-        for pairs, comes in ((came, True), (went, False)):
-            for one, other in pairs:
-                if comes or (other, one) not in after:
-                    ends.setdefault(one, []).append((other, comes))
-                    ends.setdefault(other, []).append((one, comes))
-        for name, others in sorted(ends.items()):
-            place = self._known.get(name)
-            note = self._notes[place] if place is not None else None
-            if place is None or note is None:
+        before = self._linked(_page_texts(self._pages, self._graph.notes))
+        after = self._linked(self._texts_now())
+        ends: dict[int, list[tuple[int, str, bool]]] = {}
+        for pairs, comes in ((before - after, False), (after - before, True)):
+            for one, other, reason in pairs:
+                if comes or (other, one, reason) not in after:
+                    ends.setdefault(one, []).append((other, reason, comes))
+                    ends.setdefault(other, []).append((one, reason, comes))
+        for place, others in sorted(ends.items()):
+            note = self._notes[place]
+            if note is None:
                 continue
             links = list(note.links)
-            for other, comes in others:
-                found = self._known.get(other)
-                target = self._notes[found] if found is not None else None
+            for other, reason, comes in sorted(others, key=lambda one: (one[2], one)):
+                target = self._notes[other]
                 if target is None:
                     continue
                 if comes:
-                    links.append(Link(to=target.id, reason=LINKED, created_at=note.updated_at))
+                    links.append(Link(to=target.id, reason=reason, created_at=note.updated_at))
                 else:
-                    links = [link for link in links if (link.to, link.reason) != (target.id, LINKED)]
+                    links = [link for link in links if (link.to, link.reason) != (target.id, reason)]
             wanted = unique_links(links)
             if wanted != note.links:
                 self._put(place, with_fields(note, links=wanted))
+
+    def _texts_now(self) -> Mapping[str, str]:
+        """What each page says, or said when it could last be read."""
+        if not self._pages.dialect.WHOLE:
+            return self._pages.texts
+        broken = {name for name, file in self._pages.files.items() if file.problem}
+        known = _page_texts(self._pages, self._graph.notes) if broken else {}
+        return {**{name: text for name, text in known.items() if name in broken}, **self._pages.texts}
+
+    def _linked(self, texts: Mapping[str, str]) -> set[tuple[int, int, str]]:
+        """Which note links to which, by their places, and why."""
+        return {
+            (self._known[one], self._known[other], reason)
+            for one, other, reason in _links_in(self._pages, texts)
+            if one in self._known and other in self._known and self._known[one] != self._known[other]
+        }
+
+
+def id_of(dialect: Dialect, name: str, number: int = 0) -> str:
+    """The id of the note that a page is, on every machine the same. number: above 0 where others bear that one."""
+    # Macs write accents in names as marks of their own.
+    name = unicodedata.normalize("NFC", name)
+    said = f"{name}\x00{number}" if number else name
+    drawn = hashlib.blake2b(said.encode(), digest_size=_ID_BYTES).hexdigest()
+    return f"note-{dialect.NUGGET}-{drawn}"
+
+
+def _fields_said(said: Said, pages: PageSet) -> dict[str, object]:
+    """The fields of a note whose page says all of it; but for links, and whether it is hidden."""
+    # Of the words nothing is inferred: who edits them means to change nothing else.
+    meta = infer_meta("note", "", "", (), said.meta)
+    return {
+        "title": said.title,
+        "content": said.content,
+        "tags": said.tags,
+        "nugget_name": said.nugget or pages.dialect.NUGGET,
+        "source_key": said.key or None,
+        **vars(meta),
+    }
+
+
+def _stands(pages: PageSet, note: Note) -> bool:
+    """Whether the page of a note was in the folder when it was last looked at: visible, or hidden by what it says."""
+    if not note.hidden or note.page is None or not pages.dialect.WHOLE:
+        return not note.hidden
+    said = pages.said(note.page.file, note.page.text)
+    return said is not None and said.hidden
+
+
+def _all_said(_pages: PageSet, _name: str, text: str) -> object:
+    return text
+
+
+def _content_said(pages: PageSet, name: str, text: str) -> object:
+    said = pages.said(name, text)
+    return said.content if said is not None else ""
+
+
+def _title_said(pages: PageSet, name: str, text: str) -> object:
+    said = pages.said(name, text)
+    # A page without a title is called as its file.
+    return said.title if said is not None and said.title != stem_of(name) else ""
+
+
+# By what a page is known again under another name, the surest first.
+_PARTS_SAID: Final[tuple[Callable[[PageSet, str, str], object], ...]] = (
+    _all_said,
+    _content_said,
+    _title_said,
+)
 
 
 def _shown(note: Note, file: str, text: str) -> Note:
     return with_fields(note, hidden=False, archived_at=None, page=Page(file=file, text=text))
 
 
-def _page_texts(notes: Iterable[Note | None]) -> dict[str, str]:
-    shown = (note for note in notes if note is not None and not note.hidden)
+def _page_texts(pages: PageSet, notes: Iterable[Note | None]) -> dict[str, str]:
+    shown = (note for note in notes if note is not None and note.page is not None and _stands(pages, note))
     return {note.page.file: note.page.text for note in shown if note.page is not None}
 
 
-def _links_in(pages: PageSet, texts: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Which page links to which, by file."""
-    said = {file: found for file, text in texts.items() if (found := pages.said(file, text)) is not None}
+def _files_by_name(pages: PageSet, texts: Mapping[str, str]) -> dict[str, str]:
+    """Which page is meant by a name, in lower case: of two that bear it, the one that bears it more surely."""
+    ranked = [
+        (rank, file, name.casefold())
+        for file, text in texts.items()
+        if (said := pages.said(file, text)) is not None
+        for rank, name in enumerate(said.names)
+    ]
     names: dict[str, str] = {}
-    for file in sorted(said):
-        for name in said[file].names:
-            names.setdefault(name.casefold(), file)
+    for _, file, name in sorted(ranked):
+        names.setdefault(name, file)
+    return names
+
+
+def _links_in(pages: PageSet, texts: Mapping[str, str]) -> set[tuple[str, str, str]]:
+    """Which page links to which, by file, and why."""
+    names = _files_by_name(pages, texts)
     return {
-        (file, names[link.casefold()])
-        for file, one in said.items()
-        for link in one.links
-        if link.casefold() in names and names[link.casefold()] != file
+        (file, other, link.reason)
+        for file, text in texts.items()
+        if (said := pages.said(file, text)) is not None
+        for link in said.links
+        if (other := names.get(link.name.casefold(), file)) != file
     }
 
 
@@ -556,6 +713,34 @@ class PageWrite(NamedTuple):
     text: str | None
 
 
+class PagePreview(NamedTuple):
+    """A page as a change would leave it. before, after: None where it is not there. note: the note that it is."""
+
+    name: str
+    note: Note
+    before: str | None
+    after: str | None
+
+
+def previewed(graph: GraphDocument, effective: ChangeSet) -> tuple[PagePreview, ...]:
+    """The pages that a rebased change set would write or take away. Errors as `completed`."""
+    pages = graph.pages
+    if pages is None:
+        return ()
+    made = completed(graph, effective)
+    notes = {
+        note.page.file: note
+        for one in made.notes
+        for note in (one.before, one.after)
+        if note and note.page is not None
+    }
+    return tuple(
+        PagePreview(one.name, notes[one.name], pages.disk.get(one.name), one.text)
+        for one in page_writes(pages, made)
+        if one.name in notes
+    )
+
+
 def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     """A rebased change set whose notes bear the pages that they make, and say what those say.
 
@@ -569,8 +754,11 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     known = set(pages.files) | {
         note.page.file for note in graph.notes if note is not None and note.page is not None
     }
-    taken |= {name.lower() for name in pages.files} | {pages.dialect.INDEX.lower()}
-    notes = [_completed(change, pages, taken, known) for change in effective.notes]
+    taken |= {name.lower() for name in pages.files} | {pages.index_name.lower()}
+    if pages.dialect.WHOLE:
+        notes = _Whole(graph, pages, taken).completed(effective.notes)
+    else:
+        notes = [_completed(change, pages, taken, known) for change in effective.notes]
     for page in (change.after.page for change in notes if change.after is not None):
         if page is not None and len(page.text.encode()) > _LARGEST:
             raise InvalidInputError(
@@ -601,7 +789,7 @@ def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:
     """Raises InvalidInputError for facts and nuggets, which a folder of pages has no place for."""
     if change_set.facts or change_set.nuggets or any(change.note.is_fact for change in change_set.notes):
         raise InvalidInputError(
-            "a folder of Claude Code's pages has no place for facts",
+            f"{pages_named(pages.folder)} have no place for facts",
             code=ErrorCode.NO_PLACE,
             where=str(pages.folder),
             kept="nothing was written",
@@ -623,11 +811,11 @@ def _completed(change: NoteChange, pages: PageSet, taken: set[str], known: set[s
     if page is None:
         file = dialect.file_for(after.title, taken)
         page = Page(file=file, text=dialect.new_page(file, after))
-    elif page.file != dialect.INDEX and (page.file in known or _is_taken(page.file, pages, taken)):
+    elif page.file != pages.index_name and (page.file in known or _is_taken(page.file, pages, taken)):
         page = msgspec.structs.replace(page, file=dialect.file_for(after.title, taken))
-    page = msgspec.structs.replace(page, begun=dialect.INDEX not in pages.files)
-    if page.file == dialect.INDEX:
-        page = msgspec.structs.replace(page, line=dialect.own_words(pages.index, pages.names))
+    page = msgspec.structs.replace(page, begun=pages.index_name not in pages.files)
+    if pages.lister is not None and page.file == pages.index_name:
+        page = msgspec.structs.replace(page, line=pages.lister.own_words(pages.index, pages.names))
     taken.add(page.file.lower())
     known.add(page.file)
     return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page), pages))
@@ -649,11 +837,11 @@ def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note
     made = msgspec.structs.replace(page, text=text)
     if after.hidden and not before.hidden:
         made = _with_line(with_fields(before, page=made), pages).page or made
-    elif before.hidden and not after.hidden and page.file != dialect.INDEX and page.file in pages.files:
+    elif before.hidden and not after.hidden and page.file != pages.index_name and page.file in pages.files:
         made = msgspec.structs.replace(made, file=dialect.file_for(after.title, taken))
         taken.add(made.file)
     if before.hidden and not after.hidden:
-        made = msgspec.structs.replace(made, begun=dialect.INDEX not in pages.files)
+        made = msgspec.structs.replace(made, begun=pages.index_name not in pages.files)
     if not after.hidden:
         made = msgspec.structs.replace(made, line=None, behind="", places=())
     return _saying(with_fields(after, page=made), pages)
@@ -665,9 +853,11 @@ def _retitled(
     """A change of a title, in which both notes know their line in the index: taking it back brings that back."""
     assert before.page is not None
     assert after.page is not None
-    now = pages.dialect.entry_of(pages.index, before.page.file)
+    lister = pages.lister
+    assert lister is not None
+    now = lister.entry_of(pages.index, before.page.file)
     known = brought.line if brought is not None and brought.text == after.page.text else None
-    line = known if known and now == before.page.line else pages.dialect.retitled(now, after.title)
+    line = known if known and now == before.page.line else lister.retitled(now, after.title)
     return msgspec.structs.replace(
         change,
         before=with_fields(before, page=msgspec.structs.replace(before.page, line=now or None)),
@@ -687,10 +877,179 @@ def _saying(note: Note, pages: PageSet) -> Note:
     return with_fields(note, title=said.title, content=said.content)
 
 
+class _Whole:
+    """What becomes of pages that say all of their notes. taken: names of files in use, in lower case."""
+
+    def __init__(self, graph: GraphDocument, pages: PageSet, taken: set[str]) -> None:
+        self._pages, self._taken = pages, taken
+        self._standing = {note.id: note for note in graph.notes if note is not None and note.page is not None}
+        self._made: dict[str, Page] = {}
+
+    def completed(self, changes: Iterable[NoteChange]) -> list[NoteChange]:
+        """The changes, whose notes bear their pages and say what these say. Raises InvalidInputError."""
+        changes = [_with_reasons(change) for change in changes]
+        for change in changes:
+            if change.after is not None:
+                self._made[change.id] = self._page_of(change, change.after)
+        self._link(changes)
+        return [self._said(change) for change in changes]
+
+    def _page_of(self, change: NoteChange, after: Note) -> Page:
+        before, dialect = change.before, self._pages.dialect
+        try:
+            if before is not None and before.page is not None:
+                text = dialect.changed_page(before.page.file, before.page.text, before, after)
+                return Page(file=before.page.file, text=text)
+            file = after.page.file if after.page is not None else ""
+            if not file or file.lower() in self._taken:
+                file = dialect.file_for(after.title, self._taken)
+            self._taken.add(file.lower())
+            return Page(file=file, text=dialect.new_page(file, after))
+        except FormatError as error:
+            raise _unsayable(self._pages, after, error) from error
+
+    def _link(self, changes: list[NoteChange]) -> None:
+        """Has pages say the links that came, each on one of its two pages, and those no more that went."""
+        came, went = _links_moved(changes)
+        if not came and not went:
+            return
+        texts = {**_page_texts(self._pages, self._standing.values()), **self._texts()}
+        names = _files_by_name(self._pages, texts)
+        for one, other, reason in sorted(went):
+            for id, target in ((one, other), (other, one)):
+                if id in self._made:
+                    self._unlink(id, self._file_of(target), reason, names)
+        new = {change.id for change in changes if change.before is None}
+        for one, other, reason in sorted(came):
+            self._join(one, other, reason, names, new, changes)
+
+    def _texts(self) -> dict[str, str]:
+        return {page.file: page.text for page in self._made.values()}
+
+    def _file_of(self, id: str) -> str:
+        note = self._standing.get(id)
+        page = self._made.get(id) or (note.page if note is not None else None)
+        return page.file if page is not None else ""
+
+    def _links_to(self, text: str, own: str, file: str, names: Mapping[str, str]) -> list[Reference]:
+        said = self._pages.said(own, text)
+        links = said.links if said is not None else ()
+        return [link for link in links if file and names.get(link.name.casefold()) == file]
+
+    def _unlink(self, id: str, file: str, reason: str, names: Mapping[str, str]) -> None:
+        page = self._made[id]
+        gone = [link for link in self._links_to(page.text, page.file, file, names) if link.reason == reason]
+        if gone:
+            text = self._pages.dialect.with_links(page.file, page.text, (), gone)
+            self._made[id] = msgspec.structs.replace(page, text=text)
+
+    def _join(
+        self,
+        one: str,
+        other: str,
+        reason: str,
+        names: Mapping[str, str],
+        new: set[str],
+        changes: list[NoteChange],
+    ) -> None:
+        ends = [(id, target) for id, target in ((one, other), (other, one)) if id in self._made]
+        brought = {change.id: change.after.page for change in changes if change.after is not None}
+
+        def says(id: str, target: str, page: Page | None) -> bool:
+            found = self._links_to(page.text, page.file, self._file_of(target), names) if page else ()
+            return any(link.reason == reason for link in found)
+
+        def rank(end: tuple[str, str]) -> tuple[object, ...]:
+            # What is taken back stands where it stood; else a hub does not gather what all link to it.
+            page = self._made[end[0]]
+            said = self._pages.said(page.file, page.text)
+            links = len(said.links) if said is not None else 0
+            return not says(*end, brought.get(end[0])), end[0] not in new, links, page.file
+
+        if not ends or any(says(*end, self._made[end[0]]) for end in ends):
+            return
+        id, target = min(ends, key=rank)
+        page, file = self._made[id], self._file_of(target)
+        name = file.rpartition(".")[0]
+        if name:
+            link = Reference(unicodedata.normalize("NFC", name), reason)
+            text = self._pages.dialect.with_links(page.file, page.text, (link,), ())
+            self._made[id] = msgspec.structs.replace(page, text=text)
+
+    def _said(self, change: NoteChange) -> NoteChange:
+        before, after = change.before, change.after
+        if after is None:
+            return change
+        page, pages = self._made[change.id], self._pages
+        try:
+            said = pages.dialect.read_page(page.file, page.text)
+            brought = after.page
+            if (
+                brought is not None
+                and brought.text != page.text
+                and pages.said(page.file, brought.text) == said
+            ):
+                # What is taken back has the bytes that it had.
+                page = msgspec.structs.replace(page, text=brought.text)
+        except FormatError as error:
+            raise _unsayable(pages, after, error) from error
+        broken = pages.files.get(page.file)
+        moved = before is None or before.page is None or before.page.text != page.text
+        if moved and broken is not None and broken.problem:
+            raise InvalidInputError(
+                f"the page {broken.problem}",
+                code=ErrorCode.BROKEN_FILE,
+                where=str(pages.path(page.file)),
+                kept="nothing was written",
+                todo="mend the file and try again",
+            )
+        fields = _fields_said(said, pages)
+        note = with_fields(after, page=page, **fields)
+        return msgspec.structs.replace(change, after=normalised_note(note, lambda _: True))
+
+
+def _with_reasons(change: NoteChange) -> NoteChange:
+    """The change, in which each link has the reason that its page will say."""
+    after = change.after
+    if after is None:
+        return change
+    links = (
+        msgspec.structs.replace(link, reason=normalise_line(link.reason) or LINKED) for link in after.links
+    )
+    return msgspec.structs.replace(change, after=with_fields(after, links=unique_links(links)))
+
+
+def _links_moved(
+    changes: Iterable[NoteChange],
+) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
+    """The links that came and went: two ids, of which the first is the lower, and the reason."""
+    came: set[tuple[str, str, str]] = set()
+    went: set[tuple[str, str, str]] = set()
+    for change in changes:
+        pairs = [
+            {(min(note.id, link.to), max(note.id, link.to), link.reason) for link in note.links}
+            if note is not None
+            else set()
+            for note in (change.before, change.after)
+        ]
+        went |= pairs[0] - pairs[1]
+        came |= pairs[1] - pairs[0]
+    return came - went, went - came
+
+
+def _unsayable(pages: PageSet, note: Note, error: FormatError) -> InvalidInputError:
+    return InvalidInputError(
+        f"the note {note.title!r} cannot be written as a page: {error.what}",
+        where=str(pages.folder),
+        kept="nothing was written",
+        todo="indent lines that begin as such a marker does",
+    )
+
+
 def _with_line(note: Note, pages: PageSet) -> Note:
-    if note.page is None or note.page.file == pages.dialect.INDEX:
+    if pages.lister is None or note.page is None or note.page.file == pages.index_name:
         return note
-    _, line = pages.dialect.without_entry(pages.index, note.page.file)
+    _, line = pages.lister.without_entry(pages.index, note.page.file)
     return with_fields(
         note, page=msgspec.structs.replace(note.page, line=line.text, behind=line.behind, places=line.places)
     )
@@ -699,43 +1058,48 @@ def _with_line(note: Note, pages: PageSet) -> Note:
 def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     """The pages that a completed change set writes and takes away, the index last."""
     wanted: dict[str, str | None] = {}
-    dialect, index = pages.dialect, pages.index
+    lister, index = pages.lister, pages.index
     words: str | None = None
     begun = False
     coming: list[tuple[NoteChange, Page]] = []
     names = set(pages.names)
     for change in effective.notes:
-        before, after = _in_folder(change.before), _in_folder(change.after)
+        before, after = _in_folder(pages, change.before), _in_folder(pages, change.after)
         if before is not None and (after is None or after.file != before.file):
             begun = begun or before.begun
-            if before.file == dialect.INDEX:
+            if lister is not None and before.file == lister.INDEX:
                 words = _without_text(before.text) if before.line is None else before.line
             else:
                 wanted[before.file] = None
                 names.discard(before.file)
-                index, _ = dialect.without_entry(index, before.file)
+                index = lister.without_entry(index, before.file)[0] if lister is not None else index
         if after is None or change.after is None:
             continue
-        if after.file == dialect.INDEX:
+        if lister is not None and after.file == lister.INDEX:
             words = after.text
             continue
         names.add(after.file)
-        if pages.disk.get(after.file) != after.text:
+        known = pages.files.get(after.file)
+        # A recall of a note whose page cannot be read leaves that as it is.
+        broken = known is not None and bool(known.problem) and pages.dialect.WHOLE
+        if pages.disk.get(after.file) != after.text and not broken:
             wanted[after.file] = after.text
         if before is None:
             coming.append((change, after))
-        else:
-            index = _index_for(dialect, index, change, before, after)
-    if words is not None and words != dialect.own_words(index, names):
-        index = dialect.with_own_words(index, names, words)
+        elif lister is not None:
+            index = _index_for(lister, index, change, before, after)
+    writes = [PageWrite(name, text) for name, text in wanted.items() if pages.disk.get(name) != text]
+    if lister is None:
+        return writes
+    if words is not None and words != lister.own_words(index, names):
+        index = lister.with_own_words(index, names, words)
     # Each line finds its place by its number once those before it are there.
     for change, after in sorted(coming, key=_place_in_index):
-        index = _index_for(dialect, index, change, None, after)
-    writes = [PageWrite(name, text) for name, text in wanted.items() if pages.disk.get(name) != text]
-    known = pages.files.get(dialect.INDEX)
-    if index != pages.index and not (known is not None and known.problem):
+        index = _index_for(lister, index, change, None, after)
+    listed = pages.files.get(lister.INDEX)
+    if index != pages.index and not (listed is not None and listed.problem):
         # An index that cannot be read stays as it is, and an empty one goes only if there was none before.
-        writes.append(PageWrite(dialect.INDEX, index or (None if begun else "")))
+        writes.append(PageWrite(lister.INDEX, index or (None if begun else "")))
     return writes
 
 
@@ -745,11 +1109,14 @@ def _place_in_index(one: tuple[NoteChange, Page]) -> tuple[int, ...]:
     return page.places if page is not None and page.places else (sys.maxsize,)
 
 
-def _in_folder(note: Note | None) -> Page | None:
-    return note.page if note is not None and not note.hidden else None
+def _in_folder(pages: PageSet, note: Note | None) -> Page | None:
+    """The page of a note where it stands in the folder."""
+    if note is None or note.page is None or not _stands(pages, note):
+        return None
+    return note.page if not note.hidden or note.page.file in pages.disk else None
 
 
-def _index_for(dialect: Dialect, index: str, change: NoteChange, before: Page | None, after: Page) -> str:
+def _index_for(lister: Index, index: str, change: NoteChange, before: Page | None, after: Page) -> str:
     """The index after one page was put into the folder, or was given another title."""
     note = change.after
     assert note is not None
@@ -760,9 +1127,9 @@ def _index_for(dialect: Dialect, index: str, change: NoteChange, before: Page | 
             # It had no line in the index before it was taken out.
             return index
         line = Line(known.line or "", known.behind, known.places) if known is not None else NO_LINE
-        return dialect.with_entry(index, after.file, note, line)
+        return lister.with_entry(index, after.file, note, line)
     renamed = change.before is not None and change.before.title != note.title
-    return dialect.with_other_entry(index, after.file, after.line) if renamed and after.line else index
+    return lister.with_other_entry(index, after.file, after.line) if renamed and after.line else index
 
 
 def _without_text(words: str) -> str:

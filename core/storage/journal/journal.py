@@ -126,6 +126,15 @@ class Journal:
                 return connection
             connection.close()
 
+    @property
+    def written_elsewhere(self) -> tuple[object, int]:
+        """Another value whenever somebody else has written. It costs no look at any row. Raises BrokenJournalError,
+        StorageError.
+        """
+        with self._turn:
+            version = int(self.rows("PRAGMA data_version")[0][0])
+            return self._connection, version
+
     def close(self) -> None:
         """Lets the database go, when nobody is reading."""
         with self._turn:
@@ -374,6 +383,16 @@ class Journal:
                 if id not in passing:
                     yield from self._entries("WHERE seq = ?", (seq,))
             before = rows[-1][0]
+
+    def made_since(self, made_by: str, at: str) -> Iterator[ChangeSet]:
+        """The change sets of somebody that are in the files since a time, newest first; damaged ones left out."""
+        rows = self.rows(
+            "SELECT body FROM entry WHERE made_by = ? AND state = 'done' AND at > ? ORDER BY seq DESC",
+            (storable(made_by), at),
+        )
+        for (body,) in rows:
+            with contextlib.suppress(ValueError):
+                yield read_change_set(body)
 
     def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:
         """Entries after number `seq` that touch the same things, recalls left out, newest first."""

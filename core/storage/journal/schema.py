@@ -57,6 +57,12 @@ _PENDING: Final = (
 )
 # Where the last note or fact of a file stood, without a look at all of them.
 _PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
+# Which texts of notes count as accepted on this machine, by a mark of each; the newest row counts. entry: of the log,
+# "" for none; undone: whether it was undone when that was last looked at.
+_VERDICTS: Final = (
+    "CREATE TABLE IF NOT EXISTS verdict (number INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT NOT NULL, "
+    "mark TEXT NOT NULL, accepted INTEGER NOT NULL, entry TEXT NOT NULL, undone INTEGER NOT NULL)"
+)
 
 
 class BrokenJournalError(Exception):
@@ -187,6 +193,7 @@ def _make_index(connection: sqlite3.Connection) -> None:
     """Makes what journals of earlier versions do without."""
     for name, statement in (
         ("entry_listed", _LISTED), ("seen_placed", _PLACED), ("pending_restore", _PENDING),
+        ("verdict", _VERDICTS),
     ):  # fmt: skip
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
             with contextlib.suppress(sqlite3.OperationalError):

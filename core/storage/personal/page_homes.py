@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -16,32 +14,41 @@ from core.folder import (
     GRAPH_FILE,
     MEMORY_FOLDER,
     MEMORY_PAGE,
+    NOWHERE,
     PAGES_HOME,
     PLACE_FILE,
     PROJECTS_FOLDER,
     USUAL_HOME,
+    note_pages_of,
     pages_of,
 )
 from core.storage.files.atomic import make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
-from core.user_folders import STATE_VARIABLE
+from core.team_folder import is_team_folder
+from core.user_folders import STATE_VARIABLE, name_of
 
 _OURS: Final = ("ledger.db", "ledger.id", "settings.toml", "searches.toml", "pipeline.db")
 _OWN_HOMES: Final = tuple(Path(home).name for home in (USUAL_HOME, DONNA_HOME))
 
 
-def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tuple[Path, Path | None]:
+def home_and_pages(folder: Path) -> tuple[Path, Path | None]:
     """The home of the memory in a folder, and the folder of its pages where its notes are such; None where not.
 
-    Raises StorageError for a folder of pages where there is no place for a home.
+    The notes of a team can be read without a place for a home, on a machine for tests say: it is in `NOWHERE` then.
+    Raises StorageError for other pages where there is none.
     """
     known = pages_of(folder)
     if known is not None:
         return folder, known
-    state = unsaved_folder(folder, os.environ if environ is None else environ)
+    state = unsaved_folder(folder, os.environ)
     # Who writes the pages may take their index away, for a moment or for good: a folder once known stays one.
-    if not (is_page_folder(folder) or (state is not None and _was_page_folder(folder, state))):
+    team = is_team_folder(folder)
+    if not (team or is_page_folder(folder) or (state is not None and _was_page_folder(folder, state))):
         return folder, None
+    if team and (state is None or not _is_possible(state)):
+        home = NOWHERE / name_of(os.fsencode(folder))
+        note_pages_of(home, folder)
+        return home, folder
     if state is None:
         raise StorageError(
             "Claude Code's pages need a folder outside of them for history and backups, and there is none",
@@ -51,12 +58,22 @@ def home_and_pages(folder: Path, environ: Mapping[str, str] | None = None) -> tu
             todo=f"set {STATE_VARIABLE} to a folder outside of it",
         )
     home = state / PAGES_HOME
-    with contextlib.suppress(NuggetsError):
+    try:
         # Whoever opens the home finds the pages by this.
         if pages_of(home) != folder:
             make_folder(home)
             replace_file(home / PLACE_FILE, json.dumps({"folder": str(folder)}).encode())
+    except NuggetsError:
+        note_pages_of(home, folder)
     return home, folder
+
+
+def _is_possible(state: Path) -> bool:
+    """Whether a folder is one or could be made, by the places above it."""
+    try:
+        return next(place for place in (state, *state.parents) if os.path.lexists(place)).is_dir()
+    except (OSError, StopIteration):
+        return False
 
 
 def _was_page_folder(folder: Path, state: Path) -> bool:

@@ -24,7 +24,7 @@ from core.storage.reconcile.lost_updates import item_names, own_changes
 from core.storage.reconcile.repairs import find_repairs
 from core.storage.reconcile.restoring import restoration_of
 from core.storage.safety.quarantine import QUARANTINE, set_aside
-from core.storage.writing import Written, name_of, page_folders
+from core.storage.writing import Written, name_of
 
 _PLACE: Final = "a version that another program wrote at the same moment as nuggets-tui"
 
@@ -123,7 +123,7 @@ def recover_concurrent_writes(session: JournalSession, loaded: Loaded) -> None:
     baseline = session.baseline.load(session.journal, loaded)
     # The kill may have come after such a version was put into the log, and before its file was cleared.
     known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
-    for temporary, target in leftovers(session.home, *page_folders(loaded)):
+    for temporary, target in leftovers(session.home, *loaded.page_folders):
         stage = stages.get(name_of(session.home, target))
         if stage is None:
             continue

@@ -82,8 +82,24 @@ def find_lost_updates(
             read = at_once | read
         # A thing that stands as it did when it was lost says nothing of what was read since, whatever lies beside it.
         read |= {item: base for item, base in waiting.items() if same(base, group.now[item])}
-        bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
+        bases.update(
+            {
+                item: base
+                for item, base in read.items()
+                if not same(base, wanted[item]) and not _came_back(group, item, past)
+            }
+        )
     return bases
+
+
+def _came_back(group: _Group, item: ItemKey, past: _Replayed) -> bool:
+    """Whether a thing is there again that another program took out. It may have taken it out by an old copy of its own,
+    and whoever brought it back had it: it is not removed once more.
+    """
+    if group.now[item] is None or group.then[item] is not None:
+        return False
+    last = past.last_change(item, group.kind)
+    return last is not None and not last.made_by
 
 
 @dataclass

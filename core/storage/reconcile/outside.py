@@ -98,7 +98,7 @@ def note_outside(session: JournalSession, loaded: Loaded, urgent: frozenset[str]
         return Due()
     return Due(
         _repairs(session, journal, baseline, loaded, found, urgent).restorations,
-        None,
+        white_space_of(repairs.white_space, urgent),
         sets,
         RESTORED_IN_PASSING,
     )
@@ -119,6 +119,8 @@ def _lost_updates(
 
     None when nothing is surely lost.
     """
+    if _is_of_git(loaded):
+        return None
     made = restoration_of(journal, baseline, loaded, found, session.ids, session.at())
     if made is None or made.restoring.empty:
         return None
@@ -136,6 +138,12 @@ def _lost_updates(
             session, journal, fights(made.restoring, lambda name: journal.restored(name) >= _TURNS)
         )
     return Due()
+
+
+def _is_of_git(loaded: Loaded) -> bool:
+    """Whether the notes lie in a repository: git brings former versions back, of another branch say, and means it."""
+    pages = loaded.graph.pages
+    return pages is not None and pages.dialect.WHOLE
 
 
 def _log_what_was_meant(
@@ -278,7 +286,9 @@ def _put_down(
     if mine is not None and sets:
         sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
         session.attribution = replace(mine, mends=())
-    written_over = frozenset() if mine is not None else overwritten(journal, sets, loaded)
+    written_over = (
+        frozenset() if mine is not None or _is_of_git(loaded) else overwritten(journal, sets, loaded)
+    )
     newest = _newest(loaded)
     said: list[str] = []
     with journal.transaction(durable=True) as connection:
@@ -343,6 +353,14 @@ def _only(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:
         facts=tuple(c for c in change_set.facts if fact_item(c.nugget, c.key) in names),
         nuggets=(),
     )
+
+
+def white_space_of(change_set: ChangeSet | None, names: frozenset[str]) -> ChangeSet | None:
+    """What of it concerns these things: a change of a note that is written on squeezed text would make that the text as
+    we last saw it.
+    """
+    found = None if change_set is None else _only(change_set, names)
+    return None if found is None or found.empty else found
 
 
 # Waiting for quiet

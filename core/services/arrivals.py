@@ -1,0 +1,307 @@
+"""Versions of the memory from elsewhere: read, compared with the files here, and taken in as changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.errors import BrokenFileError, ErrorCode, NotFoundError, NuggetsError, ReadOnlyError, Update
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.change import Author, ChangeSet
+from core.model.compare import differences
+from core.model.entry import Conflict
+from core.model.note import uncounted
+from core.model.snapshot import Problem, ProblemKind, Snapshot
+from core.services.arriving import (
+    EditsWin,
+    arriving,
+    completed,
+    concerning,
+    met,
+    same_facts,
+    same_notes,
+)
+from core.services.repository import Repository
+from core.services.trust import Trust
+from core.settings import Settings
+from core.storage.files.atomic import read_file
+from core.storage.format.documents import (
+    Document,
+    GraphDocument,
+    Loaded,
+    NuggetDocument,
+    assembled,
+    nugget_files,
+    read_graph,
+    read_nugget,
+)
+from core.storage.journal.schema import BrokenJournalError
+from core.storage.merge.rebase import rebase
+
+_SYNC: Final = "program:sync"
+_GRAPH: Final = GRAPH_FILE.as_posix()
+_MARKERS: Final = (b"\n<<<<<<<", b"\n>>>>>>>")
+_KEPT: Final = "your memory is unchanged"
+
+
+def is_memory_file(path: str) -> bool:
+    """Whether a file of the folder, by its path in it, holds notes or facts."""
+    return path == _GRAPH or ("/" not in path and path.endswith(FACT_SUFFIXES) and not path.startswith("."))
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version of all files of a memory, by their paths in its folder, and what they say."""
+
+    contents: Mapping[str, bytes]
+    loaded: Loaded
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What the files say."""
+        return self.loaded.snapshot
+
+    def file_of(self, nugget: str) -> str:
+        """The file that holds a nugget, "" for none."""
+        named = (path.name for path, one in self.loaded.nuggets.items() if one.meta.name == nugget)
+        return next(named, "")
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """What taking a version in came to. change_set: as it was applied. conflicts: how many wait. kept_here: what was
+    deleted there and changed here, brought_back the other way round; as `EditsWin` names them.
+    """
+
+    change_set: ChangeSet
+    conflicts: int = 0
+    kept_here: tuple[str, ...] = ()
+    brought_back: tuple[str, ...] = ()
+
+
+class Arrivals:
+    """Versions of one memory that come from elsewhere."""
+
+    def __init__(self, repository: Repository, settings: Callable[[], Settings], trust: Trust) -> None:
+        self._repository = repository
+        self._trust = trust
+        self._arrived: tuple[object, frozenset[str]] | None = None
+        self._settings = settings
+
+    # Reading
+
+    def version(self, contents: Mapping[str, bytes], where: str) -> Version:
+        """A version from its files. where: what a person calls it. Raises BrokenFileError for files that cannot be read
+        in whole, ReadOnlyError for a newer format.
+        """
+        home, rules = self._repository.home, self._settings().inference
+        former = self._repository.store.loaded
+        graph, nuggets = GraphDocument(path=home / GRAPH_FILE), {}
+        for path, data in contents.items():
+            if path == _GRAPH:
+                try:
+                    graph = read_graph(home / GRAPH_FILE, data, None, rules, former.graph)
+                except BrokenFileError as error:
+                    raise _broken(path, where, data, error.what) from error
+            else:
+                document = read_nugget(home / path, data, None)
+                if document.broken:
+                    raise _broken(path, where, data, document.broken)
+                nuggets[home / path] = document
+        loaded = assembled(home, graph, nuggets, former)
+        if loaded.snapshot.read_only:
+            raise ReadOnlyError(
+                loaded.snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("sync it"), where=where,
+                kept=_KEPT,
+            )  # fmt: skip
+        for problem in loaded.snapshot.problems:
+            if problem.kind is not ProblemKind.SECOND_FILE:
+                raise _broken(_in_folder(home, problem), where, b"", problem.what)
+        return Version(dict(contents), loaded)
+
+    def here(self) -> Version:
+        """The files as they are now, read without the memory's lock. Raises as `version`, and StorageError."""
+        home = self._repository.home
+        found: dict[str, bytes] = {}
+        for path in (home / GRAPH_FILE, *nugget_files(home)):
+            read = read_file(path)
+            if read is not None:
+                found[path.relative_to(home).as_posix()] = read[0]
+        return self.version(found, str(home))
+
+    def names(self) -> tuple[str, ...]:
+        """The files here that hold facts. Raises StorageError."""
+        return tuple(path.name for path in nugget_files(self._repository.home))
+
+    def new_id(self) -> str:
+        """An id for an entry of the log that is to come."""
+        return self._repository.ids()
+
+    def now(self) -> str:
+        """The present time, as files hold it."""
+        return self._repository.now()
+
+    # Taking in
+
+    def take_in(self, base: Version, theirs: Version, *, id: str, author: Author, reason: str) -> Arrived:
+        """Brings what theirs changed since base into the memory, as one entry of the log that is undone like any other.
+        A conflict waits in the log before anything is written. Errors as in `Memory.apply`.
+        """
+        repository = self._repository
+        with repository.guard:
+            repository.refresh(patient=False)
+            made = arriving(
+                base.snapshot, theirs.snapshot, id=id, at=repository.now(), author=author, reason=reason
+            )
+            known: set[tuple[str, ...]] = set()
+            decide = EditsWin(made, repository.snapshot)
+            change_set = rebase(met(made, repository.snapshot, decide), repository.snapshot, decide)
+            self._keep(decide.conflicts, made, known)
+            change_set = completed(
+                change_set, repository.snapshot, theirs.snapshot.by_name.keys() - base.snapshot.by_name.keys()
+            )
+            # Before anything of it is written: a conflict's other version may be taken later.
+            self._trust.arriving(made)
+            self._trust.arriving(change_set)
+            # Whatever else is in the way comes from a program that writes at this very moment.
+            last = EditsWin(change_set, repository.snapshot)
+            applied = repository.apply_deciding(
+                change_set, last, _SYNC, spelling=tuple(_documents(theirs.loaded)), exact=True
+            )
+            self._trust.arriving(applied)
+            self._keep(last.conflicts, made, known)
+            return Arrived(
+                applied,
+                len(known),
+                tuple(dict.fromkeys((*decide.kept_here, *last.kept_here))),
+                tuple(dict.fromkeys((*decide.brought_back, *last.brought_back))),
+            )
+
+    def arrived_since(self, at: str) -> frozenset[str]:
+        """Ids of the notes that a sync brought or changed since a time, counted from when they came in here. What only
+        counts recalls is no news. None where the log cannot be read.
+        """
+        store = self._repository.store
+        with self._repository.guard:
+            journal, known = store.journal, self._arrived
+            if journal is None:
+                return frozenset()
+            try:
+                state = (journal, journal.last_seq, at)
+                if known is None or known[0] != state:
+                    known = self._arrived = state, frozenset(_brought(journal.made_since(_SYNC, at)))
+                return known[1]
+            except (NuggetsError, BrokenJournalError):
+                return frozenset()
+
+    def was_taken_in(self, id: str) -> bool:
+        """Whether the log has an entry of this id."""
+        journal = self._repository.store.journal
+        if journal is None:
+            return False
+        try:
+            return journal.entry(id).id == id
+        except NotFoundError:
+            return False
+
+    def _keep(self, conflicts: list[Conflict], made: ChangeSet, known: set[tuple[str, ...]]) -> None:
+        """Puts the version that arrived of what conflicts into the log, once, where it waits for a person."""
+        store = self._repository.store
+        journal = store.journal
+        waiting = journal.entries(state="conflict") if journal is not None and conflicts else ()
+        known_now = {one.conflict.named for one in waiting if one.conflict is not None}
+        for conflict in conflicts:
+            part = concerning(made, conflict)
+            # The text of a note and the value of its fact are one thing.
+            about = (
+                *sorted(change.id for change in part.notes),
+                conflict.base,
+                conflict.ours,
+                conflict.theirs,
+            )
+            if about in known:
+                continue
+            known.add(about)
+            if conflict.named in known_now:
+                continue
+            id, at = self._repository.stamp()
+            waits = msgspec.structs.replace(part, id=id, at=at)
+            if not store.keep_conflict(waits, _SYNC, conflict):
+                raise NuggetsError(
+                    "a conflict cannot be written into the history", code=ErrorCode.STORAGE, where=conflict.where,
+                    kept="nothing of it was taken in", todo="nuggets verify says more",
+                )  # fmt: skip
+
+
+def _brought(change_sets: Iterable[ChangeSet]) -> Iterator[str]:
+    for change_set in change_sets:
+        for change in change_set.notes:
+            before, after = change.before, change.after
+            if after is not None and (before is None or uncounted(before) != uncounted(after)):
+                yield change.id
+
+
+def differing(one: Version, other: Version) -> int:
+    """How many notes and facts differ, a fact and its note counted once."""
+    found = differences(one.snapshot, other.snapshot)
+    return ChangeSet(
+        id="", at="", author=Author("program"), reason="", notes=found.notes, facts=found.facts
+    ).size
+
+
+def to_store(present: Version, former: Version) -> dict[str, bytes | None]:
+    """The files that say otherwise in `present` than in `former`, by path: what they are to hold, None for a file that
+    goes. Where both say the same, the former keeps its bytes; a nugget stays in the file that it has there.
+    """
+    found: dict[str, bytes | None] = {}
+    mine, theirs = present.loaded, former.loaded
+    data, old = present.contents.get(_GRAPH), former.contents.get(_GRAPH)
+    if (
+        data is not None
+        and data != old
+        and (old is None or not same_notes(mine.graph.notes, theirs.graph.notes))
+    ):
+        found[_GRAPH] = data
+    elif data is None and old is not None:
+        found[_GRAPH] = None
+    held = _by_nugget(former)
+    for nugget, (path, document) in _by_nugget(present).items():
+        known = held.pop(nugget, None)
+        if known is None:
+            found[path] = present.contents[path]
+        elif present.contents[path] != former.contents[known[0]] and not same_facts(
+            document.facts, known[1].facts
+        ):
+            found[known[0]] = present.contents[path]
+    return found | {path: None for path, _ in held.values() if found.get(path) is None}
+
+
+def _by_nugget(version: Version) -> dict[str, tuple[str, NuggetDocument]]:
+    found: dict[str, tuple[str, NuggetDocument]] = {}
+    for path, document in version.loaded.nuggets.items():
+        found.setdefault(document.meta.name, (path.name, document))
+    return found
+
+
+def _documents(loaded: Loaded) -> Iterator[Document]:
+    yield loaded.graph
+    yield from loaded.nuggets.values()
+
+
+def _in_folder(home: Path, problem: Problem) -> str:
+    path = Path(problem.file)
+    return path.relative_to(home).as_posix() if path.is_relative_to(home) else path.name
+
+
+def _broken(path: str, where: str, data: bytes, why: str) -> BrokenFileError:
+    """The error for a version that is not followed."""
+    marked = all(mark in b"\n" + data for mark in _MARKERS)
+    what = "has git's markers of a conflict in it" if marked else f"cannot be read in whole ({why})"
+    return BrokenFileError(
+        what, code=ErrorCode.REMOTE_BROKEN, where=f"{where}: {path}",
+        kept=f"{_KEPT}, and nothing was sent", todo="repair the file there, or commit a sound one",
+    )  # fmt: skip

@@ -1,0 +1,522 @@
+"""The user's own git, run with deadlines and without a shell. The work tree is never checked out or merged."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import ErrorCode, SyncError
+from core.storage.files.scratch import scratch_folder
+
+LOCAL_SECONDS: Final = 120.0
+REMOTE_SECONDS: Final = 600.0
+# How long a remote may say nothing: to somebody who waits for the answer, and to a sync that nobody asked for.
+BY_HAND_SILENCE: Final = 60.0
+UNATTENDED_SILENCE: Final = 20.0
+# Settings by which the user says so themselves.
+_OWN_SPEED: Final = r"^http\.(.*\.)?lowspeed(limit|time)$"
+_OWN_SSH: Final = r"^core\.sshcommand$"
+_OWN_SSH_VARIABLES: Final = ("GIT_SSH_COMMAND", "GIT_SSH")
+_LOOK_SECONDS: Final = 0.2
+# What a caller that is itself run by git, such as a hook, has set for another repository.
+_OF_ANOTHER: Final = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
+)  # fmt: skip
+# A file of this size is no memory, nor are files that have it together.
+LARGEST: Final = 512 * 1024 * 1024
+_MODE: Final = "100644"
+_PLAIN: Final = ("100644", "100755")
+_LONGEST: Final = 300
+KEPT: Final = "your memory is unchanged"
+# As git runs a hook: one that does not say what runs it is a shell's.
+_THROUGH_A_SHELL: Final = ("sh", "-c", '"$0" "$@"')
+_ADDRESS: Final = re.compile(r"\b[\w+.-]+://\S+")
+
+
+class Ran(NamedTuple):
+    """How a run of git ended. seconds: how long it took."""
+
+    code: int
+    out: bytes
+    error: str
+    seconds: float = 0.0
+
+
+class Blob(NamedTuple):
+    """A file of a commit."""
+
+    mode: str
+    id: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Git:
+    """Runs git in a folder. asks: whether somebody sits there who can answer when git asks for a password. look: called
+    again and again while git runs; what it raises ends git. silence: seconds after which a remote that says nothing is
+    given up, unless the user's own settings say so.
+    """
+
+    folder: Path
+    asks: bool = False
+    look: Callable[[], object] | None = None
+    silence: float = BY_HAND_SILENCE
+
+    def run(
+        self,
+        *words: str,
+        given: bytes | None = None,
+        seconds: float = LOCAL_SECONDS,
+        index: Path | None = None,
+        program: Sequence[str] = ("git",),
+    ) -> Ran:
+        """One run. index: the file to use in place of the repository's index. Raises SyncError where git is missing or
+        does not end in time.
+        """
+        environ = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
+        environ |= {"LC_ALL": "C", "LANGUAGE": "C"}
+        if not self.asks:
+            environ["GIT_TERMINAL_PROMPT"] = "0"
+        if index is not None:
+            environ["GIT_INDEX_FILE"] = str(index)
+        try:
+            process = subprocess.Popen(
+                [*program, *words],
+                cwd=self.folder,
+                env=environ,
+                stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # Without a terminal nothing that git starts can ask, not even ssh.
+                start_new_session=not self.asks,
+            )
+        except FileNotFoundError as error:
+            if not self.folder.is_dir():
+                raise SyncError(
+                    "there is no such folder", code=ErrorCode.NO_SUCH_FILE, where=str(self.folder), kept=KEPT
+                ) from error
+            raise SyncError(
+                "git is not installed, or not on the PATH", code=ErrorCode.NO_GIT, kept=KEPT,
+                todo="install git and try again",
+            ) from error  # fmt: skip
+        except OSError as error:
+            raise SyncError(
+                f"git cannot be run ({error.strerror})", code=ErrorCode.NO_GIT, kept=KEPT
+            ) from error
+        began = time.monotonic()
+        try:
+            out, said = self._communicated(process, given, seconds)
+        except subprocess.TimeoutExpired as error:
+            self._end(process)
+            raise SyncError(
+                f"git {words[0]} did not end within {seconds:.0f} seconds", code=ErrorCode.GIT_TIMEOUT, kept=KEPT,
+                todo="try again",
+            ) from error  # fmt: skip
+        except BaseException:
+            self._end(process)
+            raise
+        return Ran(process.returncode, out, said.decode(errors="replace"), time.monotonic() - began)
+
+    def run_remote(self, *words: str, silence: float | None = None, seconds: float = REMOTE_SECONDS) -> Ran:
+        """One run that asks a remote, which may take long but not say nothing for long. silence: in place of the one
+        that counts otherwise. Raises as `run`.
+        """
+        program = ("git", *self._patience(self.silence if silence is None else silence))
+        return self.run(*words, program=program, seconds=seconds)
+
+    def _patience(self, silence: float) -> Iterator[str]:
+        """Words for git by which it gives a silent remote up. What the user set themselves counts."""
+        seconds = max(1, round(silence))
+        if not self.line("config", "--get-regexp", _OWN_SPEED):
+            yield from ("-c", "http.lowSpeedLimit=1", "-c", f"http.lowSpeedTime={seconds}")
+        if not any(os.environ.get(name) for name in _OWN_SSH_VARIABLES) and not self.line(
+            "config", "--get-regexp", _OWN_SSH
+        ):
+            # The first is about the way there, the second about a connection that is lost later.
+            alive = f"-o ServerAliveInterval={max(1, seconds // 2)} -o ServerAliveCountMax=1"
+            yield from ("-c", f"core.sshCommand=ssh -o ConnectTimeout={seconds} {alive}")
+
+    def _communicated(
+        self, process: subprocess.Popen[bytes], given: bytes | None, seconds: float
+    ) -> tuple[bytes, bytes]:
+        """What git says. Raises TimeoutExpired, and what `look` raises."""
+        if self.look is None:
+            return process.communicate(given, timeout=seconds)
+        while seconds > _LOOK_SECONDS:
+            try:
+                return process.communicate(given, timeout=_LOOK_SECONDS)
+            except subprocess.TimeoutExpired:
+                # It goes on with what it was given.
+                given = None
+            seconds -= _LOOK_SECONDS
+            self.look()
+        return process.communicate(given, timeout=seconds)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Ends git, so that it removes its locks; with all that it started, where these are a group of their own."""
+        with contextlib.suppress(OSError):
+            if self.asks:
+                process.terminate()
+            else:
+                os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+    def get(
+        self,
+        *words: str,
+        given: bytes | None = None,
+        index: Path | None = None,
+        seconds: float = LOCAL_SECONDS,
+    ) -> bytes:
+        """What git answers. Raises SyncError where it fails, with the last thing that it said."""
+        ran = self.run(*words, given=given, index=index, seconds=seconds)
+        if ran.code:
+            raise failed(ran, words[0])
+        return ran.out
+
+    def line(self, *words: str) -> str:
+        """An answer of one line; "" where git has none."""
+        ran = self.run(*words)
+        return ran.out.decode(errors="surrogateescape").removesuffix("\n") if ran.code == 0 else ""
+
+
+def failed(ran: Ran, what: str, *, todo: str = "") -> SyncError:
+    """The error for a run that failed."""
+    return SyncError(f"git {what} failed: {last_said(ran)}", code=ErrorCode.GIT_FAILED, kept=KEPT, todo=todo)
+
+
+def last_said(ran: Ran) -> str:
+    """What git said about why it failed, as one short line."""
+    lines = [line.strip() for line in ran.error.splitlines() if line.strip() and not line.startswith("hint:")]
+    said = " ".join(" ".join(lines[-3:]).split()) or f"exit code {ran.code}"
+    plain = "".join(char for char in said if char.isprintable())
+    return _ADDRESS.sub(lambda found: without_password(found[0]), plain)[:_LONGEST]
+
+
+def without_password(address: str) -> str:
+    """An address as it may be shown and kept: without a password, or a token in the place of a user's name."""
+    scheme, found, rest = address.partition("://")
+    before, at, place = rest.rpartition("@")
+    if not found or not at:
+        return address
+    user = before.partition(":")[0]
+    return f"{scheme}://{user}@{place}" if "ssh" in scheme and "/" not in user else f"{scheme}://{place}"
+
+
+@dataclass(frozen=True)
+class GitFolder:
+    """The repository that a memory's folder is in.
+
+    top: its work tree. private: its own folder, .git. prefix: the memory's folder from the top on, "" or with a slash
+    at the end.
+    """
+
+    git: Git
+    top: Path
+    private: Path
+    prefix: str
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        *,
+        asks: bool = False,
+        look: Callable[[], object] | None = None,
+        silence: float = BY_HAND_SILENCE,
+    ) -> GitFolder | None:
+        """The repository around a folder; None for none. Raises SyncError for one that git refuses to work in."""
+        git = Git(folder, asks, look, silence)
+        if not folder.is_dir():
+            return None
+        asked = "--is-inside-work-tree", "--absolute-git-dir", "--show-toplevel", "--show-prefix"
+        ran = git.run("rev-parse", *asked)
+        lines = ran.out.decode(errors="surrogateescape").split("\n")[:-1]
+        if ran.code or not lines or lines[0] != "true":
+            if ran.code and _around(folder) is not None:
+                raise failed(ran, "rev-parse")
+            return None
+        if len(lines) != len(asked):
+            # A path with a line break in it.
+            lines = [git.line("rev-parse", one) for one in asked]
+        return cls(git, Path(lines[2]), Path(lines[1]), lines[3])
+
+    @property
+    def own(self) -> Path:
+        """Where what only this machine needs of the sync lies."""
+        return self.private / "nuggets"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the repository has more in it than the memory."""
+        return self.prefix != ""
+
+    def under_way(self) -> str:
+        """What somebody has begun with git and not finished; "" for nothing."""
+        known = {
+            "MERGE_HEAD": "a merge", "rebase-merge": "a rebase", "rebase-apply": "a rebase",
+            "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert",
+        }  # fmt: skip
+        return next((what for name, what in known.items() if (self.private / name).exists()), "")
+
+    def branch(self) -> str:
+        """The branch that is checked out, "" where there is none (a detached head)."""
+        # In full: where a tag has the same name, git's short form is another one.
+        return self.git.line("symbolic-ref", "-q", "HEAD").removeprefix("refs/heads/")
+
+    def commit_of(self, name: str) -> str:
+        """The commit that a name stands for; "" for none."""
+        return self.git.line("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
+
+    def is_ancestor(self, one: str, other: str) -> bool:
+        """Whether all of `one` is in `other`."""
+        return one == other or self.git.run("merge-base", "--is-ancestor", one, other).code == 0
+
+    def merge_base(self, one: str, other: str) -> str:
+        """The newest commit that two have in common; "" for none."""
+        return self.git.line("merge-base", one, other)
+
+    def files(self, commit: str) -> dict[str, Blob]:
+        """The memory's folder in a commit: every file by its path in it. Raises SyncError."""
+        if not commit:
+            return {}
+        words = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit]
+        found: dict[str, Blob] = {}
+        for line in self.git.get(*words, *([self.prefix] if self.prefix else [])).split(b"\0"):
+            about, tab, name = line.partition(b"\t")
+            if tab:
+                mode, kind, id, size = about.decode().split()
+                path = name.decode(errors="surrogateescape")[len(self.prefix) :]
+                found[path] = Blob(mode if kind == "blob" else kind, id, int(size) if size.isdigit() else 0)
+        return found
+
+    def contents(self, blobs: Mapping[str, Blob]) -> dict[str, bytes]:
+        """The bytes of files. Raises SyncError, also for what is no plain file or too large to be one of a memory."""
+        for path, blob in blobs.items():
+            if blob.mode not in _PLAIN:
+                raise SyncError("is no plain file there", code=ErrorCode.REMOTE_BROKEN, where=path, kept=KEPT)
+            if blob.size > LARGEST:
+                raise SyncError(
+                    "is too large to be followed", code=ErrorCode.REMOTE_BROKEN, where=path, kept=KEPT
+                )
+        if sum(blob.size for blob in blobs.values()) > LARGEST:
+            raise SyncError(
+                "is too large to be followed",
+                code=ErrorCode.REMOTE_BROKEN,
+                where=f"{len(blobs)} files",
+                kept=KEPT,
+            )
+        if not blobs:
+            return {}
+        given = "".join(f"{blob.id}\n" for blob in blobs.values()).encode()
+        out = self.git.get("cat-file", "--batch", given=given)
+        found: dict[str, bytes] = {}
+        place = 0
+        for path in blobs:
+            end = out.index(b"\n", place)
+            about = out[place:end].split()
+            if len(about) != 3:
+                raise SyncError(
+                    "is missing from the repository", code=ErrorCode.GIT_FAILED, where=path, kept=KEPT,
+                    todo="git fsck says more",
+                )  # fmt: skip
+            size = int(about[2])
+            found[path] = out[end + 1 : end + 1 + size]
+            place = end + 2 + size
+        return found
+
+    def store(self, contents: Mapping[str, bytes]) -> dict[str, Blob]:
+        """Puts files into the repository, byte for byte. Raises SyncError."""
+        if not contents:
+            return {}
+        with scratch_folder(self.own, contents.values()) as (_, paths):
+            # From the top on, for a path of the folder may have a line break in it.
+            near = [os.path.relpath(path, self.top) for path in paths]
+            given = "".join(f"{path}\n" for path in near).encode(errors="surrogateescape")
+            words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
+            ids = Git(self.top, self.git.asks).get(*words, given=given).split()
+        return {
+            path: Blob(_MODE, id.decode(), len(data))
+            for (path, data), id in zip(contents.items(), ids, strict=True)
+        }
+
+    def tree(self, start: str, changes: Mapping[str, Blob | None], index: Path) -> str:
+        """The tree of a commit ("" for an empty one) with some files of the memory set or taken out (None)."""
+        self.git.get("read-tree", *([start] if start else ["--empty"]), index=index)
+        self.set_in_index(changes, index)
+        return self.git.get("write-tree", index=index).decode().strip()
+
+    def set_in_index(self, changes: Mapping[str, Blob | None], index: Path | None = None) -> None:
+        """Sets files of the memory in an index, by default the user's, or takes them out (None)."""
+        lines = [
+            f"{blob.mode} {blob.id}\t{self.prefix}{path}\0"
+            if blob is not None
+            else f"0 {'0' * 40}\t{self.prefix}{path}\0"
+            for path, blob in changes.items()
+        ]
+        if lines:
+            given = "".join(lines).encode(errors="surrogateescape")
+            self.git.get("update-index", "-z", "--index-info", given=given, index=index)
+
+    def put_index_in_step(self, commit: str, is_ours: Callable[[str], bool], former: str = "") -> None:
+        """Has the user's index hold the memory's files as a commit has them; what else is staged stays.
+
+        former: the commit before. Other files that came since, such as a README, are in the index as well and marked as
+        left out of the folder, where they are not checked out: they are neither staged nor deleted then.
+        """
+        there = self.files(commit)
+        wanted = {path: blob for path, blob in there.items() if is_ours(path)}
+        words = ["ls-files", "-s", "-z", "--full-name"]
+        held: dict[str, str] = {}
+        for line in self.git.get(*words, "--", str(self.top / self.prefix)).split(b"\0"):
+            about, tab, name = line.partition(b"\t")
+            path = name.decode(errors="surrogateescape")[len(self.prefix) :]
+            if tab:
+                held[path] = about.split()[1].decode()
+        changes: dict[str, Blob | None] = {
+            path: blob for path, blob in wanted.items() if held.get(path) != blob.id
+        }
+        changes |= {path: None for path in held if is_ours(path) and path not in wanted}
+        self.set_in_index(changes)
+        before = self.files(former) if former and former != commit else there
+        others = {
+            path: there.get(path)
+            for path in {*there, *before}
+            if not is_ours(path)
+            and there.get(path) != before.get(path)
+            # What the user staged of it, its deletion as well, stays staged.
+            and held.get(path) == (before[path].id if path in before else None)
+            and (path not in there or there[path].mode in _PLAIN)
+        }
+        # Names that no file can have in a work tree git takes into no index.
+        with contextlib.suppress(SyncError):
+            self._set_unchecked_out(others)
+
+    def _set_unchecked_out(self, others: Mapping[str, Blob | None]) -> None:
+        self.set_in_index(others)
+        folder = self.top / self.prefix
+        absent = [path for path, blob in others.items() if blob and not os.path.lexists(folder / path)]
+        if absent:
+            given = "".join(f"{path}\0" for path in absent).encode(errors="surrogateescape")
+            self.git.get("update-index", "-z", "--skip-worktree", "--stdin", given=given)
+
+    def others_differ(self, one: str, other: str) -> bool:
+        """Whether two commits differ in files that are none of the memory's folder."""
+        words = [
+            "diff",
+            "--quiet",
+            "--no-ext-diff",
+            one,
+            other,
+            "--",
+            ":/",
+            f":(top,exclude,literal){self.prefix}",
+        ]
+        ran = self.git.run(*words)
+        if ran.code not in (0, 1):
+            raise failed(ran, "diff")
+        return ran.code == 1
+
+    def commit(self, message: str, parent: str, index: Path) -> str:
+        """Commits what an index holds onto the branch, as the user would: with their hooks, name and signature. parent:
+        the commit that the index was made of, "" for none; where the branch has another one by now, the commit is taken
+        back, since it would undo that one.
+        """
+        ran = self.git.run(
+            "commit", "--quiet", "--cleanup=verbatim", "--allow-empty", "-F", "-", given=message.encode(), index=index,
+            seconds=REMOTE_SECONDS,
+        )  # fmt: skip
+        if ran.code:
+            raise self._no_commit(ran, "commit")
+        new = self.commit_of("HEAD")
+        found = self.commit_of(f"{new}^")
+        if found != parent:
+            self.git.get("update-ref", "-m", "nuggets sync: took back", "HEAD", found, new)
+            raise SyncError(
+                "somebody else committed at the same moment", code=ErrorCode.GIT_UNDER_WAY, where=str(self.top),
+                kept=KEPT, todo="try again: nuggets sync",
+            )  # fmt: skip
+        return new
+
+    def commit_merge(self, message: str, tree: str, parents: Sequence[str], index: Path) -> str:
+        """Makes a commit of two histories, with the user's hooks, name and signature; no branch leads to it yet."""
+        self._run_hook("pre-merge-commit", index)
+        with scratch_folder(self.own, [message.encode()]) as (_, (file,)):
+            self._run_hook("commit-msg", index, str(file))
+            message = file.read_text(errors="replace")
+        sign = ["-S"] if self.git.line("config", "--type=bool", "commit.gpgsign") == "true" else []
+        words = [word for parent in parents for word in ("-p", parent)]
+        ran = self.git.run("commit-tree", tree, *words, *sign, given=message.encode(), seconds=REMOTE_SECONDS)
+        if ran.code:
+            raise self._no_commit(ran, "commit-tree")
+        return ran.out.decode().strip()
+
+    def _run_hook(self, name: str, index: Path, *words: str) -> None:
+        path = self.git.line("rev-parse", "--git-path", f"hooks/{name}")
+        hook = self.git.folder / path
+        if not path or not os.access(hook, os.X_OK) or not hook.is_file():
+            return
+        ran = Git(self.top, self.git.asks, self.git.look).run(
+            *words, program=(*_THROUGH_A_SHELL, str(hook.absolute())), index=index, seconds=REMOTE_SECONDS
+        )
+        if ran.code:
+            raise SyncError(
+                f"your hook {name} refuses the merge: {last_said(ran)}", code=ErrorCode.HOOK_REFUSED, where=str(hook),
+                kept=KEPT, todo="fix what it asks for, then: nuggets sync",
+            )  # fmt: skip
+
+    def _no_commit(self, ran: Ran, what: str) -> SyncError:
+        if self.git.run("var", "GIT_COMMITTER_IDENT").code:
+            return SyncError(
+                "git does not know your name yet", code=ErrorCode.NO_GIT_NAME, kept=KEPT,
+                todo='git config --global user.name "Your Name" and git config --global user.email you@example.com',
+            )  # fmt: skip
+        return failed(ran, what, todo="fix what git, or your hook, asks for, then: nuggets sync")
+
+    def move_branch(self, branch: str, new: str, old: str, why: str) -> None:
+        """Has a branch lead to another commit, if it still leads to `old` ("": if there is none). Raises SyncError."""
+        zero = "0" * len(new)
+        self.git.get("update-ref", "-m", f"nuggets sync: {why}", f"refs/heads/{branch}", new, old or zero)
+
+    def object_id(self, data: bytes, like: str) -> str:
+        """The id that git gives a file. like: any id of the repository."""
+        digest = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        return digest.hexdigest()
+
+    def filtered(self, paths: Iterable[str]) -> str:
+        """The first of some files that git would change on its way in or out (such as LFS), with its filter."""
+        words = [f"{self.prefix}{path}" for path in paths]
+        if not words:
+            return ""
+        out = Git(self.top, self.git.asks).get("check-attr", "-z", "filter", "--", *words)
+        parts = out.decode(errors="surrogateescape").split("\0")
+        for path, _, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
+            if value not in ("unspecified", "unset"):
+                return f"{path} ({value})"
+        return ""
+
+
+def _around(folder: Path) -> Path | None:
+    """A repository that a folder looks to be in, whatever git says of it."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
+
+
+def has_git() -> bool:
+    """Whether git can be run."""
+    return shutil.which("git") is not None

@@ -1,0 +1,118 @@
+"""What this machine keeps of a sync, in the repository's own folder, which git never commits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.errors import ErrorCode, LockTimeoutError, NuggetsError, StorageError, TryAgain
+from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file, try_lock
+from core.sync.git import KEPT, GitFolder
+
+VERSION: Final = 1
+LOCK_SECONDS: Final = 30.0
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """What setting up made, so that it can be taken back. lines: what was added to a file, by its name."""
+
+    repository: bool = False
+    remote: bool = False
+    driver: bool = False
+    lines: dict[str, str] = {}
+    files: tuple[str, ...] = ()
+
+
+class Incoming(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit that is being taken in. entry: the id under which the log will have it."""
+
+    commit: str
+    entry: str
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory's sync on this machine. remote: the name of git's remote, "" for none. synced: the commit that the
+    remote had when it was last followed, "" for none. logged: the newest entry of the log at the last commit. entries:
+    those of the log that brought what last came in.
+    """
+
+    version: int = VERSION
+    remote: str = ""
+    branch: str = ""
+    machine: str = ""
+    synced: str = ""
+    logged: int = 0
+    incoming: Incoming | None = None
+    made: Made = Made()
+    at: str = ""
+    came_in: int = 0
+    entries: tuple[str, ...] = ()
+    offline: bool = False
+    problem: str = ""
+    # Of the error that stopped the last sync, beside what it says.
+    where: str = ""
+    safe: str = ""
+    todo: str = ""
+
+
+_DECODER: Final = msgspec.json.Decoder(Kept)
+
+
+def _path(folder: GitFolder) -> Path:
+    mark = f"-{hashlib.blake2b(folder.prefix.encode(errors='surrogateescape'), digest_size=6).hexdigest()}"
+    return folder.own / f"sync{mark if folder.prefix else ''}.json"
+
+
+def read_kept(folder: GitFolder) -> Kept | None:
+    """What is kept; None where no sync is set up. Raises StorageError for a file that cannot be read."""
+    path = _path(folder)
+    found = read_file(path)
+    if found is None:
+        return None
+    try:
+        kept = _DECODER.decode(found[0])
+    except msgspec.MsgspecError as error:
+        raise StorageError(
+            "cannot be read", where=str(path), kept=KEPT,
+            todo="move the file away, then: nuggets sync init",
+        ) from error  # fmt: skip
+    if kept.version > VERSION:
+        raise StorageError(
+            "was written by a newer version", code=ErrorCode.NEWER_VERSION, where=str(path), kept=KEPT
+        )
+    return kept
+
+
+def write_kept(folder: GitFolder, kept: Kept | None) -> None:
+    """Keeps it, in one step; None forgets it. Raises StorageError."""
+    path = _path(folder)
+    if kept is None:
+        remove_file(path)
+        return
+    make_folder(folder.own)
+    replace_file(path, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+
+
+@contextmanager
+def one_at_a_time(folder: GitFolder, seconds: float | None = None) -> Iterator[None]:
+    """Holds what keeps two syncs of one repository apart. seconds: how long to wait for another one, by default
+    LOCK_SECONDS. Raises LockTimeoutError.
+    """
+    make_folder(folder.own)
+    lock = try_lock(folder.own / "sync.lock", LOCK_SECONDS if seconds is None else seconds)
+    if lock is None:
+        raise busy()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def busy() -> NuggetsError:
+    """The error for whoever finds another sync at work."""
+    return LockTimeoutError("another sync is running", kept=KEPT, remedy=TryAgain())

@@ -1,0 +1,522 @@
+"""Sync: commits what changed, takes in what others pushed, and pushes; the memory is changed by change sets alone.
+
+The files that agents read are never checked out or merged by git. A commit is made of the bytes that were read; what a
+remote has comes in as a change set; and a merge commit holds what the folder then holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.errors import ErrorCode, NuggetsError, SyncError
+from core.model.change import ChangeSet
+from core.model.compare import differences
+from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
+from core.storage.files.scratch import scratch_folder
+from core.sync.git import (
+    KEPT,
+    REMOTE_SECONDS,
+    UNATTENDED_SILENCE,
+    Blob,
+    GitFolder,
+    Ran,
+    last_said,
+    without_password,
+)
+from core.sync.kept import Incoming, Kept, one_at_a_time, read_kept, write_kept
+from core.sync.state import (
+    AUTHOR_TRAILER,
+    MACHINE_TRAILER,
+    Commit,
+    Deeds,
+    SyncResult,
+    SyncState,
+    arrival,
+    message,
+)
+from core.team_folder import is_team_folder
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+
+# How often a sync begins again because somebody pushed in between.
+_TURNS: Final = 8
+_COMMITS: Final = 200
+# Whether a remote is there that was silent already.
+_LOOK_AGAIN: Final = 5.0
+_ENTRIES: Final = 5_000
+# Fields end with the one byte that no commit can have in it.
+_LOG: Final = "%s%x00%an%x00%(trailers:only,unfold)"
+# Files beside the memory that are committed once, where a commit lacks them.
+SETTINGS_FILES: Final = (".gitattributes", ".gitignore")
+# Told now and then what a sync is at. What it raises ends the sync between two steps.
+Step = Callable[[str], None]
+
+
+class _Offline(Exception):
+    """The remote cannot be reached."""
+
+
+@dataclass
+class _Done:
+    """What a sync did so far."""
+
+    committed: int = 0
+    came_in: int = 0
+    sent: int = 0
+    change_sets: list[str] = field(default_factory=list)
+    kept_here: list[str] = field(default_factory=list)
+    brought_back: list[str] = field(default_factory=list)
+
+
+class Sync:
+    """The sync of one memory, which is open. asks: whether somebody can answer when git asks for a password. look:
+    called again and again while git runs; what it raises ends git and the sync. silence: seconds after which a remote
+    that says nothing is given up, unless git's own settings say so.
+    """
+
+    def __init__(
+        self, memory: Memory, *, asks: bool = False, step: Step = lambda _: None,
+        look: Callable[[], object] | None = None, silence: float = UNATTENDED_SILENCE,
+    ) -> None:  # fmt: skip
+        self._memory = memory
+        self._asks = asks
+        self._step = step
+        self._look = look
+        self._silence = silence
+
+    def state(self, *, refresh: bool = True) -> SyncState:
+        """How the memory stands, without asking the remote. refresh: whether what other programs changed is read first.
+        Raises SyncError, StorageError, BrokenFileError.
+        """
+        folder = GitFolder.of(self._memory.home, asks=False)
+        kept = read_kept(folder) if folder is not None else None
+        if folder is None or kept is None:
+            return SyncState()
+        if refresh:
+            self._memory.refresh_read_only()
+        return _Run(self._memory, folder, kept, self._step).state()
+
+    def _refuse_pages(self) -> None:
+        if self._memory.pages is not None:
+            raise refuse_pages(self._memory.pages)
+
+    def run(self) -> SyncResult:
+        """One sync. Without the remote it commits, and says so in the state. Raises SyncError for what keeps it from
+        going on, LockTimeoutError while another one runs, and what `Memory.apply` raises; what was done by then stays,
+        and the next sync goes on from there.
+        """
+        self._refuse_pages()
+        folder = GitFolder.of(self._memory.home, asks=self._asks, look=self._look, silence=self._silence)
+        kept = read_kept(folder) if folder is not None else None
+        if folder is None or kept is None:
+            raise SyncError(
+                "no sync is set up for this memory", code=ErrorCode.NOT_SET_UP, where=str(self._memory.home),
+                kept=KEPT, todo="nuggets sync init [REMOTE]",
+            )  # fmt: skip
+        with one_at_a_time(folder):
+            kept = read_kept(folder) or kept
+            run = _Run(self._memory, folder, kept, self._step)
+            try:
+                return run.sync()
+            except NuggetsError as error:
+                run.keep(
+                    problem=error.what, where=error.where, safe=error.kept, todo=error.todo, offline=False
+                )
+                raise
+
+
+class _Run:
+    """One sync at work. Git's answers are kept only as long as nobody else could have changed them."""
+
+    def __init__(self, memory: Memory, folder: GitFolder, kept: Kept, step: Step) -> None:
+        self.memory = memory
+        self.folder = folder
+        self.git = folder.git
+        self.local = kept
+        self.done = _Done()
+        self.step = step
+        self._versions: dict[str, Version] = {}
+
+    def keep(self, **changes: object) -> None:
+        """Keeps some of what is known for the next sync."""
+        new = msgspec.structs.replace(self.local, **changes)
+        if new != self.local:
+            self.local = new
+            write_kept(self.folder, new)
+
+    @property
+    def machine(self) -> str:
+        """What this machine is called in commits."""
+        return self.local.machine
+
+    # The whole of it
+
+    def sync(self) -> SyncResult:
+        """See `Sync.run`."""
+        branch = self._check()
+        self.step("reading the memory")
+        self.memory.refresh()
+        offline, behind, former = False, True, self.head(branch)
+        self.commit(branch)
+        self.finish_interrupted(branch)
+        if self.local.remote:
+            try:
+                for _ in range(_TURNS):
+                    behind = not self._turn(branch)
+                    if not behind:
+                        break
+            except _Offline as error:
+                offline = True
+                self.keep(problem=str(error), where="", safe="", todo="")
+        head = self.head(branch)
+        if head:
+            # While somebody uses the index, or where a killed git left its lock, the next sync does it.
+            with suppress(SyncError):
+                self.folder.put_index_in_step(head, _is_ours, former)
+        if behind and self.local.remote and not offline:
+            raise SyncError(
+                "others keep pushing to the remote", code=ErrorCode.REMOTE_MOVED, where=self.local.remote,
+                kept="what came in is in your memory, and your changes are committed", todo="try again: nuggets sync",
+            )  # fmt: skip
+        done = self.done
+        at = self.memory.arrivals.now()
+        self.keep(
+            at=at, came_in=done.came_in, offline=offline, problem=self.local.problem if offline else "",
+            logged=self.local.logged, entries=tuple(done.change_sets) or self.local.entries, where="", safe="", todo="",
+        )  # fmt: skip
+        return SyncResult(
+            self.state(), done.committed, done.came_in, done.sent, tuple(done.change_sets),
+            tuple(dict.fromkeys(done.kept_here)), tuple(dict.fromkeys(done.brought_back)),
+        )  # fmt: skip
+
+    def state(self) -> SyncState:
+        """See `Sync.state`."""
+        kept = self.local
+        to_send = 0
+        if kept.remote:
+            to_send = differing(self.version(kept.synced), self.memory.arrivals.here())
+        address = self.git.line("remote", "get-url", kept.remote) if kept.remote else ""
+        return SyncState(
+            set_up=True, remote=without_password(address), branch=kept.branch, machine=kept.machine, to_send=to_send,
+            came_in=kept.came_in, conflicts=len(self.memory.conflicts()), offline=kept.offline,
+            problem=kept.problem, where=kept.where, safe=kept.safe, todo=kept.todo, at=kept.at, entries=kept.entries,
+        )  # fmt: skip
+
+    def _check(self) -> str:
+        """The branch to sync. Raises SyncError for a repository in which nothing can be committed now."""
+        under_way = self.folder.under_way()
+        if under_way:
+            raise SyncError(
+                f"git is in the middle of {under_way}", code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top),
+                kept=KEPT, todo="finish it, or take it back with --abort, then: nuggets sync",
+            )  # fmt: skip
+        branch = self.folder.branch()
+        if not branch:
+            raise SyncError(
+                "no branch is checked out (detached HEAD)", code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top),
+                kept=KEPT, todo=f"git switch {self.local.branch}, then: nuggets sync",
+            )  # fmt: skip
+        if branch != self.local.branch:
+            raise SyncError(
+                f"the branch {branch} is checked out, and the sync is set up for {self.local.branch}",
+                code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top), kept=KEPT,
+                todo=f"git switch {self.local.branch}, or set it up anew: nuggets sync init",
+            )  # fmt: skip
+        names = sorted({"graph/graph.json", *self.memory.arrivals.names()})
+        filtered = self.folder.filtered(names)
+        if filtered:
+            raise SyncError(
+                "git changes this file on its way in (a filter, such as LFS)", code=ErrorCode.GIT_UNDER_WAY,
+                where=filtered, kept=KEPT, todo="take it out of the filter in .gitattributes",
+            )  # fmt: skip
+        return branch
+
+    def head(self, branch: str) -> str:
+        """The newest commit of the branch, "" for none yet."""
+        return self.folder.commit_of(f"refs/heads/{branch}")
+
+    # Versions
+
+    def version(self, commit: str) -> Version:
+        """The memory as a commit has it; an empty one for "". Raises what keeps it from being read."""
+        if commit not in self._versions:
+            files = {path: blob for path, blob in self.folder.files(commit).items() if is_memory_file(path)}
+            where = f"commit {commit[:10]}"
+            contents = self.folder.contents(files)
+            self._versions[commit] = self.memory.arrivals.version(contents, where)
+        return self._versions[commit]
+
+    # Committing
+
+    def commit(self, branch: str) -> bool:
+        """Commits what changed here since the newest commit; whether anything did."""
+        head = self.head(branch)
+        present = self.memory.arrivals.here()
+        held = self.folder.files(head)
+        changes = self._changes(present, head, held)
+        if not changes:
+            return False
+        self.step("committing")
+        deeds = self._deeds(self.version(head), present)
+        newest = self.memory.newest_in_log()
+        with self._index() as index:
+            self.folder.tree(head, changes, index)
+            self.folder.commit(message(deeds, self.machine), head, index)
+        self.done.committed += deeds.total
+        self.keep(logged=newest)
+        return True
+
+    def _changes(self, present: Version, commit: str, held: dict[str, Blob]) -> dict[str, Blob | None]:
+        """What a commit of the present has otherwise than another commit."""
+        new = {path: data for path, data in self._settings_files().items() if path not in held}
+        same = all(
+            path in held and self.folder.object_id(data, held[path].id) == held[path].id
+            for path, data in present.contents.items()
+        )
+        gone: set[str] = set()
+        if not same or {path for path in held if is_memory_file(path)} != present.contents.keys():
+            for path, data in to_store(present, self.version(commit)).items():
+                if data is None:
+                    gone.add(path)
+                else:
+                    new[path] = data
+        if not commit and not any(is_memory_file(path) for path in new):
+            # Nothing is remembered yet: there is no history to begin.
+            return {}
+        return {**self.folder.store(new), **dict.fromkeys(gone)}
+
+    def _settings_files(self) -> dict[str, bytes]:
+        found = {name: self.memory.home / name for name in SETTINGS_FILES}
+        return {
+            name: path.read_bytes()
+            for name, path in found.items()
+            if path.is_file() and not path.is_symlink()
+        }
+
+    @contextmanager
+    def _index(self) -> Iterator[Path]:
+        with scratch_folder(self.folder.own) as (folder, _):
+            yield folder / "index"
+
+    def _deeds(self, before: Version, present: Version) -> Deeds:
+        """Who changed how many of the notes and facts that differ, by the log; each counts for the last author."""
+        found = differences(before.snapshot, present.snapshot)
+        whole = ChangeSet(
+            id="", at="", author=self.memory.author, reason="", notes=found.notes, facts=found.facts
+        )
+        notes = {change.id for change in found.notes}
+        mirrored = {(one.note.nugget_name, one.note.key) for one in found.notes if one.note.is_fact}
+        facts = {(one.nugget, one.key) for one in found.facts} - mirrored
+        whose: dict[object, str] = {}
+        for entry in self.memory.log(after=self.local.logged, limit=_ENTRIES):
+            made = entry.change_set
+            signature = "" if made.kind == "outside" else made.author.signature
+            for change in made.notes:
+                if change.id in notes:
+                    whose.setdefault(change.id, signature)
+            for one in made.facts:
+                if (one.nugget, one.key) in facts:
+                    whose.setdefault((one.nugget, one.key), signature)
+        counts = Counter(whose.values())
+        if whole.size > len(whose):
+            counts[""] += whole.size - len(whose)
+        return Deeds(dict(counts))
+
+    # Taking in
+
+    def _turn(self, branch: str) -> bool:
+        """Fetches, takes in and pushes once; False when somebody pushed in between."""
+        remote = self._fetched(branch)
+        head = self.head(branch)
+        if remote and not head and not self._is_empty():
+            # The memory came to be since it was committed.
+            self.commit(branch)
+            head = self.head(branch)
+        if remote and remote != head:
+            self._refuse_rewritten(remote)
+            if head and self.folder.is_shared and self.folder.others_differ(head, remote):
+                raise SyncError(
+                    "other files of the repository differ from the remote", code=ErrorCode.REMOTE_MOVED,
+                    where=str(self.folder.top), kept=f"{KEPT}, and your changes are committed",
+                    todo="git pull and git push bring them in step, then: nuggets sync",
+                )  # fmt: skip
+            if not self.folder.is_ancestor(remote, head or remote) or not head:
+                self.take_in(branch, remote)
+                self.commit(branch)
+                head = self.head(branch)
+        if remote != self.local.synced and remote:
+            self.keep(synced=remote)
+        if not head or head == remote:
+            return True
+        if not remote and self.folder.is_shared:
+            raise SyncError(
+                f"the remote has no branch {branch} yet", code=ErrorCode.REMOTE_REFUSED, where=self.local.remote,
+                kept="your changes are committed", todo=f"git push -u {self.local.remote} {branch}, then: nuggets sync",
+            )  # fmt: skip
+        sent = differing(self.version(remote), self.version(head))
+        if not self._pushed(branch, head):
+            return False
+        self.done.sent += sent
+        self.keep(synced=head)
+        return True
+
+    def _is_empty(self) -> bool:
+        return not self.memory.arrivals.here().contents
+
+    def _refuse_rewritten(self, remote: str) -> None:
+        synced = self.local.synced
+        if synced and self.folder.commit_of(synced) and not self.folder.is_ancestor(synced, remote):
+            raise SyncError(
+                "the history of the remote was rewritten: it no longer has what it had at the last sync",
+                code=ErrorCode.REMOTE_REWRITTEN, where=self.local.remote,
+                kept=f"{KEPT}, your changes are committed, and nothing was sent",
+                todo="if that is meant, join it anew: nuggets sync off, then nuggets sync init",
+            )  # fmt: skip
+
+    def take_in(self, branch: str, remote: str) -> None:
+        """Takes in what a commit has, and has the branch lead to it, or to a merge with it."""
+        self.step("taking in what changed elsewhere")
+        head = self.head(branch)
+        base = self.folder.merge_base(head, remote) if head else ""
+        before, theirs = self.version(base), self.version(remote)
+        author, reason = arrival(self._commits(base, remote), self._own_name())
+        entry = self.memory.arrivals.new_id()
+        self.keep(incoming=Incoming(commit=remote, entry=entry))
+        arrived = self.memory.arrivals.take_in(before, theirs, id=entry, author=author, reason=reason)
+        self._count(arrived)
+        self._join(branch, head, remote, base)
+
+    def _count(self, arrived: Arrived) -> None:
+        if not arrived.change_set.empty:
+            self.done.came_in += arrived.change_set.size
+            self.done.change_sets.append(arrived.change_set.id)
+        self.done.kept_here += arrived.kept_here
+        self.done.brought_back += arrived.brought_back
+
+    def _join(self, branch: str, head: str, remote: str, base: str) -> None:
+        """Has the branch lead to the remote's commit, or where both went on, to a merge commit of what is here now."""
+        if not head or base == head:
+            self.folder.move_branch(branch, remote, head, "took in")
+        else:
+            present = self.memory.arrivals.here()
+            changes = self._changes(present, remote, self.folder.files(remote))
+            with self._index() as index:
+                tree = self.folder.tree(remote, changes, index)
+                said = message(Deeds(), self.machine, merges=f"Merge what changed on {self.machine}")
+                merge = self.folder.commit_merge(said, tree, (remote, head), index)
+            self.folder.move_branch(branch, merge, head, "merged")
+        self.keep(incoming=None, logged=self.memory.newest_in_log())
+
+    def finish_interrupted(self, branch: str) -> None:
+        """Goes on where a sync was killed between taking a commit in and saying so to git: recalls count once."""
+        incoming = self.local.incoming
+        if incoming is None:
+            return
+        head, remote = self.head(branch), self.folder.commit_of(incoming.commit)
+        if (
+            remote
+            and self.memory.arrivals.was_taken_in(incoming.entry)
+            and not (head and self.folder.is_ancestor(remote, head))
+        ):
+            base = self.folder.merge_base(head, remote) if head else ""
+            self._join(branch, head, remote, base)
+        else:
+            self.keep(incoming=None)
+
+    def _commits(self, base: str, remote: str) -> list[Commit]:
+        words = ["log", "-z", "--no-show-signature", f"--format={_LOG}", f"-n{_COMMITS}", remote]
+        fields = self.git.get(*words, *([f"^{base}"] if base else [])).decode(errors="replace").split("\0")
+        found = []
+        for subject, person, trailers in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
+            told: dict[str, list[str]] = {}
+            for line in trailers.splitlines():
+                name, _, value = line.partition(": ")
+                told.setdefault(name, []).append(value)
+            machine = next(iter(told.get(MACHINE_TRAILER, ())), "")
+            found.append(Commit(subject, person, machine, tuple(told.get(AUTHOR_TRAILER, ()))))
+        return found
+
+    def _own_name(self) -> str:
+        return self.git.line("var", "GIT_AUTHOR_IDENT").partition(" <")[0]
+
+    # The remote
+
+    def _tracking(self, branch: str) -> str:
+        return f"refs/remotes/{self.local.remote}/{branch}"
+
+    def _fetched(self, branch: str) -> str:
+        """The newest commit of the remote's branch, "" where it has none. Raises _Offline."""
+        self.step("fetching")
+        words = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", self.local.remote)
+        ran = self.git.run_remote(*words, f"+refs/heads/{branch}:{self._tracking(branch)}")
+        if ran.code:
+            listed = self._listed(ran)
+            if f"\trefs/heads/{branch}\n".encode() in listed.out:
+                raise _Offline(last_said(ran))
+            return ""
+        return self.folder.commit_of(self._tracking(branch))
+
+    def _listed(self, failed: Ran) -> Ran:
+        """The branches that the remote has, after a run that it failed. Raises _Offline where it does not answer."""
+        silence, words = self.git.silence, ("ls-remote", "--heads", self.local.remote)
+        gone = _Offline(f"the remote did not answer within {silence:.0f} s")
+        if failed.seconds < silence:
+            listed = self.git.run_remote(*words)
+        else:
+            # Once more, but not as long; who types a password has the time for that.
+            soon = min(silence, _LOOK_AGAIN)
+            seconds = REMOTE_SECONDS if self.git.asks else 2 * soon
+            try:
+                listed = self.git.run_remote(*words, silence=soon, seconds=seconds)
+            except SyncError as error:
+                raise gone from error
+        if listed.code:
+            raise gone if max(failed.seconds, listed.seconds) >= silence else _Offline(last_said(listed))
+        return listed
+
+    def _pushed(self, branch: str, head: str) -> bool:
+        """Whether the remote took it; False where somebody was faster. Raises _Offline, SyncError."""
+        self.step("pushing")
+        words = ("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", self.local.remote)
+        ran = self.git.run_remote(*words, f"{head}:refs/heads/{branch}")
+        if not ran.code:
+            return True
+        if _was_overtaken(ran):
+            return False
+        self._listed(ran)
+        raise SyncError(
+            f"the remote, or your own hook, refuses the push: {last_said(ran)}", code=ErrorCode.REMOTE_REFUSED,
+            where=self.local.remote, kept="your changes are committed here", todo="nuggets sync tries again",
+        )  # fmt: skip
+
+
+def refuse_pages(pages: Path) -> SyncError:
+    """The error for a memory whose notes are pages of another program."""
+    team = is_team_folder(pages)
+    return SyncError(
+        "a folder of pages is not synced", code=ErrorCode.SYNC, where=str(pages), kept=KEPT,
+        todo="commit and push it with its repository" if team
+        else "import it into a memory of its own, which can be synced: nuggets import",
+    )  # fmt: skip
+
+
+def _was_overtaken(ran: Ran) -> bool:
+    """Whether a push was refused since the remote has commits that we lack; by git's own marks, for programs."""
+    lines = [
+        line.split("\t") for line in ran.out.decode(errors="replace").splitlines() if line.startswith("!")
+    ]
+    marks = ("[rejected] (fetch first)", "[rejected] (non-fast-forward)", "[remote rejected] (failed to update ref)",
+             "[remote rejected] (cannot lock ref")  # fmt: skip
+    return any(len(line) > 2 and line[2].startswith(marks) for line in lines)
+
+
+def _is_ours(path: str) -> bool:
+    return is_memory_file(path) or path in SETTINGS_FILES

@@ -1,0 +1,160 @@
+"""The folder of a team's notes: made in a project, and how it stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, SyncError
+from core.home import TEAM_VARIABLE
+from core.memory import Memory
+from core.storage.files.atomic import make_folder, replace_file
+from core.sync.git import Git
+from core.team.index import INDEX_FILE, write_index
+from core.team_folder import (
+    TEAM_FOLDER,
+    folder_in_reach,
+    is_off,
+    is_team_folder,
+    name_of_team,
+    team_folder,
+)
+
+_KEEP: Final = ".gitkeep"
+# As git would make it.
+_FOLDER_MODE: Final = 0o755
+_SECONDS: Final = 20.0
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+class FolderStep(NamedTuple):
+    """One thing done. step: "folder", "index", "ignored". already: whether it was there before."""
+
+    step: str
+    what: str
+    already: bool = False
+
+
+class Changed(NamedTuple):
+    """A page that differs from the last commit. how: "new", "changed", "deleted", "renamed" or "conflict"."""
+
+    file: str
+    how: str
+
+
+@dataclass(frozen=True)
+class TeamState:
+    """How a team's folder stands. git: whether it lies in a repository. changed: against the last commit.
+    problems: pages that are no notes, with the reason.
+    """
+
+    folder: Path
+    notes: int
+    hidden: int
+    problems: tuple[tuple[str, str], ...]
+    git: bool
+    changed: tuple[Changed, ...]
+
+
+def nearest_folder(start: str | Path, setting: str = "", environ: Mapping[str, str] = _NOTHING) -> Path:
+    """The team's folder in reach of a folder, as a search there has it; see `folder_in_reach`. Raises NotFoundError,
+    InvalidInputError.
+    """
+    found = folder_in_reach(start, setting, environ)
+    if found is None and is_off(name_of_team(setting, environ)):
+        raise NotFoundError(
+            "the team's notes are switched off", code=ErrorCode.NO_SUCH_FILE,
+            where=TEAM_VARIABLE if environ.get(TEAM_VARIABLE, "").strip() else "[team] folder",
+            todo="set it otherwise, or name the project where the command takes one",
+        )  # fmt: skip
+    if found is None:
+        raise NotFoundError(
+            f"there is no {TEAM_FOLDER.as_posix()} here or above",
+            code=ErrorCode.NO_SUCH_FILE,
+            where=str(start),
+            todo="make one with: nuggets team init",
+        )
+    return found
+
+
+def make_team_folder(start: Path, *, dry_run: bool = False) -> list[FolderStep]:
+    """Makes the team's folder at the root of the repository around a folder, else in that folder. Returns what was
+    (would be) done. Raises InvalidInputError where a memory of one's own is in its place, StorageError.
+    """
+    known = team_folder(start)
+    root = known.parent.parent if known is not None else _root(start)
+    folder = root / TEAM_FOLDER
+    if not is_team_folder(folder):
+        raise InvalidInputError(
+            "a memory of your own is there", code=ErrorCode.NAME_TAKEN, where=str(folder.parent),
+            kept="nothing was written", todo="name the folder of a project",
+        )  # fmt: skip
+    there, listed = folder.is_dir(), (folder.parent / INDEX_FILE).exists()
+    steps = [
+        FolderStep("folder", str(folder), there),
+        FolderStep("index", str(folder.parent / INDEX_FILE), listed),
+    ]
+    if not dry_run:
+        make_folder(folder, mode=_FOLDER_MODE)
+        if not os.listdir(folder):
+            # Git keeps no empty folder.
+            replace_file(folder / _KEEP, mode=0o644)
+        if not listed:
+            write_index(folder, Memory.open(folder, reconcile=False).snapshot.notes)
+    if _git(root, "check-ignore", "-q", str(TEAM_FOLDER / "x.md")) == b"":
+        steps.append(FolderStep("ignored", str(folder)))
+    return steps
+
+
+def _root(start: Path) -> Path:
+    at = Path(os.path.abspath(start))
+    return next((folder for folder in (at, *at.parents) if (folder / ".git").exists()), at)
+
+
+def _git(folder: Path, *words: str) -> bytes | None:
+    """What git says; None where it refuses or is not there."""
+    try:
+        ran = Git(folder).run(*words, seconds=_SECONDS)
+    except SyncError:
+        return None
+    return ran.out if ran.code == 0 else None
+
+
+def team_state(memory: Memory) -> TeamState:
+    """How the team's folder stands that a memory is. Asks the user's git; writes nothing."""
+    snapshot, folder = memory.snapshot, memory.folder
+    hidden = sum(note.hidden for note in snapshot.notes)
+    problems = tuple((os.path.relpath(one.where, folder), one.what) for one in snapshot.problems)
+    said = _git(folder, "status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
+    prefix = _git(folder, "rev-parse", "--show-prefix") if said else b""
+    changed = _changed(said or b"", os.fsdecode((prefix or b"").rstrip(b"\n")))
+    return TeamState(folder, len(snapshot.notes) - hidden, hidden, problems, said is not None, changed)
+
+
+def _changed(said: bytes, prefix: str) -> tuple[Changed, ...]:
+    found: list[Changed] = []
+    parts = iter(os.fsdecode(said).split("\0"))
+    for part in parts:
+        if len(part) < 4:
+            continue
+        state, name = part[:2], part[3:].removeprefix(prefix)
+        if "R" in state or "C" in state:
+            # What it was called before.
+            next(parts, None)
+        if not name.endswith(f"/{_KEEP}") and name != _KEEP:
+            found.append(Changed(name, _how(state)))
+    return tuple(sorted(found))
+
+
+def _how(state: str) -> str:
+    if "U" in state or state in ("AA", "DD"):
+        return "conflict"
+    if state == "??" or "A" in state:
+        return "new"
+    if "R" in state:
+        return "renamed"
+    return "deleted" if "D" in state else "changed"

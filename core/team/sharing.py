@@ -1,0 +1,258 @@
+"""Notes of one's own proposed for the team's folder: screened, shown as files, written as one change.
+
+Nothing is committed. Which own note a page came from stands in the memory's home on this machine, never in the page.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import ErrorCode, InvalidInputError
+from core.graph.edits import create_note, edit_note, link_notes
+from core.memory import Memory
+from core.model.change import ChangeSet
+from core.model.draft import Draft
+from core.model.infer import MetaInput, subject_of
+from core.model.names import counted
+from core.model.note import METADATA_FIELDS, Note, custom_tags, replace
+from core.model.snapshot import Snapshot
+from core.team.screening import Found, screened
+
+# A field of the team's note in the memory's home: the own note that it came from, and what was shared of it.
+_SHARED: Final = "nuggets-tui.shared"
+_OF_ITS_OWNER: Final = ("self", "user", "session")
+
+
+class Refused(NamedTuple):
+    """A note that is not shared. code: "credential", "home", "hidden" or "changed-there". found: what was found in it.
+    where: the file that was changed there.
+    """
+
+    id: str
+    title: str
+    code: str
+    found: tuple[Found, ...] = ()
+    where: str = ""
+
+
+class SharedFile(NamedTuple):
+    """A file as it will be. before: what it says now, None for a new one. note: the own note."""
+
+    note: str
+    title: str
+    file: str
+    before: str | None
+    after: str
+
+
+class LinkLeftOut(NamedTuple):
+    """A link to a note that is not shared, by titles."""
+
+    title: str
+    to: str
+
+
+@dataclass(frozen=True)
+class SharePlan:
+    """What sharing would do. same: titles of notes of which everything is there already."""
+
+    change_set: ChangeSet | None
+    files: tuple[SharedFile, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    left_out: tuple[LinkLeftOut, ...] = ()
+    same: tuple[str, ...] = ()
+
+
+def shared_from(note: Note) -> str:
+    """The id of the own note that a team's note was shared from on this machine; "" for none."""
+    said = note.extra.get(_SHARED)
+    id = said.get("id") if isinstance(said, dict) else None
+    return id if isinstance(id, str) else ""
+
+
+def plan_share(
+    own: Memory, team: Memory, notes: Sequence[Note], *, home: str = "", user: str | None = None
+) -> SharePlan:
+    """What sharing notes of one's own memory with the team would do; nothing is written.
+
+    home, user: of this machine, which no shared text may name in a path. Raises InvalidInputError where both memories
+    are one.
+    """
+    if own.home == team.home:
+        raise InvalidInputError(
+            "these notes are the team's already", code=ErrorCode.BAD_OPTIONS, where=str(team.folder),
+            kept="nothing was written", todo="name your own memory with --home",
+        )  # fmt: skip
+    home = home or _home()
+    user = _user() if user is None else user
+    known = {shared_from(note): note for note in team.snapshot.notes if shared_from(note)}
+    wanted, refused, same = [], [], []
+    for note in {note.id: note for note in notes}.values():
+        there = known.get(note.id)
+        reason = _refusal(note, there, home, user)
+        if reason is not None:
+            refused.append(reason)
+            continue
+        if there is not None and _is_there(note, there) and not _new_links(note, there, notes, known):
+            same.append(note.title)
+        wanted.append(note)
+    draft = team.draft()
+    ids = _written(draft, own.snapshot, wanted, known)
+    left_out = _linked(draft, own.snapshot, wanted, ids)
+    change_set = draft.change_set(_reason(wanted), author=team.author)
+    files = () if change_set.empty else _files(team, change_set, {id: own_id for own_id, id in ids.items()})
+    return SharePlan(
+        None if change_set.empty else change_set, files, tuple(refused), tuple(left_out), tuple(same)
+    )
+
+
+def share(team: Memory, plan: SharePlan) -> ChangeSet | None:
+    """Writes what was planned into the work tree. Raises InvalidInputError for a plan that refuses a note; errors as
+    `Memory.apply`.
+    """
+    if plan.refused:
+        raise InvalidInputError(
+            "; ".join(refusal_text(one) for one in plan.refused),
+            kept="nothing was written",
+            todo="change what it says and share again",
+        )
+    return team.apply(plan.change_set) if plan.change_set is not None else None
+
+
+def refusal_text(refused: Refused) -> str:
+    """Why a note is not shared, in words. A credential is never shown."""
+    said = {
+        "hidden": "it is hidden",
+        "changed-there": f"the team's {refused.where} was changed since you shared it",
+    }
+    found = ", ".join(
+        f"line {one.line} looks like it holds a credential ({one.what})"
+        if one.kind == "credential"
+        else f"line {one.line} names a path of somebody's home folder ({one.what})"
+        for one in refused.found
+    )
+    return f"{refused.title!r} is not shared: {said.get(refused.code, found)}"
+
+
+def _home() -> str:
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return ""
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+
+
+def _refusal(note: Note, there: Note | None, home: str, user: str) -> Refused | None:
+    if note.hidden:
+        return Refused(note.id, note.title, "hidden")
+    # The lines are those of the text; what stands beside it is on none.
+    found = screened(note.content, home=home, user=user)
+    reasons = [link.reason for link in note.links]
+    beside = "\n".join([note.title, note.source_key or "", note.subject, *custom_tags(note), *reasons])
+    found += [one._replace(line=0) for one in screened(beside, home=home, user=user)]
+    # A key and its value are a credential together, as in "password" and "hunter2".
+    found = found or [
+        one._replace(line=1) for one in screened(f"{note.key}: {note.content}", home=home, user=user)
+    ]
+    if found:
+        return Refused(note.id, note.title, found[0].kind, tuple(dict.fromkeys(found)))
+    if there is not None and _digest(there) not in (_digest(note), _shared_digest(there)):
+        file = there.page.file if there.page is not None else there.title
+        return Refused(note.id, note.title, "changed-there", where=file)
+    return None
+
+
+def _digest(note: Note) -> str:
+    said = repr((note.title, note.content, sorted({*custom_tags(note)} - {"team"})))
+    return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def _shared_digest(there: Note) -> str:
+    said = there.extra.get(_SHARED)
+    return str(said.get("said", "")) if isinstance(said, dict) else ""
+
+
+def _is_there(note: Note, there: Note) -> bool:
+    return _digest(note) == _digest(there) and not there.hidden
+
+
+def _new_links(note: Note, there: Note, notes: Iterable[Note], known: dict[str, Note]) -> bool:
+    linked = {link.to for link in note.links}
+    targets = {known[id].id for id in linked if id in known}
+    new = {one.id for one in notes if one.id in linked and one.id not in known}
+    return bool(new) or not targets <= {link.to for link in there.links}
+
+
+def _written(draft: Draft, own: Snapshot, wanted: Sequence[Note], known: dict[str, Note]) -> dict[str, str]:
+    """Lays the notes over the draft. Returns the id that each has there, those shared before among them."""
+    ids = {own_id: there.id for own_id, there in known.items() if own_id in own.by_id}
+    for note in wanted:
+        there = known.get(note.id)
+        meta = _said_to_the_team(note)
+        tags = [tag for tag in custom_tags(note) if tag != "team"]
+        if there is not None and _is_there(note, there):
+            continue
+        if there is None:
+            made = create_note(draft, "", note.title, note.content, tags=tags, meta=meta)
+        else:
+            made = edit_note(draft, there.id, title=note.title, content=note.content, tags=tags, meta=meta)
+        key = note.key if note.is_fact else None
+        made = replace(made, source_key=key, hidden=False, archived_at=None)
+        made = draft.put(
+            replace(made, tags=(*tags, *(tag for tag in made.tags if tag not in custom_tags(made))))
+        )
+        kept = {"id": note.id, "said": _digest(made)}
+        draft.put(replace(made, extra={**made.extra, _SHARED: kept}))
+        ids[note.id] = made.id
+    return ids
+
+
+def _said_to_the_team(note: Note) -> MetaInput:
+    """A note's metadata. What is about its owner as a rule, as a note that names nobody is, is about the team there."""
+    said = {name: getattr(note, name) for name in METADATA_FIELDS}
+    if note.scope in _OF_ITS_OWNER and note.subject == subject_of(note.scope):
+        said |= {"scope": "shared", "subject": subject_of("shared")}
+    return MetaInput(**said)
+
+
+def _linked(draft: Draft, own: Snapshot, wanted: Sequence[Note], ids: dict[str, str]) -> list[LinkLeftOut]:
+    """Links the notes in the draft as they are in the own memory. Returns what is left out."""
+    left_out: list[LinkLeftOut] = []
+    for note in wanted:
+        for link in note.links:
+            target = own.by_id.get(link.to)
+            if target is None or target.hidden:
+                continue
+            if link.to not in ids:
+                left_out.append(LinkLeftOut(note.title, target.title))
+                continue
+            here = draft.note(ids[note.id])
+            if here is not None and (ids[link.to], link.reason) not in [
+                (one.to, one.reason) for one in here.links
+            ]:
+                link_notes(draft, here.id, ids[link.to], link.reason)
+    return list(dict.fromkeys(left_out))
+
+
+def _reason(wanted: Sequence[Note]) -> str:
+    titles = ", ".join(f'"{note.title}"' for note in wanted[:3])
+    return f"shared {titles}" if len(wanted) <= 3 else f"shared {counted(len(wanted), 'note', 'notes')}"
+
+
+def _files(team: Memory, change_set: ChangeSet, own: dict[str, str]) -> tuple[SharedFile, ...]:
+    return tuple(
+        SharedFile(own.get(one.note.id, ""), one.note.title, one.name, one.before, one.after)
+        for one in team.page_preview(change_set)
+        if one.after is not None
+    )
