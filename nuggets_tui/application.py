@@ -39,6 +39,7 @@ from nuggets_tui.screens.main import MainScreen
 from nuggets_tui.textual_adapter import (
     any_terminal,
     let_go_of_closed_widgets,
+    make_caches_late,
     passing_over,
     reading_any_bytes,
 )
@@ -95,6 +96,7 @@ class NuggetsApp(App[None]):
         self.key_queue.vim = self.key_map.vim
         any_terminal(self)
         let_go_of_closed_widgets()
+        make_caches_late()
         self.set_keymap(self.key_map.bound)
         self._opening = opening
         self._notice = notice
@@ -276,9 +278,12 @@ class NuggetsApp(App[None]):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Does what a key or a click asks for. One that comes while its dialog is still being made, or is already
-        going, finds nothing to act on: then nothing happens.
+        """Does what a key or a click asks for. One that comes while its dialog is still being made waits for it. One
+        that comes when its dialog is already going finds nothing to act on: then nothing happens.
         """
+        if isinstance(default_namespace, Screen) and not default_namespace.is_mounted:
+            # Behind what sets it up.
+            return default_namespace.call_later(self.run_action, action, default_namespace, namespaces)
         try:
             return await super().run_action(action, default_namespace, namespaces)
         except NoMatches as error:

@@ -91,6 +91,36 @@ def _can_be_promoted(view: View) -> bool:
     return _holds_something(view) and not view.pages
 
 
+def _is_synced(view: View) -> bool:
+    return view.loaded and view.sync is not None and not view.trouble
+
+
+def _has_arrivals(view: View) -> bool:
+    return _is_synced(view) and view.sync is not None and bool(view.sync.entries)
+
+
+def _has_team(view: View) -> bool:
+    return view.loaded and view.team is not None
+
+
+def _may_switch(view: View) -> bool:
+    return _has_team(view) or view.team_home
+
+
+def _may_share(view: View) -> bool:
+    return (
+        view.loaded and not view.pages and not view.trouble and (view.note is not None or bool(view.selected))
+    )
+
+
+def _waits_to_be_accepted(view: View) -> bool:
+    if not view.unaccepted or not view.loaded:
+        return False
+    return bool(view.selected & view.unaccepted) or (
+        view.note is not None and view.note_id in view.unaccepted
+    )
+
+
 def _has_history(view: View) -> bool:
     # A memory that holds nothing any more may still get something back.
     return view.loaded and (not view.empty or bool(view.log.lines))
@@ -173,6 +203,16 @@ def _commands() -> tuple[Command, ...]:
         Command("import", "", "import", "Import what others remember: Claude Code, CLAUDE.md, Obsidian, mem0, "
                                         "CSV ...", MEMORY,
                 lambda main: main.imports.choose(), "opened"),
+        Command("sync", "ctrl+s", "sync", "Sync now: send your changes, take in those of other machines", MEMORY,
+                lambda main: main.sync.sync_now(), "opened", when=_is_synced, key_when=_is_synced),
+        Command("team", "N", "team", "The team's memory: open it in place of your own, and back", MEMORY,
+                lambda main: main.team.switch(), "opened", 21, when=_may_switch, key_when=_may_switch),
+        Command("came_in", "I", "came in", "Sync: what came in last, with undo", MEMORY,
+                lambda main: main.sync.show_arrivals(), "opened", when=_has_arrivals, key_when=_has_arrivals),
+        Command("share", "H", "share", "Share with the team: review the files in the project, then write them", NOTES,
+                lambda main: main.team.share(), "note", 21, when=_may_share, key_when=_has_team),
+        Command("team_notes", "", "team's notes", "Search: list the team's notes alone, and back", SEARCH,
+                lambda main: main.team.list_alone(), "opened", when=_has_team),
         Command("connect", "", "connect", "Connect an agent: what it adds to which file, status, "
                                           "disconnect", MEMORY,
                 lambda main: main.agents.connect(), "opened"),
@@ -193,6 +233,8 @@ def _commands() -> tuple[Command, ...]:
         Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note", former="M"),
         Command("accept", "plus", "accept", "Accept the suggested link under the cursor", NOTES,
                 lambda main: main.notes.accept(), "suggestion"),
+        Command("accept_note", "ctrl+t", "accept", "Accept the note, which came from elsewhere, as it is now", NOTES,
+                lambda main: main.team.accept(), "note", 3, when=_waits_to_be_accepted, key_when=_waits_to_be_accepted),
         Command("copy", "y", "copy", "Copy the text to the clipboard", NOTES,
                 lambda main: main.files.copy(), "note"),
         Command("copy_reference", "", "copy id", "Copy the id and title to the clipboard", NOTES,
@@ -216,7 +258,7 @@ def _commands() -> tuple[Command, ...]:
         Command("redo", "ctrl+r", "redo", "Redo what you undid last", HISTORY,
                 lambda main: main.history.redo(), "history", 18, former="U"),
         Command("conflicts", "c", "conflict", "Resolve a waiting conflict", HISTORY,
-                lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.log.waiting),
+                lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.waiting),
                 explains=lambda view: view.log.loaded),
         Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", MEMORY,
                 lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble),
@@ -261,6 +303,8 @@ def _commands() -> tuple[Command, ...]:
         Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
                                          "decision", PIPELINE,
                 lambda main: main.pipeline.show_origin(), "note", former="O"),
+        Command("hints", "", "hints", "Questions that find the note, too: look at them, remove one", PIPELINE,
+                lambda main: main.pipeline.show_hints(), "note"),
         Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
                 lambda main: main.arrangement.zoom(), "memory", 17),
         Command("wider", "", "wider", "Make the current pane wider (or drag its "
@@ -303,10 +347,11 @@ def _commands() -> tuple[Command, ...]:
 
 COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
-# Keys that were bound by default in earlier versions, or are so only at times.
-FORMER: Final = {command.keys: command for command in COMMANDS if command.key_when} | {
-    command.former: command for command in COMMANDS if command.former
-}
+# Keys that were bound by default in earlier versions, or are so only at times. One that is bound whenever its command
+# makes sense leaves nothing to tell.
+FORMER: Final = {
+    command.keys: command for command in COMMANDS if command.key_when and command.key_when is not command.when
+} | {command.former: command for command in COMMANDS if command.former}
 GROUPS: Final = (NOTES, FACTS, SEARCH, HISTORY, VIEW, MEMORY, PIPELINE, SETTINGS)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
 PALETTE_KEY: Final = ("ctrl+p", "commands")
@@ -325,8 +370,8 @@ def bindings() -> list[Binding]:
 # What each pane is for comes first in its footer; of these the first four stay longest.
 _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "facts": ("open", "new_fact", "edit", "hide"),
-    "notes": ("why", "edit", "hide", "new_note", "link"),
-    "note": ("why", "edit", "tags", "copy", "back"),
+    "notes": ("why", "edit", "accept_note", "hide", "new_note", "link"),
+    "note": ("why", "edit", "accept_note", "tags", "copy", "back"),
     "neighbours": ("open", "accept", "link", "back"),
     "graph": ("graph", "fewer_hops", "more_hops"),
     "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
@@ -334,7 +379,7 @@ _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
 OVERVIEW: Final = "overview"
 """The place of the graph while it shows the whole memory."""
 # What acts on several notes at once, wherever they are selected.
-_OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
+_OF_SELECTION: Final = ("hide", "tags", "accept_note", "pin", "let_go")
 _WITHOUT_SELECTION: Final = ("audit", OVERVIEW)
 # Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
@@ -375,7 +420,7 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
     def ranked(place: int, command: Command) -> Command:
         if command.name in _LONGEST[1:] or (command.name == "search" and not selecting):
             return replace(command, footer=1)
-        if command.name in ("conflicts", "open_broken", "problems"):
+        if command.name in ("conflicts", "open_broken", "problems", "accept_note"):
             # Shown only while something waits.
             return replace(command, footer=2)
         if command in own and (place < _first_of(pane) or selecting):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Repair, Verify
 from core.folder import GRAPH_FILE
+from core.team_folder import pages_named
 from nuggets_tui.typed_tags import typed_tag
 
 if TYPE_CHECKING:
@@ -53,11 +54,49 @@ def with_graph(memory: Memory) -> Memory:
     return memory
 
 
+class Held(NamedTuple):
+    """Notes and the memory that has them. team: whether it is that of a team, beside one's own."""
+
+    memory: Memory
+    notes: tuple[Note, ...]
+    team: bool
+
+    @property
+    def ids(self) -> list[str]:
+        """Of the notes, in that memory."""
+        return [note.id for note in self.notes]
+
+
+def held(memory: Memory, *texts: str) -> Held:
+    """The notes that texts name, as `Memory.holding` finds them. Errors as there, and InvalidInputError where some are
+    one's own and some the team's: a link or a merge over both would hold for nobody else of the team.
+    """
+    found = [memory.holding(text) for text in texts]
+    holders = {id(holder): holder for holder, _ in found}
+    if len(holders) > 1:
+        raise InvalidInputError(
+            "some of these notes are yours and some are the team's",
+            code=ErrorCode.TWO_MEMORIES,
+            where=", ".join(texts),
+            kept="nothing was changed",
+            todo="name notes of one of the two",
+        )
+    holder = next(iter(holders.values()), memory)
+    return Held(holder, tuple(note for _, note in found), holder is not memory)
+
+
+def page_of(memory: Memory, note: Note) -> str:
+    """The file that a note is, in a memory of pages; "" in others, and for one that is taken out of the folder."""
+    if memory.pages is None or note.page is None:
+        return ""
+    return str(memory.pages / note.page.file)
+
+
 def check_facts(memory: Memory) -> None:
     """Raises InvalidInputError for a memory that has no place for facts."""
     if memory.pages is not None:
         raise InvalidInputError(
-            "a folder of Claude Code's pages has no facts, only notes",
+            f"{pages_named(memory.pages)} hold no facts, only notes",
             code=ErrorCode.NO_PLACE,
             where=str(memory.pages),
             kept="nothing was changed",

@@ -44,6 +44,7 @@ DEEDS: Final = (
     Deeds("import", "imported", kinds=("import",)),
     Deeds("restore", "restored", kinds=("restore",)),
     Deeds("repair", "repaired", kinds=("repair",)),
+    Deeds("decision", "decisions", kinds=("decision",)),
     Deeds("mask", "credentials masked", kinds=("mask",)),
     Deeds("outside", "made by other programs", kinds=("outside",)),
     Deeds("hit", "recalls", kinds=("hit",)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from core.search.results import Passage
     from core.text.file_references import FileReference
 
 
@@ -19,6 +20,13 @@ class NotePicked(Message):
 
     note_id: str
     follow: bool = False
+
+
+@dataclass(eq=False, repr=False)
+class PassageWanted(Message):
+    """A part of a document is to be shown, with its whole text."""
+
+    passage: Passage
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,6 @@ from textual.screen import Screen
 from core.errors import NuggetsError, UnfinishedError, opens_with_command
 from core.settings import SETTINGS_FILE
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
-from nuggets_tui.remedies import is_typed, notice_in_keys, step
 from nuggets_tui.safe_text import safe_block, safe_line
 from nuggets_tui.textual_adapter import notices_of, take_away
 
@@ -37,6 +36,9 @@ def notify(node: DOMNode, text: str) -> None:
 
 def warn(node: DOMNode, text: str) -> None:
     """A notice of something to know about."""
+    # No first frame warns of anything.
+    from nuggets_tui.remedies import notice_in_keys
+
     _post(node, safe_block(notice_in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
 
 
@@ -133,6 +135,8 @@ async def attempt(screen: Screen[Any], asked: Awaitable[_Result], typed: str = "
 
 def next_sentence(error: NuggetsError, keys: KeyMap = DEFAULT, *, elsewhere: bool = False) -> str:
     """What to do about an error, in a sentence; "" for nothing. elsewhere: no key of the app can be pressed now."""
+    from nuggets_tui.remedies import is_typed, step
+
     if not elsewhere:
         return _sentence(step(error, keys), as_it_is=is_typed(error.remedy))
     return _sentence(f"in another terminal, {error.todo}" if opens_with_command(error.remedy) else error.todo)

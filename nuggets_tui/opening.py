@@ -75,7 +75,7 @@ class Opening:
             from nuggets_tui.view import prepare
 
             # The log is brought up to date once the first frame is shown.
-            memory = open_memory(self.home, clock=self.clock, reconcile=None)
+            memory = open_memory(self.home, clock=self.clock, reconcile=None, patient=False)
             prepare(memory.snapshot)
             self.future.set_result(memory)
         except BaseException as error:

@@ -44,13 +44,15 @@ class Trail(msgspec.Struct, frozen=True):
 class NoteAuthors(msgspec.Struct, frozen=True):
     """Who made a note and who changed it last, as names to show; "" where the log does not tell.
 
-    trail: back to the text that it was made of; None for a note that the pipeline did not make.
+    trail: back to the text that it was made of; None for a note that the pipeline did not make. hints: questions that
+    find it, too, as a model made them.
     """
 
     note_id: str
     made_by: str = ""
     changed_by: str = ""
     trail: Trail | None = None
+    hints: tuple[str, ...] = ()
 
 
 def made_by_pipeline(note: Note) -> bool:

@@ -12,6 +12,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
     from typing import Final
 
     from core.memory import Memory
@@ -47,9 +48,13 @@ def question_of(arguments: Sequence[str]) -> Question | None:
     """The recall that the arguments ask for, where they are the plainest; None leaves them to the command line."""
     if _COMMAND not in arguments:
         return None
+    from core.home import team_near
     from core.quick_recall import is_on
 
-    if not is_on():
+    try:
+        if not is_on() or team_near(os.getcwd()):
+            return None
+    except OSError:
         return None
     values: dict[str, str] = {}
     as_json = False
@@ -122,27 +127,32 @@ def recall(asked: Question) -> int | None:
 
 def _caller(asked: Question) -> tuple[str, str] | None:
     """For which session it counts, and the signature of who asks; None for a name that is wrong."""
+    agents, session = command_module("agents"), command_module("session")
+    at_terminal = _is_terminal(sys.stdin) or _is_terminal(sys.stdout)
+    if asked.as_name is None:
+        kind, name = agents.parts_of_call(at_terminal=at_terminal)
+    else:
+        try:
+            kind, name = agents.parts_as(asked.as_name)
+        except Exception:
+            return None
+    return session.session_id(asked.session, asked.home), f"{kind}:{name}" if name else kind
+
+
+def command_module(name: str) -> ModuleType:
+    """A module of the command line, without the whole of it that its package loads with itself."""
+    from importlib import import_module
+
     package = "nuggets_tui.cli"
     bare = None
     if package not in sys.modules:
-        # The modules of the two tables, without the whole command line that the package loads with itself.
         bare = sys.modules[package] = type(sys)(package)
         bare.__path__ = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "cli")]
     try:
-        from nuggets_tui.cli.agents import parts_as, parts_of_call
-        from nuggets_tui.cli.session import session_id
+        return import_module(f"{package}.{name}")
     finally:
         if bare is not None:
             del sys.modules[package]
-    at_terminal = _is_terminal(sys.stdin) or _is_terminal(sys.stdout)
-    if asked.as_name is None:
-        kind, name = parts_of_call(at_terminal=at_terminal)
-    else:
-        try:
-            kind, name = parts_as(asked.as_name)
-        except Exception:
-            return None
-    return session_id(asked.session), f"{kind}:{name}" if name else kind
 
 
 def _form(as_json: bool) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -181,6 +182,8 @@ class Session:
         from nuggets_tui.clash import clash, concerned
 
         def work() -> Clash:
+            # What the change met may be newer than what was last loaded.
+            self.memory.refresh_read_only()
             entry, snapshot = self.memory.entry(id), self.snapshot
             note_id = concerned(entry, snapshot)
             about_it = self.memory.log(limit=20, note=note_id) if note_id else ()
@@ -196,13 +199,24 @@ class Session:
         turn = self._query_number
         return await run_in_thread(self._find, typed, turn)
 
+    async def find_more(self, typed: str) -> Found | None:
+        """The hits once models were asked that settings name; nobody waits for this. None when something else was asked
+        for meanwhile.
+        """
+        return await run_in_thread(self._find_more, typed, self._query_number)
+
+    def _find_more(self, typed: str, turn: int) -> Found | None:
+        from core.search.signals import waiting
+
+        # Without the turn of those who type: they do not wait for a model.
+        with waiting(True):
+            return self._searched(typed, lambda: turn != self._query_number)
+
     def forget_question(self) -> None:
         """Nobody waits for a running search any more."""
         self._query_number += 1
 
     def _find(self, typed: str, turn: int) -> Found | None:
-        from core.search.query_syntax import parse_question
-
         def stale() -> bool:
             return turn != self._query_number
 
@@ -210,16 +224,21 @@ class Session:
             # Those who typed on meanwhile do not wait for answers to what they typed before.
             if stale():
                 return None
-            started = self.timer()
-            limit = RESULTS if parse_question(typed).words else _EVERY
-            found = self.memory.search_result(typed, limit, new_since=self.last_visit, stopped=stale)
-            seconds = self.timer() - started
-            for hit in found.hits[:_SEEN]:
-                if stale():
-                    return None
-                # What the rows show is made here, not while they are drawn.
-                _ = hit.breakdown.reasons, hit.breakdown.matched
-            return None if stale() else Found.of(typed, found, seconds, limit)
+            return self._searched(typed, stale)
+
+    def _searched(self, typed: str, stale: Callable[[], bool]) -> Found | None:
+        from core.search.query_syntax import parse_question
+
+        started = self.timer()
+        limit = RESULTS if parse_question(typed).words else _EVERY
+        found = self.memory.search_result(typed, limit, new_since=self.last_visit, stopped=stale)
+        seconds = self.timer() - started
+        for hit in found.hits[:_SEEN]:
+            if stale():
+                return None
+            # What the rows show is made here, not while they are drawn.
+            _ = hit.breakdown.reasons, hit.breakdown.matched
+        return None if stale() else Found.of(typed, found, seconds, limit)
 
     async def why(self, found: Found, note_id: str) -> Why | None:
         """Why a note stands where it does in a search, or why it does not. None for a note that is gone."""
@@ -232,11 +251,15 @@ class Session:
         explained = self.memory.explain(found.query, note_id, new_since=self.last_visit, shown=RESULTS)
         if explained is None:
             return None
-        notes = self.snapshot.by_id
+        beside = self.memory.with_team()
+        snapshot = self.snapshot if beside is None else beside.snapshot
+        notes = snapshot.by_id
         # Dates are meant as the person's own clock shows them.
         asked = SearchRequest(
-            parse_question(found.query), self.clock().astimezone(), self.last_visit, shown=found.hits
-        )
+            parse_question(found.query), self.clock().astimezone(), self.last_visit, shown=found.hits,
+            snapshot=snapshot, whose=(lambda id: "yours") if beside is None else beside.joined.whose,
+            elsewhere=self.memory.elsewhere(self.last_visit),
+        )  # fmt: skip
         return why(explained, asked, lambda id: cut(notes[id].title, _TITLE) if id in notes else id)
 
     async def recall(self, typed: str) -> Recall | None:
@@ -264,14 +287,14 @@ class Session:
 
     def _admitted(self, found: Recall, question: Question) -> bool:
         """Whether the note of an answer is one that is asked for: an agent is answered without regard to that."""
-        note = answering(found, self.snapshot)
+        beside = self.memory.with_team()
+        note = answering(found, self.snapshot if beside is None else beside.snapshot)
         if note is None:
             return False
         from core.search.index import question_filters
 
-        return question_filters(question, now=self.clock().astimezone(), new_since=self.last_visit).admits(
-            note
-        )
+        wanted = question_filters(question, now=self.clock().astimezone(), new_since=self.last_visit)
+        return replace(wanted, elsewhere=self.memory.elsewhere(self.last_visit)).admits(note)
 
     async def suggestions(self, snapshot: Snapshot, note_id: str) -> tuple[Suggestion, ...]:
         """Notes that might be linked to a note."""

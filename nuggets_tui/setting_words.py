@@ -57,7 +57,7 @@ def explain_setting(name: str) -> str:
     if isinstance(default, tuple):
         kind = "Words, separated by commas."
     elif isinstance(default, str):
-        kind = "Text."
+        kind = f"{allowed[0].upper()}{allowed[1:]}." if allowed else "Text."
     else:
         kind = "A whole number" if isinstance(default, int) else "A number"
         kind += f", {allowed}." if allowed else "."

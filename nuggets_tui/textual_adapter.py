@@ -16,33 +16,48 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from textual._styles_cache import StylesCache
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.cache import FIFOCache
 from textual.color import Color
 from textual.events import Key
 from textual.geometry import Size
 from textual.message import Message
 from textual.notifications import Notification
 from textual.scroll_view import ScrollView
+from textual.strip import Strip
 from textual.widgets import Input
 from textual.widgets._toast import ToastRack
 
 if TYPE_CHECKING:
+    from rich.segment import Segment
     from textual.driver import Driver
     from textual.message_pump import MessagePump
     from textual.style import Style
 
-# All that is used here, by the module or class that has it: a test asks the installed versions for them.
+# All that is used here and by `widgets.value_list`, by the module or class that has it: a test asks the installed
+# versions for them.
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "textual.app.App": ("_unnotify", "_refresh_notifications", "_handle_exception"),
     "textual.widgets._toast.ToastRack": ("_toast_id",),
     "textual._xterm_parser.XTermParser": ("_sequence_to_key_events",),
+    "textual.widgets._select.SelectOverlay": ("_move_page",),
     "textual.widgets.Input": ("_suggestion", "_watch_value"),
     "textual.widget.Widget": ("_scroll_update",),
     "textual._styles_cache.StylesCache": ("get_inner_outer",),
-}
+    "textual.strip.Strip": (
+        "_segments", "_cell_length", "_render_cache", "_link_ids", "_cell_count",
+        "_divide_cache", "_crop_cache", "_style_cache", "_filter_cache", "_line_length_cache", "_crop_extend_cache",
+        "_offsets_cache",
+    ),
+}  # fmt: skip
 
 _App = TypeVar("_App", bound=type[App[Any]])
 _STRICT: Final = "getincrementaldecoder"
 _PARSER: Final = "XTermParser"
+# The caches of a line, each with its size.
+_CACHES: Final = {
+    "_divide_cache": 4, "_crop_cache": 16, "_style_cache": 16, "_filter_cache": 4, "_line_length_cache": 4,
+    "_crop_extend_cache": 4, "_offsets_cache": 4,
+}  # fmt: skip
 
 
 # Notices: Textual shows and forgets them, and lets nobody ask which there are or take one away.
@@ -143,6 +158,33 @@ def let_go_of_closed_widgets() -> None:
             return shared(StylesCache, base, background)
 
         setattr(StylesCache, "get_inner_outer", get_inner_outer)  # noqa: B010
+
+
+def make_caches_late() -> None:
+    """Textual gives each line seven caches when it makes it, and most lines use none or two of them: objects to make,
+    and to pass over whenever Python looks for garbage. Now each is made when it is asked for the first time.
+    """
+    if set(Strip.__slots__) == set(NAMES["textual.strip.Strip"]):
+        setattr(Strip, "__init__", _line_without_caches)  # noqa: B010
+        setattr(Strip, "__getattr__", _cache_of_line)  # noqa: B010
+
+
+def _line_without_caches(strip: Strip, segments: Iterable[Segment], cell_length: int | None = None) -> None:
+    strip._segments = list(segments)
+    strip._cell_length = cell_length
+    strip._render_cache = strip._link_ids = strip._cell_count = None
+
+
+def _cache_of_line(strip: Strip, name: str) -> FIFOCache[Any, Any]:
+    """Called for what a line does not have yet."""
+    size = _CACHES.get(name)
+    if size is None:
+        raise AttributeError(
+            f"{type(strip).__name__!r} object has no attribute {name!r}", name=name, obj=strip
+        )
+    cache: FIFOCache[Any, Any] = FIFOCache(size)
+    setattr(strip, name, cache)
+    return cache
 
 
 def resize_content(view: ScrollView, size: Size) -> None:

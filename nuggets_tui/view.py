@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from core.graph.neighbours import Suggestion
     from core.search import Hit, SearchResult
     from core.search.query_syntax import Clause
+    from core.search.results import Passage
+    from core.sync import SyncState
     from nuggets_tui.origin import NoteAuthors
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Found",
     "Order",
     "Past",
+    "TeamNotes",
     "View",
     "answering",
     "care_reasons",
@@ -48,7 +51,8 @@ class Found(msgspec.Struct, frozen=True):
     """What a search brought: hits best first, the answer an agent's recall would give, and the time it took.
 
     capped: there may be more hits. clauses: how the query was read, and what became of its words.
-    nowhere: words that no note holds. instead: queries that find something, where this one found nothing.
+    nowhere: words that no note holds. instead: queries that find something, where this one found nothing. more: whether
+    the same search finds out more for who waits a moment. passages: parts of documents beside the hits.
     """
 
     query: str
@@ -59,19 +63,22 @@ class Found(msgspec.Struct, frozen=True):
     clauses: tuple[Clause, ...] = ()
     nowhere: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
+    more: bool = False
+    passages: tuple[Passage, ...] = ()
 
     @staticmethod
     def of(query: str, result: SearchResult, seconds: float, limit: int) -> Found:
         """What a search for at most `limit` hits brought, before its recall."""
         capped = len(result.hits) >= limit
         return Found(
-            query, result.hits, None, seconds, capped, result.clauses, result.nowhere, result.instead
-        )
+            query, result.hits, None, seconds, capped, result.clauses, result.nowhere, result.instead,
+            result.more, result.passages,
+        )  # fmt: skip
 
     @property
     def nothing(self) -> bool:
         """Whether there is neither a hit nor the answer of a recall."""
-        return not self.hits and not (self.recall is not None and self.recall.found)
+        return not (self.hits or self.passages) and not (self.recall is not None and self.recall.found)
 
     @property
     def weighed(self) -> bool:
@@ -94,10 +101,19 @@ class Past(msgspec.Struct, frozen=True):
     news: bool = False
 
 
+class TeamNotes(msgspec.Struct, frozen=True, eq=False):
+    """The team's notes beside a person's own. folder: where they lie. waiting: entries of their log with a conflict."""
+
+    folder: str
+    snapshot: Snapshot
+    waiting: tuple[str, ...] = ()
+
+
 class View(msgspec.Struct, frozen=True, eq=False):
     """The state of the main screen.
 
-    `pages`: whether its notes are pages of Claude Code, which lie in `home`.
+    `pages`: whether its notes are pages of Markdown, which lie in `home`; `team_home`: whether those are a team's, else
+    they are Claude Code's.
     `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
@@ -111,11 +127,15 @@ class View(msgspec.Struct, frozen=True, eq=False):
     newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in
     `quick_counts`. `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`:
     its status. `tip`: the command that is worth trying next, "" for none. `awaited`: titles of the connected agents
-    whose first recall has not arrived.
+    whose first recall has not arrived. `sync`: how the memory stands to its remote, None where no sync is set up.
+    `team`: the notes of the team in whose project one works, None where it has none. `unaccepted`: ids of notes,
+    of both, that came from elsewhere and that nobody here accepted as they are. `arrived`: ids of notes that a sync
+    brought or changed since the person was here before, whenever that was written.
     """
 
     home: str = ""
     pages: bool = False
+    team_home: bool = False
     snapshot: Snapshot = _EMPTY
     log: Log = _NO_LOG
     now: datetime | None = None
@@ -144,6 +164,10 @@ class View(msgspec.Struct, frozen=True, eq=False):
     pipeline: PipelineIndicator = NOT_BEGUN
     tip: str = ""
     awaited: tuple[str, ...] = ()
+    sync: SyncState | None = None
+    team: TeamNotes | None = None
+    unaccepted: frozenset[str] = frozenset()
+    arrived: frozenset[str] = frozenset()
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -161,7 +185,32 @@ class View(msgspec.Struct, frozen=True, eq=False):
     @property
     def note(self) -> Note | None:
         """The note shown in the Note pane, if there is one."""
-        return self.snapshot.by_id.get(self.note_id)
+        return self.find(self.note_id)
+
+    @property
+    def around(self) -> Snapshot:
+        """The memory that holds the note shown: the person's own, or the team's."""
+        return self.holder(self.note_id)
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Entries with a conflict that waits for a person: of their own log, then of the team's."""
+        return (*self.log.waiting, *(self.team.waiting if self.team is not None else ()))
+
+    def of_team(self, note_id: str) -> bool:
+        """Whether a note is one of the team's beside a person's own."""
+        team = self.team
+        if team is None or self.past is not None or note_id in self.snapshot.by_id:
+            return False
+        return note_id in team.snapshot.by_id
+
+    def holder(self, note_id: str) -> Snapshot:
+        """The memory that holds a note: the team's where only that does, else the person's own."""
+        return self.team.snapshot if self.team is not None and self.of_team(note_id) else self.snapshot
+
+    def find(self, note_id: str) -> Note | None:
+        """A note of the person's or of the team's, as it is now."""
+        return self.holder(note_id).by_id.get(note_id)
 
     @property
     def empty(self) -> bool:

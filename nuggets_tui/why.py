@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from core.model.joined import Whose
     from core.model.note import Note
+    from core.model.snapshot import Snapshot
     from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
+    from core.search.conditions import Elsewhere
     from core.search.query_syntax import Question
     from nuggets_tui.differences import TitleOf
 
@@ -30,7 +33,7 @@ MEANINGS: Final = (
     ("like", "how similar it is to the best hits"),
     ("link", "a good hit links to it"),
     ("exact", "it holds the exact words you asked for, so it comes first"),
-    ("known", "what else is known of it: names in the query, decisions, dates, notes that only seem near"),
+    ("known", "what else is known of it: names in the query, similar meaning, decisions, dates"),
 )
 # From here on two decimals say what a number is.
 _SMALL: Final = 0.0095
@@ -71,13 +74,19 @@ class Why:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What was asked, and what the asker sees of the answer. filters: of the command line, beside the question."""
+    """What was asked, and what the asker sees of the answer. filters: of the command line, beside the question.
+    snapshot: the notes, of which some may dispute others. whose: a note is, by its id. elsewhere: what came from
+    there.
+    """
 
     question: Question
     now: datetime
     new_since: str | None = None
     filters: Filters | None = None
     shown: tuple[Hit, ...] = ()
+    snapshot: Snapshot | None = None
+    whose: Callable[[str], Whose] = lambda id: "yours"
+    elsewhere: Elsewhere | None = None
 
 
 def number(value: float) -> str:
@@ -92,8 +101,8 @@ def why(explanation: Explanation, request: SearchRequest, title_of: TitleOf) -> 
     is_hit, outcome = _outcome(explanation, request)
     # What shares nothing with the words has no score worth taking apart.
     if not (parts.vector or parts.text or parts.signals):
-        return Why(outcome, (), (), 0.0, is_hit)
-    sentences = tuple(_sentences(explanation, request, is_hit))
+        return Why(outcome, tuple(_disputes(hit.note, request, title_of)), (), 0.0, is_hit)
+    sentences = (*_sentences(explanation, request, is_hit), *_disputes(hit.note, request, title_of))
     return Why(outcome, sentences, _lines(hit, title_of), parts.blend, is_hit)
 
 
@@ -164,6 +173,19 @@ def _sentences(explanation: Explanation, request: SearchRequest, is_hit: bool) -
         yield f"No note holds {_quoted(explanation.nowhere)}, so every answer is less likely."
 
 
+def _disputes(note: Note, request: SearchRequest, title_of: TitleOf) -> Iterator[str]:
+    """What says otherwise than a note, while nobody decided between them."""
+    from core.model.note_origin import disputed_note
+
+    if request.snapshot is None:
+        return
+    for other in request.snapshot.disputing.get(note.id, ()):
+        yield f'Disputed by "{title_of(other.id)}"; undecided.'
+    target = request.snapshot.by_id.get(disputed_note(note))
+    if target is not None and not target.hidden:
+        yield f'Disputes "{title_of(target.id)}"; undecided.'
+
+
 def _quoted(words: Sequence[str]) -> str:
     """Some words in quotation marks, and how many more there are."""
     named = [f'"{word}"' for word in words[:_MOST_WORDS]]
@@ -206,11 +228,13 @@ def unmet(note: Note, request: SearchRequest) -> tuple[str, ...]:
 
 def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
     from core.search import Filters
+    from core.search.conditions import NOWHERE_ELSE, Asked
     from core.search.query_syntax import Question
 
     question, filters = request.question, request.filters or Filters()
+    asked = Asked(request.now, request.new_since, request.whose, request.elsewhere or NOWHERE_ELSE)
     for condition in question.conditions:
-        if not condition.admits(note, request.now, request.new_since):
+        if not condition.admits(note, asked):
             yield condition.described()
     for text in question.demanded:
         if not Question(demanded=(text,)).admits(note, now=request.now, include_hidden=True):
@@ -277,6 +301,8 @@ def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
         "constraint": "a decision about what you named",
         "gravity": "no word in common, only a similar meaning",
         "hub": "it names only what many notes name",
+        "embedding": f"similar in meaning, {reason.found} of 1",
+        "rerank": f"put in order once more: {reason.found}",
         "resolution": "it holds a decision" if reason.found == "decision" else "it holds a date",
     }
     return words[reason.kind] if reason.kind in words else f'link from "{title_of(reason.found)}"'

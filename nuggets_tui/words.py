@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from core.folder import FACT_SUFFIXES
 from core.model.change import OURSELVES, drops_recall
 from core.model.fact import Fact
-from core.model.names import parse_iso
+from core.model.names import duration, parse_iso
 from core.model.note import Note
 from nuggets_tui.safe_text import safe_line
 
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
     from core.facts.recall import Recall, Undecoded
     from core.model.change import ChangeSet, FactChange, NoteChange
+    from core.model.joined import Whose
     from core.model.judgement import Candidate
     from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
-_STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
-_MONTH = 86_400 * 30.44
 _PINNED = "pinned"
 # What stands before the deeds of a change set that repeats, restores or mends.
 _PREFIXES = {"redo": "redid:", "restore": "restored:", "repair": "repaired:"}
+# Of what touches no note its reason says what was done.
+_OF_NOTHING = {"decision": "decided:", "undo": "undid:", "redo": "redid:"}
 _PARTICIPLES = {
     "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept unchanged",
     "dropped a recall of": "with fewer recalls",
@@ -60,16 +61,7 @@ def counted_holders(holders: Collection[Holder]) -> str:
 def ago(stamp: str, now: datetime) -> str:
     """The age of a file's time as a short text: "now", "2 s", "5 min", "3 h", "12 d", "4 mo", "2 y"; "" for no time."""
     moment = parse_iso(stamp)
-    if moment is None:
-        return ""
-    seconds = max(0.0, (now - moment).total_seconds())
-    if seconds < 1:
-        return "now"
-    for limit, unit, name in _STEPS:
-        if seconds < limit:
-            return f"{int(seconds // unit)} {name}"
-    months = int(seconds // _MONTH)
-    return f"{months} mo" if months < 24 else f"{months // 12} y"
+    return "" if moment is None else duration((now - moment).total_seconds())
 
 
 def time_ago(stamp: str, now: datetime) -> str:
@@ -120,6 +112,8 @@ def deed(change_set: ChangeSet, *, quoted: bool = False) -> Deed:
 
     quoted: with titles and keys in quotation marks, as they stand in a sentence.
     """
+    if change_set.empty and change_set.kind in _OF_NOTHING:
+        return Deed(_OF_NOTHING[change_set.kind], change_set.reason)
     if change_set.kind == "undo" and not change_set.mends:
         told = _done(_turned_back(change_set), quoted)
         return Deed("undid:", f"{told.verb} {told.what}", told.note_id)
@@ -457,7 +451,7 @@ def other_side_lines(found: Recall) -> list[str]:
     sides += [("disputes", one) for one in found.disputes]
     from core.text.normalise import squeeze
 
-    return [f"{how} {one.note_id}, undecided: {squeeze(one.content)}" for how, one in sides]
+    return [f"{how} {one.id}, undecided: {squeeze(one.content)}" for how, one in sides]
 
 
 def how_sure(found: Recall) -> str:
@@ -470,6 +464,24 @@ def skipped_lines(found: Recall) -> Iterator[str]:
     for one in found.skipped:
         if one.reason == "undecodable":
             yield f"{one.nugget_name} was skipped: {one.what}"
+
+
+def whose_words(whose: Whose, accepted: bool = True) -> str:
+    """Whose a note is, for people; "" where no team's notes are in reach."""
+    said = {"": "", "yours": "yours", "team": "team", "both": "yours and the team's"}[whose]
+    mark = (
+        ""
+        if accepted
+        else "from elsewhere, not accepted"
+        if whose == ""
+        else "from the repository, not accepted"
+    )
+    return ", ".join(filter(None, (said, mark)))
+
+
+def whose_document(whose: Whose, accepted: bool = True) -> dict[str, Any]:
+    """The same for programs: fields that are there where a team's notes are in reach."""
+    return ({"whose": whose} if whose else {}) | ({} if accepted else {"accepted": False})
 
 
 def why_candidate(one: Candidate) -> str:

@@ -84,6 +84,16 @@ ENTRIES: Final = {
     "resolve": CommandEntry(
         f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; resolve conflicts."
     ),
+    "sync": CommandEntry(
+        f"{_PACKAGE}.sync:sync_group", "Keep the memory the same on several machines, through git."
+    ),
+    "accept": CommandEntry(
+        f"{_PACKAGE}.trust:accept", "Accept notes that a team or a sync brought; list those that wait."
+    ),
+    "team": CommandEntry(
+        f"{_PACKAGE}.team:team_group", "Show the notes of a team in a project's repository."
+    ),
+    "share": CommandEntry(f"{_PACKAGE}.team:share", "Propose your notes for the notes of a team."),
     "import": CommandEntry(
         f"{_PACKAGE}.exchange:import_",
         "Import a memory: Claude Code, AGENTS.md, MCP, Obsidian, CSV and others.",

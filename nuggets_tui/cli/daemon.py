@@ -1,4 +1,4 @@
-"""The `daemon` command: runs the daily pass at its time and the pipeline, one process for each folder."""
+"""The `daemon` command: runs the daily pass at its time, the pipeline and syncs, one process for each folder."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> i
     A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
     it is one entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
 
-    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. With --once, exit code 1
-    says that texts wait and none could be read.
+    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline]. It syncs every so often
+    where you want it (nuggets sync). Settings: [sync]. With --once, exit code 1 says that texts wait and none could be
+    read, or that a sync did not go through.
     """
-    from nuggets_tui.daemon import Daemon, PipelineBeside
+    from nuggets_tui.daemon import Daemon, PipelineBeside, Together
+    from nuggets_tui.sync_beside import SyncBeside
 
     folder = folder_of(call)
     _end_on_signals()
@@ -60,7 +62,10 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> i
         report=output.to_error,
         chat=output.if_new if verbose else lambda _: None,
         interval=interval,
-        beside=PipelineBeside(folder, clock=clock, report=output.to_error),
+        beside=Together(
+            PipelineBeside(folder, clock=clock, report=output.to_error),
+            SyncBeside(folder, clock=clock, report=output.to_error),
+        ),
     )
     try:
         return None if worker.run(once=once) else NOTHING_READ

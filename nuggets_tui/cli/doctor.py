@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from core.errors import NuggetsError
 from core.pipeline.extra import Extra, install_command
 from core.places import folder_of
+from core.team_folder import pages_named
 from nuggets_tui.agent_files import NAMES, is_installed
 from nuggets_tui.cli.agent import VERSION, command_of, place_of, standings_of
 from nuggets_tui.cli.groups import command, example
@@ -35,6 +36,9 @@ _SIGNS: Final[dict[State, tuple[str, SpanStyle]]] = {
     "note": ("·", "dim"),
     "wrong": ("✗", "bad"),
 }
+_HEALTH: Final[dict[str, State]] = {
+    "healthy": "ok", "degraded": "note", "unhealthy": "wrong", "unknown": "note",
+}  # fmt: skip
 _START_SECONDS: Final = 20.0
 _LOG_LINES: Final = 5
 # What waits for longer was not brought into the memory by whoever should have done it.
@@ -96,6 +100,7 @@ def _checks(call: Invocation) -> Iterator[Check]:
         ("installation", lambda: _installation(connected)),
         ("agents", lambda: _agents(place, found)),
         ("memory", lambda: _memory(call)),
+        ("pipeline", lambda: _pipeline(call)),
         ("hooks", lambda: _hooks(call)),
         ("elsewhere", lambda: _elsewhere(call, place)),
     ):
@@ -250,7 +255,7 @@ def _memory(call: Invocation) -> Iterator[Check]:
     counts = f"{plural(snapshot.fact_count, 'fact')}, {plural(len(snapshot.notes), 'note')}"
     yield Check("memory", "folder", "ok", f"{folder_of(folder)}: {counts}")
     if memory.pages is not None:
-        said = f"its notes are pages of Claude Code; history and backups lie in {folder}"
+        said = f"its notes are {pages_named(memory.pages)}; history and backups lie in {folder}"
         yield Check("memory", "pages", "ok", said)
     findings = Workspace(memory).verify()
     for finding in findings[:_FINDINGS]:
@@ -271,6 +276,27 @@ def _memory(call: Invocation) -> Iterator[Check]:
         )
     for said in memory.settings.problems:
         yield Check("memory", "settings", "wrong", said, "change settings.toml")
+
+
+# The pipeline
+
+
+def _pipeline(call: Invocation) -> Iterator[Check]:
+    """Its health, and settings of it that are not used as given; nothing where no text was ever submitted."""
+    from core.pipeline.configuration import load_configuration
+    from core.pipeline.service import health_of
+    from core.settings.warnings import WarningKind
+
+    report = health_of(call.folder)
+    if report is not None:
+        state = _HEALTH[report.status]
+        todo = "" if report.healthy and not report.recommendations else "nuggets pipeline health"
+        said = f"{report.status}, {report.score:.0%}: {report.said}"
+        yield Check("pipeline", "health", state, said, todo)
+    for warning in load_configuration(call.folder).all_warnings:
+        reserved = warning.why is WarningKind.RESERVED
+        state, todo = ("note", "") if reserved else ("wrong", "change settings.toml")
+        yield Check("pipeline", f"setting-{warning.code}", state, warning.message, todo)
 
 
 # Hooks

@@ -129,7 +129,10 @@ def search(call: Invocation, /, query: str, limit: int) -> int | None:
     """Search the documents for words, best first. Exit code 1 when nothing is found."""
     with opened_pipeline(call) as pipeline:
         hits = pipeline.search_documents(query, limit) if pipeline is not None else ()
-    call.answer(lambda: [_hit_document(hit) for hit in hits], lambda: _hit_lines(hits))
+        waiting = 0
+        if pipeline is not None and not hits:
+            waiting = sum(one.status not in ("done", "unchanged", "failed") for one in pipeline.documents())
+    call.answer(lambda: [_hit_document(hit) for hit in hits], lambda: _hit_lines(hits, waiting))
     return None if hits else _NOT_FOUND
 
 
@@ -137,7 +140,7 @@ def search(call: Invocation, /, query: str, limit: int) -> int | None:
 @click.argument("document", type=TEXT, metavar="ID|PATH|TITLE")
 @pass_call
 def remove(call: Invocation, /, document: str) -> None:
-    """Take a document out of the search. Its text is kept, and so is every note that came of it."""
+    """Take a document out of the search. You can bring it back for 30 days. Every note that came of it stays."""
     with opened_pipeline(call) as pipeline:
         done = _needed(pipeline).remove_document(_named(document))
     call.answer(
@@ -256,7 +259,7 @@ def _detail_lines(one: Document) -> Iterator[Line]:
         yield Span(one.error, "warn")
 
 
-def _hit_lines(hits: Iterable[DocumentHit]) -> Iterator[Line]:
+def _hit_lines(hits: Iterable[DocumentHit], waiting: int) -> Iterator[Line]:
     none = True
     for hit in hits:
         none = False
@@ -268,3 +271,6 @@ def _hit_lines(hits: Iterable[DocumentHit]) -> Iterator[Line]:
         yield "    " + text[:_EXCERPT] + ("…" if len(text) > _EXCERPT else "")
     if none:
         yield "No document says this."
+    if none and waiting:
+        wait = "1 document is" if waiting == 1 else f"{waiting:,} documents are"
+        yield Span(f"{wait} not searchable yet: nuggets document", "dim")

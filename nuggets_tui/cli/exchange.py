@@ -13,11 +13,12 @@ import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.exchange.records import FORMATS
+from nuggets_tui.cli.cautions import Caution, of_note
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document
 from nuggets_tui.cli.invocation import LONGEST_INPUT, Invocation, asks, pass_call
 from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
-from nuggets_tui.cli.output import Line, Span, is_terminal, json_text, table, write_error, write_lines
+from nuggets_tui.cli.output import Line, Span, is_terminal, json_text, table, write_lines
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -180,9 +181,8 @@ def _answer(call: Invocation, memory: Memory, result: ImportResult, *, dry_run: 
     call.answer(
         lambda: _document(memory, result, result.change_set, dry_run),
         lambda: _result_lines(result, would=dry_run),
+        () if dry_run else _cautions(memory, result),
     )
-    if not dry_run:
-        _warn_of_secrets(call, memory, result)
     return _CONFLICT if result.of("conflict") else 0
 
 
@@ -190,16 +190,10 @@ def _document(memory: Memory, result: ImportResult, change_set: ChangeSet, dry_r
     return result.to_dict() | {"dryRun": dry_run, "changeSet": applied_document(memory, change_set)}
 
 
-def _warn_of_secrets(call: Invocation, memory: Memory, result: ImportResult) -> None:
-    from core.model.secrets import secrets_of
-
+def _cautions(memory: Memory, result: ImportResult) -> list[Caution]:
+    """What to warn of in what was imported, as of a note that somebody types."""
     new = (memory.snapshot.by_id.get(item.note_id) for item in result.of("new"))
-    held = sum(note is not None and bool(secrets_of(note)) for note in new)
-    if held and not call.as_json:
-        write_error(
-            f"warning: {plural(held, 'imported note looks', 'imported notes look')} like a credential is in it; "
-            "nuggets secrets lists them"
-        )
+    return [caution for note in new if note is not None for caution in of_note(note)]
 
 
 def _result_lines(result: ImportResult, *, would: bool) -> Iterator[Line]:

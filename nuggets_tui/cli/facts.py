@@ -20,6 +20,7 @@ from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_er
 from nuggets_tui.cli.recalled import (
     NOT_FOUND,
     candidate_lines,
+    passage_lines,
     recall_document,
     recall_lines,
     said_beside,
@@ -123,17 +124,17 @@ def recall(
 
     query, explain = query_and_note(query, explain)
     # A note that is not there ends the call before a recall is counted.
-    named = call.memory.snapshot.resolve(explain).id if explain else ""
-    found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
+    named = call.memory.named(explain).id if explain else ""
+    found = call.memory_as_it_is.recall(query, nugget, session_id(session, str(call.folder)), syntax=syntax)
     explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error(UNCOUNTED)
-    related = deeds.related(call.memory.snapshot, found.note_id) if expand else []
+    related = deeds.related(call.memory.searched, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
     if not call.as_json:
         for line in said_beside(query, found):
             write_error(line)
-        if not found.found and found.judgement != "not sure" and not explained:
+        if not (found.found or found.passages or explained) and found.judgement != "not sure":
             return NOT_FOUND
     call.answer(
         lambda: (
@@ -150,6 +151,7 @@ def recall(
         ),
         lambda: (
             *(recall_lines(found, related) if found.found else candidate_lines(found)),
+            *passage_lines(found),
             *chain.from_iterable(("", *one.lines()) for one in explained),
             *chain.from_iterable(map(conversation_lines, talks)),
         ),
@@ -166,7 +168,7 @@ def _explained(
     from core.search import Filters
     from nuggets_tui.cli.search import Explained
 
-    snapshot = call.memory.snapshot
+    snapshot = call.memory.searched
     if named:
         ids = [named]
     elif found.note_id is not None and found.note_id in snapshot.by_id:

@@ -214,7 +214,8 @@ def redo(call: Invocation, /, id: str | None) -> None:
 
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:
-    call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done))
+    touched = not done.empty or call.memory.is_decision(done)
+    call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done, touched))
     _follow_undo(call)
 
 
@@ -235,7 +236,7 @@ def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, 
 
 def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
     """A change set that was just applied, as the log has it."""
-    if not done.empty:
+    if not done.empty or memory.is_decision(done):
         try:
             return entry_document(memory.entry(done.id), memory.taken_back())
         except NotFoundError:
@@ -243,8 +244,8 @@ def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
     return change_set_document(done)
 
 
-def _turn_lines(done: ChangeSet) -> Iterator[Line]:
-    if done.empty:
+def _turn_lines(done: ChangeSet, touched: bool) -> Iterator[Line]:
+    if not touched:
         yield "Nothing was changed: it is already so."
         return
     told = deed(done)

@@ -59,7 +59,7 @@ def ingest(
     """
     from core.pipeline.service import Pipeline
 
-    session = named_session(session)
+    session = named_session(session, str(call.folder))
     _check(file, nugget, session, transcript)
     text = read_file(file)
     talk = read_file(transcript) if transcript is not None else None

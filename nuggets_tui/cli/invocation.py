@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.folder import home_as_named
 from core.places import home_of
+from core.team_folder import TEAM_FOLDER
 from nuggets_tui.cli.agents import author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
@@ -27,6 +29,8 @@ T = TypeVar("T")
 # More than anybody types or hands in; a device or a pipe may never end.
 LONGEST_INPUT: Final = 100 * 1024 * 1024
 _STANDARD_INPUT: Final = "standard input"
+# So many warnings are said one by one.
+_CAUTIONS: Final = 5
 
 
 @dataclass
@@ -46,6 +50,7 @@ class Invocation:
     _warnings: list[str] = field(default_factory=list)
     _answered: set[str] = field(default_factory=set)
     _elsewhere: str = ""
+    _team: Memory | None = None
 
     @property
     def folder(self) -> Path:
@@ -83,8 +88,37 @@ class Invocation:
         """
         from nuggets_tui.deeds import with_graph
 
+        if self._team is not None:
+            return with_graph(self._team)
         with_graph(self._opened())
         return self.memory_as_it_is
+
+    def at(self, *texts: str) -> list[str]:
+        """The ids of the notes that texts name. Where they are the team's, `memory` is that of the team from now on.
+        Errors as `deeds.held`.
+        """
+        from nuggets_tui.deeds import held
+
+        found = held(self.memory, *texts)
+        if found.team:
+            self._team = found.memory
+        return found.ids
+
+    def at_team(self) -> None:
+        """Makes `memory` that of the team from now on. Raises NotFoundError where there is none in reach."""
+        beside = self.memory.with_team()
+        if beside is None:
+            raise NotFoundError(
+                "no team has notes here",
+                where=str(TEAM_FOLDER),
+                todo="run this in a project whose repository has this folder",
+            )
+        self._team = beside.memory
+
+    @property
+    def team(self) -> Memory | None:
+        """The team's memory, where this call works on notes of it."""
+        return self._team
 
     @property
     def memory_as_it_is(self) -> Memory:
@@ -115,11 +149,12 @@ class Invocation:
 
     def _opened(self) -> Memory:
         if self._memory is None:
-            from core.workspace import open_memory
+            from core.workspace import open_memory, use_team_near
 
             folder = self.folder
             self._elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
             self._memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
+            use_team_near(self._memory, os.getcwd)
         return self._memory
 
     @property
@@ -163,7 +198,10 @@ class Invocation:
             told = list(lines())
             self.warn()
             write_lines(told)
-            write_lines([f"warning: {one.message}" for one in cautions], to_error=True)
+            write_lines([f"warning: {one.message}" for one in cautions[:_CAUTIONS]], to_error=True)
+            if len(cautions) > _CAUTIONS:
+                more = f"warning: {len(cautions) - _CAUTIONS:,} more like these; nuggets secrets lists credentials"
+                write_lines([more], to_error=True)
 
     def preview(self, lines: Iterable[Line]) -> None:
         """Shows what would be done before asking; beside a JSON answer it goes to standard error."""

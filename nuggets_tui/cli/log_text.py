@@ -265,6 +265,13 @@ def conflict_lines(conflict: Conflict) -> Iterator[Line]:
             yield Span(f"          … {plural(len(lines) - _VALUE_LINES, 'more line')}", "dim")
 
 
+def sides_line(entry: Entry) -> Line:
+    """Which version is whose: ours need not be that of who reads it, as after a sync."""
+    return Span(
+        f"  ours: what {entry.change_set.author} changed, which waits; theirs: what the files hold now", "dim"
+    )
+
+
 def _indented(lines: Iterator[Line]) -> Iterator[Line]:
     for line in lines:
         pieces = (line,) if isinstance(line, str | Span) else line
@@ -281,7 +288,7 @@ def pending_conflict_lines(conflicts: Sequence[Entry], *, whole: bool = False) -
         told = deed(entry.change_set)
         yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
         if whole and entry.conflict is not None:
-            yield from _indented(_indented(conflict_lines(entry.conflict)))
+            yield from _indented(_indented(iter((*conflict_lines(entry.conflict), sides_line(entry)))))
     name = conflicts[0].id if len(conflicts) == 1 else "ID"
     yield f"To see and resolve it: nuggets resolve {name}"
 

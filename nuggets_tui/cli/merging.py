@@ -13,7 +13,7 @@ from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call, read_text
-from nuggets_tui.cli.log_text import conflict_document, conflict_lines, pending_conflict_lines
+from nuggets_tui.cli.log_text import conflict_document, conflict_lines, pending_conflict_lines, sides_line
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, write_lines
 from nuggets_tui.words import counted, deed, plural, things
@@ -102,8 +102,8 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     ),
 )
 @click.argument("id", type=TEXT, required=False)
-@click.option("--ours", is_flag=True, help="Write the change that waits.")
-@click.option("--theirs", is_flag=True, help="Keep what the files hold.")
+@click.option("--ours", is_flag=True, help="Write the change that waits; after a sync, the other machine's.")
+@click.option("--theirs", is_flag=True, help="Keep what the files hold; after a sync, this machine's.")
 @click.option(
     "--text", type=TEXT, metavar="TEXT", help="Write this text instead of both; - reads standard input."
 )
@@ -125,8 +125,9 @@ def resolve(
     Without ID it merges the copies beside graph.json and the fact files into the memory, keeps each copy, and lists
     the conflicts. Exit code 3 when a conflict waits, else 1 when a copy could not be merged.
 
-    With ID you resolve that conflict: ours is the change that waits, theirs is what the files hold. Without a terminal
-    it only shows the conflict. --all resolves every conflict.
+    With ID you resolve that conflict: ours is the change that waits, theirs is what the files hold. After a sync your
+    own version is in the files, and the other machine's waits. Without a terminal it only shows the conflict. --all
+    resolves every conflict.
     """
     if sum((ours, theirs, text is not None)) > 1:
         raise InvalidInputError(
@@ -312,6 +313,7 @@ def _choice_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
     yield (f"{entry.change_set.author}: {told.verb} ", Span(told.what, "bold"), Span(f"  {entry.id}", "dim"))
     if entry.conflict is not None:
         yield from conflict_lines(entry.conflict)
+        yield sides_line(entry)
     if ways:
         text = " or --text TEXT (write that)" if _is_textual(entry) else ""
         yield f"To resolve it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"

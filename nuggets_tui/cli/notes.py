@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -37,6 +38,9 @@ _ENTRIES: Final = {
     "origin": CommandEntry(
         "nuggets_tui.cli.provenance:origin", "Show where a note came from: text, fact, model."
     ),
+    "hints": CommandEntry(
+        "nuggets_tui.cli.provenance:hints", "List or remove the questions that find a note, too."
+    ),
     "edit": CommandEntry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
     "hide": CommandEntry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
     "unhide": CommandEntry(f"{_HERE}:unhide", "Show hidden notes again."),
@@ -69,21 +73,28 @@ note_group = LazyGroup(
     help="Order of the notes; care puts first those that most need a look.",
 )
 @click.option("--limit", type=LIMIT, metavar="N", help="Show at most N.")
+@click.option("--team", is_flag=True, help="List the notes of the team, in this project's repository.")
 @vectors_option
 @pass_call
-def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) -> None:
+def notes(call: Invocation, /, sort: Order, limit: int | None, team: bool, **values: Any) -> None:
     """List notes."""
+    if team:
+        call.at_team()
     snapshot = call.memory.snapshot
     wanted = filters(snapshot, values)
     found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
-    call.answer(lambda: [_document(call, note) for note in shown], lambda: _list_lines(shown, len(found)))
+    accepted = call.memory.trust.judge()
+    call.answer(
+        lambda: [_document(call, note, accepted) for note in shown],
+        lambda: _list_lines(shown, len(found), accepted),
+    )
 
 
-def _list_lines(shown: list[Note], found: int) -> list[Line]:
+def _list_lines(shown: list[Note], found: int, accepted: Callable[[Note], bool]) -> list[Line]:
     if not shown:
         return ["No notes."]
-    lines = note_table(shown)
+    lines = note_table(shown, accepted)
     if found > len(shown):
         lines.append(Span(f"{len(shown):,} of {found:,} notes", "dim"))
     return lines
@@ -119,9 +130,14 @@ def add(
 @pass_call
 def show(call: Invocation, /, id: str) -> None:
     """Show a note with its metadata and links."""
+    (id,) = call.at(id)
     snapshot = call.memory.snapshot
-    note = snapshot.resolve(id)
-    call.answer(lambda: _document(call, note), lambda: note_lines(snapshot, note))
+    note = snapshot.note(id)
+    accepted = call.memory.trust.judge()
+    call.answer(
+        lambda: _document(call, note, accepted),
+        lambda: [*note_lines(snapshot, note), *_where(call, note), *_not_accepted_lines(note, accepted)],
+    )
 
 
 @command("edit", epilog=example('nuggets note edit "JWT format" --content - --tag security < text.md'))
@@ -148,10 +164,10 @@ def edit(
     """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
     meta = meta_input(values)
     deeds.check_edit(id, content, title, tags, untags, meta)
-    note = call.memory.snapshot.resolve(id)
+    (id,) = call.at(id)
     (made,), done = deeds.edit_note(
         call.memory,
-        note.id,
+        id,
         content=None if content is None else read_text(content),
         title=title,
         add_tags=tags,
@@ -196,7 +212,7 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
     """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
     from core.graph.bulk import retag
 
-    titles = {note.title for note in call.memory.snapshot.notes}
+    titles = {note.title for note in call.memory.searched.notes}
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
     ids, added = [id for id in ids if id not in plus], (*tags, *plus)
     if not ids or not (added or untags):
@@ -229,12 +245,16 @@ def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
 
 def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> None:
     """Edits several notes as one change: all of them or, when one is not there, none."""
+    ids = call.at(*ids)
     edited = deeds.edit_each(call.memory, ids, done, edit_one)
     call.answer(
         lambda: [_document(call, note) for note in edited.notes],
         lambda: [
-            (f"{done.capitalize() if edited.changed(note) else NOTHING} ", *_named(note))
-            for note in edited.notes
+            *(
+                (f"{done.capitalize() if edited.changed(note) else NOTHING} ", *_named(note))
+                for note in edited.notes
+            ),
+            *_changed(call, *edited.notes),
         ],
     )
 
@@ -247,14 +267,15 @@ def delete(call: Invocation, /, id: str, yes: bool) -> None:
     """Delete a note, its fact and the links to it. To keep the note, hide it instead. nuggets undo brings it back."""
     from core.graph import edits
 
-    note = call.memory.snapshot.resolve(id)
+    (id,) = call.at(id)
+    note = call.memory.snapshot.note(id)
     if not must_confirm(call, yes, f"delete {note.id}", f"Delete {note.title[:80]!r}?"):
         call.answer(lambda: {"deleted": False, "id": note.id}, lambda: ["Nothing was changed."])
         return
     call.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))
     call.answer(
         lambda: {"deleted": True, "id": note.id},
-        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To undo it: nuggets undo")],
+        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To undo it: {_undo(call)}")],
     )
 
 
@@ -272,6 +293,7 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
     """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
     from core.graph import edits
 
+    a, b = call.at(a, b)
     (first, second), done = deeds.link(call.memory, a, b, reason)
     pair = first, second
     if done.empty:
@@ -369,8 +391,9 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
 
 
 def _pair(call: Invocation, a: str, b: str) -> tuple[Note, Note]:
+    a, b = call.at(a, b)
     snapshot = call.memory.snapshot
-    return snapshot.resolve(a), snapshot.resolve(b)
+    return snapshot.note(a), snapshot.note(b)
 
 
 def _current(call: Invocation, note: Note) -> Note:
@@ -378,14 +401,46 @@ def _current(call: Invocation, note: Note) -> Note:
     return call.memory.snapshot.by_id.get(note.id, note)
 
 
-def _document(call: Invocation, note: Note) -> dict[str, Any]:
+def _document(
+    call: Invocation, note: Note, accepted: Callable[[Note], bool] = lambda note: True
+) -> dict[str, Any]:
     """A note as its file has it; its vector recipe, which tells a reader nothing, only where it was asked for."""
     from core.model.note import to_file_dict
 
     document = to_file_dict(note)
     if not call.with_vectors:
         del document["vector"]
-    return document
+    if call.team is not None:
+        document |= {"whose": "team", "file": deeds.page_of(call.team, note)}
+    # Said only where it matters.
+    return document if accepted(note) else document | {"accepted": False}
+
+
+def _not_accepted_lines(note: Note, accepted: Callable[[Note], bool]) -> Iterator[Line]:
+    if not accepted(note):
+        yield ""
+        yield Span(f"From elsewhere, and nobody here accepted it: nuggets accept {note.id}", "warn")
+
+
+def _where(call: Invocation, *notes: Note) -> Iterator[Line]:
+    """The files of the team's notes; nothing for one's own."""
+    if call.team is not None:
+        files = [file for note in notes if (file := deeds.page_of(call.team, note))]
+        yield Span(f"team: {', '.join(files) or call.team.folder}", "warn")
+
+
+def _changed(call: Invocation, *notes: Note) -> Iterator[Line]:
+    """The same, and how the change is undone: in the history of one's own it is not."""
+    yield from _where(call, *notes)
+    if call.team is not None:
+        yield Span(f"To undo it: {_undo(call)}", "dim")
+
+
+def _undo(call: Invocation) -> str:
+    """The command that undoes what was done."""
+    return (
+        "nuggets undo" if call.team is None else f"nuggets --home {shlex.quote(str(call.team.folder))} undo"
+    )
 
 
 def _named(note: Note) -> tuple[str | Span, ...]:
@@ -397,7 +452,7 @@ def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, wri
     note = _current(call, note)
     call.answer(
         lambda: _document(call, note),
-        lambda: [(f"{done} ", *_named(note), f" {also}" if also else "")],
+        lambda: [(f"{done} ", *_named(note), f" {also}" if also else ""), *_changed(call, note)],
         of_note(note) if written else (),
     )
 
@@ -406,12 +461,15 @@ def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str, then: str
     notes = [_current(call, note) for note in pair]
     call.answer(
         lambda: [_document(call, note) for note in notes],
-        lambda: [(f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), then)],
+        lambda: [
+            (f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), then),
+            *_changed(call, *notes),
+        ],
     )
 
 
-def note_table(notes: Sequence[Note]) -> list[Line]:
-    """A line for each note: id, title, how often recalled, when changed, whether hidden."""
+def note_table(notes: Sequence[Note], accepted: Callable[[Note], bool] = lambda note: True) -> list[Line]:
+    """A line for each note: id, title, how often recalled, when changed, whether hidden or not accepted."""
     return table(
         [
             (
@@ -419,7 +477,7 @@ def note_table(notes: Sequence[Note]) -> list[Line]:
                 Span(note.title, "dim" if note.hidden else "bold"),
                 f"{note.hits}×" if note.hits else "",
                 Span(day(note.updated_at), "dim"),
-                Span("hidden" if note.hidden else "", "warn"),
+                Span("hidden" if note.hidden else "" if accepted(note) else "not accepted", "warn"),
             )
             for note in notes
         ],

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.errors import NotFoundError
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span, SpanStyle
 from nuggets_tui.cli.pipeline import needed_pipeline, opened_pipeline, record_document
 
 if TYPE_CHECKING:
+    from core.model.change import ChangeSet
     from core.model.note import Note
-    from core.pipeline.records import HistoryRow, Origin, StoredProposal, TextTrail
+    from core.pipeline.records import HistoryRow, NoteHints, Origin, StoredProposal, TextTrail
     from nuggets_tui.origin import NoteAuthors
 
 
@@ -54,6 +56,75 @@ def origin(call: Invocation, /, id: str) -> None:
     )
 
 
+@command(
+    "hints", epilog=example('nuggets note hints "JWT format"', 'nuggets note hints "JWT format" --remove 2')
+)
+@click.argument("id", type=TEXT)
+@click.option(
+    "--remove",
+    type=TEXT,
+    multiple=True,
+    metavar="N|TEXT",
+    help="Remove this hint, by number or text; repeatable.",
+)
+@pass_call
+def hints(call: Invocation, /, id: str, remove: tuple[str, ...]) -> None:
+    """List the questions by which a note is found, too. A model makes them where `pipeline.hints.enabled` is set.
+
+    What you remove finds the note no more, also when hints are made again. nuggets undo puts it back.
+    """
+    note = call.memory.snapshot.resolve(id)
+    done = None
+    with opened_pipeline(call) as pipeline:
+        found = pipeline.hints(note.id) if pipeline is not None else None
+        if remove:
+            if pipeline is None or found is None:
+                raise NotFoundError("the note has no hints", where=note.id, kept="nothing was changed")
+            done = pipeline.remove_hints(note.id, _named_hints(found, remove))
+            found = pipeline.hints(note.id)
+    call.answer(
+        lambda: _hints_document(note, found, done),
+        lambda: _hints_lines(note, found, done),
+    )
+
+
+def _named_hints(found: NoteHints, named: Sequence[str]) -> list[str]:
+    """Hints by their number, from 1, or their text. Raises NotFoundError for what means none."""
+    by_name = {one.casefold(): one for one in found.hints} | {
+        str(number): one for number, one in enumerate(found.hints, 1)
+    }
+    for one in named:
+        if one.strip().casefold() not in by_name:
+            raise NotFoundError("the note has no such hint", where=one, kept="nothing was changed")
+    return [by_name[one.strip().casefold()] for one in named]
+
+
+def _hints_document(note: Note, found: NoteHints | None, done: ChangeSet | None) -> dict[str, Any]:
+    return {
+        "noteId": note.id,
+        "enabled": found is not None and found.enabled,
+        "made": found is not None and found.made,
+        "hints": list(found.hints) if found is not None else [],
+        "removed": list(found.removed) if found is not None else [],
+        "changeSet": done.id if done is not None else None,
+    }
+
+
+def _hints_lines(note: Note, found: NoteHints | None, done: ChangeSet | None) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import HINTS_OFF, hints_state
+
+    if done is not None:
+        yield (f"{done.reason[:1].upper()}{done.reason[1:]}.", Span(f"  nuggets undo {done.id}", "dim"))
+    yield Span(note.title, "bold")
+    for number, hint in enumerate(found.hints if found is not None else (), 1):
+        yield f"{number:>2}  {hint}"
+    for hint in found.removed if found is not None else ():
+        yield Span(f" –  {hint}  (removed)", "dim")
+    said = hints_state(found) if found is not None else HINTS_OFF
+    if said:
+        yield Span(said, "dim")
+
+
 # A text
 
 
@@ -75,6 +146,8 @@ def _text_document(found: TextTrail) -> dict[str, Any]:
         "model": raw.model,
         "promptVersion": raw.prompt_version,
         "duplicateOf": raw.duplicate_of or None,
+        "removedAt": stamp(found.tombstone.removed) if found.tombstone is not None else None,
+        "deletedAt": stamp(found.tombstone.purged) or None if found.tombstone is not None else None,
         "entities": list(found.entities),
         "job": record_document(job) if job is not None else None,
         "unread": [{"start": start, "end": end} for start, end in found.unread],
@@ -83,11 +156,13 @@ def _text_document(found: TextTrail) -> dict[str, Any]:
 
 
 def _text_lines(found: TextTrail) -> Iterator[Line]:
-    from nuggets_tui.pipeline_words import submitted_line
+    from nuggets_tui.pipeline_words import removed_line, submitted_line
 
     raw = found.raw
     yield Span(raw.id, "bold")
     yield Span(submitted_line(raw, datetime.now(UTC)), "dim")
+    if found.tombstone is not None:
+        yield Span(removed_line(found.tombstone.removed, found.tombstone.purged), "warn")
     yield from _reading_lines(found)
     if found.entities:
         yield f"names  {', '.join(found.entities)}"
@@ -109,7 +184,7 @@ def _reading_lines(found: TextTrail) -> Iterator[Line]:
     if raw.duplicate_of:
         yield Span(f"read   not again: {raw.duplicate_of} says the same", "dim")
     elif raw.status == "skipped":
-        yield Span("read   by no model: it says too little", "dim")
+        yield Span("read   by no model" + (": it says too little" if found.tombstone is None else ""), "dim")
     elif raw.status == "held":
         yield Span("read   not yet: the pipeline is frozen", "warn")
     elif not found.unread:
@@ -160,6 +235,8 @@ def _origin_document(
             "session": known.source_id,
             "project": known.project,
             "sourceType": known.source_type,
+            "removedAt": stamp(known.removed_at) or None,
+            "deletedAt": stamp(known.deleted_at) or None,
         },
         "fact": None
         if known is None
@@ -185,7 +262,7 @@ def _origin_lines(
     note: Note, authors: NoteAuthors, known: Origin | None, history: tuple[HistoryRow, ...]
 ) -> Iterator[Line]:
     from nuggets_tui.origin import SOURCES
-    from nuggets_tui.pipeline_words import EVENTS, age, author_name, submitted_line
+    from nuggets_tui.pipeline_words import EVENTS, age, author_name, removed_line, submitted_line
 
     now = datetime.now(UTC)
     yield (Span(note.title, "bold"), Span(f"  {note.id}", "dim"))
@@ -204,7 +281,10 @@ def _origin_lines(
         return
     yield f"fact   {known.fact}"
     yield ("text   ", Span(known.raw_id, "bold"), Span(f"  {submitted_line(known, now)}", "dim"))
-    yield from (f"       {line}" for line in _sentence(known).split("\n"))
+    if known.removed_at is not None:
+        yield Span(f"       {removed_line(known.removed_at, known.deleted_at)}", "warn")
+    if known.deleted_at is None:
+        yield from (f"       {line}" for line in _sentence(known).split("\n"))
     asked = " ".join(part for part in (known.model or "no model", known.prompt_version) if part)
     yield f"model  {asked}, {known.confidence:.0%} sure"
     if known.told:
@@ -214,7 +294,8 @@ def _origin_lines(
         for row in history
     )
     yield from (Span(f"       {one}", "dim") for one in dict.fromkeys(happened))
-    yield Span(f"nuggets pipeline text {known.raw_id} shows the whole text", "dim")
+    if known.deleted_at is None:
+        yield Span(f"nuggets pipeline text {known.raw_id} shows the whole text", "dim")
 
 
 def _sentence(known: Origin) -> str:

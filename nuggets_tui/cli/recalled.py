@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Final
 
 from core.text.normalise import squeeze
 from nuggets_tui.cli.output import LONGEST, Line, Span, error_line, json_text, render, shorten
-from nuggets_tui.words import how_sure, other_side_lines, skipped_lines, why_candidate
+from nuggets_tui.words import (
+    how_sure,
+    other_side_lines,
+    skipped_lines,
+    whose_document,
+    whose_words,
+    why_candidate,
+)
 
 if TYPE_CHECKING:
-    from core.facts.recall import AlsoHeld, OtherSide, Recall, Skipped
+    from core.facts.recall import AlsoHeld, AnsweringPassage, OtherSide, Recall, Skipped
     from core.model.judgement import Candidate
     from core.model.note import Note
+    from core.search import Hit
 
 NOT_FOUND: Final = 1
 
@@ -21,7 +29,7 @@ NOT_FOUND: Final = 1
 def present(query: str, found: Recall) -> tuple[int, tuple[bytes, ...]]:
     """The exit code of a plain recall, and all that it may print, in the order that `nuggets_tui.quick` names."""
     document = recall_document(found)
-    lines = list(recall_lines(found, []) if found.found else candidate_lines(found))
+    lines = [*(recall_lines(found, []) if found.found else candidate_lines(found)), *passage_lines(found)]
     errors = [error_line(line) for line in said_beside(query, found)]
     plain, coloured = ([render(line, colour=colour) for line in lines] for colour in (False, True))
     texts = (
@@ -42,7 +50,9 @@ def said_beside(query: str, found: Recall) -> Iterator[str]:
     for line in skipped_lines(found):
         yield f"warning: {line}"
     short = shorten(query, LONGEST)
-    if found.judgement == "not sure":
+    if not found.found and found.passages and not found.candidates:
+        yield f"no note answers {short!r}; these parts of documents may"
+    elif found.judgement == "not sure":
         yield f"not sure what answers {short!r}; these notes may"
     elif not found.found:
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
@@ -52,9 +62,32 @@ def said_beside(query: str, found: Recall) -> Iterator[str]:
 def candidate_lines(found: Recall) -> Iterator[Line]:
     """The notes that may answer, each with why."""
     for one in found.candidates:
-        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"))
+        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"), whose_span(one))
         yield f"  {shorten(one.first_line, LONGEST)}"
         yield Span(f"  {why_candidate(one)}", "dim")
+
+
+def whose_span(one: Candidate | Hit) -> Span:
+    """Whose a note is, behind its name."""
+    said = whose_words(one.whose, one.accepted)
+    return Span(f"  {said}" if said else "", "dim" if one.whose == "yours" else "warn")
+
+
+def passage_lines(found: Recall) -> Iterator[Line]:
+    """The parts of documents beside the answer, marked as such."""
+    for one in found.passages:
+        yield (
+            "",
+            Span("document ", "dim"),
+            Span(shorten(one.title or one.source, LONGEST), "bold"),
+            Span(part(one), "dim"),
+        )
+        yield f"  {shorten(squeeze(one.text), LONGEST)}"
+
+
+def part(one: AnsweringPassage) -> str:
+    """Where a part of a document is, its score, and how likely it answers."""
+    return f"  {one.document_id}, part {one.place + 1} · score {one.score:.2f} · {one.likelihood:.2f} likely"
 
 
 def recall_document(found: Recall) -> dict[str, object]:
@@ -71,10 +104,12 @@ def recall_document(found: Recall) -> dict[str, object]:
         "nuggetName": found.nugget_name,
         "via": found.via,
         "noteId": found.note_id,
+        **whose_document(found.whose, found.accepted),
         **({} if found.found else _offered_document(found)),
         **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
         **({"disputedBy": [_side_document(one) for one in found.disputed_by]} if found.disputed_by else {}),
         **({"disputes": [_side_document(one) for one in found.disputes]} if found.disputes else {}),
+        **({"passages": [_passage_document(one) for one in found.passages]} if found.passages else {}),
         **({"undecoded": found.undecoded} if found.undecoded else {}),
         **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
     }
@@ -97,6 +132,7 @@ def _candidate_document(one: Candidate) -> dict[str, object]:
         "holds": list(one.holds),
         "lacks": list(one.lacks),
         "likelihood": one.likelihood,
+        **whose_document(one.whose, one.accepted),
     }
 
 
@@ -104,8 +140,21 @@ def _also_document(one: AlsoHeld) -> dict[str, str]:
     return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
 
 
-def _side_document(one: OtherSide) -> dict[str, str]:
-    return {"noteId": one.note_id, "content": one.content}
+def _passage_document(one: AnsweringPassage) -> dict[str, object]:
+    return {
+        "documentId": one.document_id,
+        "title": one.title,
+        "source": one.source,
+        "part": one.place + 1,
+        "text": one.text,
+        "score": one.score,
+        "likelihood": one.likelihood,
+    }
+
+
+def _side_document(one: OtherSide) -> dict[str, str | None]:
+    proposal = {"proposalId": one.proposal_id} if one.proposal_id else {}
+    return {"noteId": one.note_id or None, "content": one.content, **proposal}
 
 
 def _skipped_document(one: Skipped) -> dict[str, str]:
@@ -119,7 +168,7 @@ def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Lin
     if found.match:
         parts.append(f"{found.match.kind} match")
     parts += ["from the notes"] if found.via == "graph" else []
-    parts.append(how_sure(found))
+    parts += [how_sure(found), whose_words(found.whose, found.accepted)]
     yield Span(" · ".join(part for part in parts if part), "dim")
     for one in found.also:
         yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")

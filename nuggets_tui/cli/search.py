@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import click
 from core.errors import NotFoundError
 from core.search import snippet
 from core.search.query_syntax import Clause, Question, parse_question, plain_question
+from core.search.results import Passage
 from core.search.snippet import WIDTH
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -22,7 +23,9 @@ from nuggets_tui.cli.options import (
     query_and_note,
 )
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, terminal_width, write_error, write_lines
+from nuggets_tui.cli.recalled import whose_span
 from nuggets_tui.why import LINES, MEANINGS, SearchRequest, Why, neighbours, number, why
+from nuggets_tui.words import whose_document
 
 if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit
@@ -41,7 +44,8 @@ Besides words, a query may have:
   +word   +"exact words"   must be there     -word   -"exact words"   must not
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
   nugget:web   scope:project   type:preference   subject:login   title:jwt
-  is:hidden  is:pinned  is:new  is:fact  is:note   has:links  has:tags
+  is:hidden  is:pinned  is:new  is:fact  is:note  is:document   has:links  has:tags
+  is:mine    is:team    is:unaccepted
   hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
 Everything else counts as words. A note must meet all options and conditions.
 
@@ -70,12 +74,12 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
     """
     query, explain = query_and_note(query, explain)
     memory = call.memory
-    chosen = filters(memory.snapshot, values)
+    chosen = filters(memory.searched, values)
     if explain:
-        return _explain(call, query, memory.snapshot.resolve(explain).id, limit, chosen)
+        return _explain(call, query, memory.named(explain).id, limit, chosen)
     found = memory.search_result(query, limit, chosen)
-    status = NOT_FOUND if found.judgement == "nothing" else 0
-    if not found.hits and not call.as_json:
+    status = NOT_FOUND if found.judgement == "nothing" and not found.passages else 0
+    if not found.listed and not call.as_json:
         write_error(
             f"nothing found for {shorten(query, LONGEST)!r}{_how_read(parse_question(query), found.clauses)}"
         )
@@ -88,22 +92,37 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
             lambda: (line for one in explained for line in (*one.lines(), "")),
         )
         return status
-    if found.judgement != "found":
+    if found.judgement != "found" and found.hits:
         write_lines([f"note: no note is a sure answer to {shorten(query, LONGEST)!r}"], to_error=True)
-    call.answer(lambda: [_document(hit) for hit in found.hits], lambda: _listed(found.hits))
+    call.answer(lambda: [_document(hit) for hit in found.listed], lambda: _listed(found.listed))
     # After the answer: the next search of a large memory need not read it again.
     memory.keep_index()
     return status
 
 
-def _listed(hits: tuple[Hit, ...]) -> Iterator[Line]:
+def _listed(hits: Sequence[Hit | Passage]) -> Iterator[Line]:
     """The hits; a blank line stands before those that are less likely."""
     above = True
     for hit in hits:
         if above and not hit.sure:
             yield ""
         above = hit.sure
-        yield from _hit_lines(hit)
+        yield from _passage_lines(hit) if isinstance(hit, Passage) else _hit_lines(hit)
+
+
+def _passage_lines(one: Passage) -> Iterator[Line]:
+    """A part of a document, marked as such, with its score."""
+    found = one.found
+    title = Span(shorten(found.title or found.source, LONGEST), "bold")
+    yield (
+        f"{number(one.blend):<6}",
+        Span("document ", "warn"),
+        title,
+        Span(f"  {found.document_id}, part {found.place + 1}", "dim"),
+    )
+    yield from _text_lines(found.text, one.matched)
+    bars = f"words {_bar(one.words)}  vector {_bar(one.vector)}"
+    yield Span(f"{_INDENT}{bars}  [{', '.join(one.matched) or 'similar in meaning'}]", "dim")
 
 
 @command("why", epilog=example('nuggets why "how do we roll back?" note-ops-1a2b'))
@@ -113,7 +132,7 @@ def _listed(hits: tuple[Hit, ...]) -> Iterator[Line]:
 @pass_call
 def why_command(call: Invocation, /, question: str, note: str, syntax: bool) -> int:
     """Explain why a note answers a question, or why not. NOTE is its id or exact title."""
-    return _explain(call, question, call.memory.snapshot.resolve(note).id, 10, None, syntax)
+    return _explain(call, question, call.memory.named(note).id, 10, None, syntax)
 
 
 def _explain(
@@ -146,9 +165,17 @@ class Explained:
         if explanation is None:
             raise NotFoundError("another note has the same id", where=note_id, todo="run nuggets verify")
         self._explanation = explanation
-        self._notes = call.memory.snapshot.by_id
+        beside, searched = call.memory.with_team(), call.memory.searched
+        self._notes = searched.by_id
         question = parse_question(query, call.memory.index().excludes) if syntax else plain_question(query)
-        self._request = SearchRequest(question, datetime.now(UTC).astimezone(), filters=chosen, shown=shown)
+        self._request = SearchRequest(
+            question,
+            datetime.now(UTC).astimezone(),
+            filters=chosen,
+            shown=shown,
+            snapshot=searched,
+            whose=(lambda id: "yours") if beside is None else beside.joined.whose,
+        )
 
     def document(self) -> dict[str, Any]:
         """The explanation for programs."""
@@ -178,13 +205,37 @@ def _print_misread(clauses: tuple[Clause, ...]) -> None:
     write_lines([f"note: {text}" for text in misread], to_error=True)
 
 
-def _document(hit: Hit) -> dict[str, Any]:
+def _passage_document(one: Passage) -> dict[str, Any]:
+    found = one.found
+    piece = snippet(found.text, one.matched)
+    return {
+        "kind": "document",
+        "documentId": found.document_id,
+        "title": found.title,
+        "source": found.source,
+        "part": found.place + 1,
+        "nuggetName": found.nugget,
+        "vectorScore": one.vector,
+        "textScore": one.words,
+        "blended": one.blend,
+        "likelihood": one.likelihood,
+        "sure": one.sure,
+        "matched": list(one.matched),
+        "snippet": piece.text,
+        "snippetMatches": [list(place) for place in piece.matches],
+    }
+
+
+def _document(hit: Hit | Passage) -> dict[str, Any]:
+    if isinstance(hit, Passage):
+        return _passage_document(hit)
     parts = hit.breakdown
     piece = snippet(hit.note.content, parts.matched)
     return {
         "id": hit.note.id,
         "title": hit.note.title,
         "nuggetName": hit.note.nugget_name,
+        **whose_document(hit.whose, hit.accepted),
         "score": hit.score,
         "vectorScore": parts.vector_score,
         "textScore": parts.text_score,
@@ -229,7 +280,7 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
 def _head(hit: Hit, score: str) -> Line:
     hidden = Span("  hidden" if hit.note.hidden else "", "warn")
     title = Span(shorten(hit.note.title, LONGEST), "bold")
-    return (f"{score:<6}", title, Span(f"  {hit.note.id}", "dim"), hidden)
+    return (f"{score:<6}", title, Span(f"  {hit.note.id}", "dim"), hidden, whose_span(hit))
 
 
 def _hit_lines(hit: Hit) -> Iterator[Line]:
@@ -254,8 +305,12 @@ def _hit_lines(hit: Hit) -> Iterator[Line]:
 
 def _snippet_line(hit: Hit) -> Iterator[Line]:
     """A piece of the text with what matched in bold; nothing for a note without a text."""
+    yield from _text_lines(hit.note.content, hit.breakdown.matched)
+
+
+def _text_lines(content: str, matched: tuple[str, ...]) -> Iterator[Line]:
     room = (terminal_width() or LONGEST) - len(_INDENT)
-    text, matches = snippet(hit.note.content, hit.breakdown.matched, min(WIDTH, room))
+    text, matches = snippet(content, matched, min(WIDTH, room))
     if not text:
         return
     pieces: list[str | Span] = [_INDENT]

@@ -1,14 +1,19 @@
-"""Which session a call belongs to: as given, as its agent says, or by the agent or terminal that it comes from."""
+"""Which session a call belongs to: as given, as its agent says, or by the agent or terminal that it comes from.
+
+An agent waits for its hooks, so this loads next to nothing.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from typing import Final, NamedTuple
 
-from nuggets_tui.cli.agents import sessions
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _PROCESSES: Final = "/proc"
+_VARIABLE: Final = "NUGGETS_SESSION"
 _SHELLS: Final = frozenset(
     (
         "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh", "xonsh",
@@ -29,38 +34,99 @@ _WITH_A_WORD: Final = (b"--init-file", b"--rcfile", b"--init-command", b"-C", b"
 _MOST_STEPS: Final = 64
 
 
-class _Process(NamedTuple):
+class _Process:
     """A process. parent: its number; 0 for none. start: clock ticks since the machine started, "" where not told."""
 
-    number: int
-    name: str
-    parent: int
-    leads_terminal: bool
-    start: str
+    __slots__ = ("leads_terminal", "name", "number", "parent", "start")
+
+    def __init__(self, number: int, name: str, parent: int, leads_terminal: bool, start: str) -> None:
+        self.number = number
+        self.name = name
+        self.parent = parent
+        self.leads_terminal = leads_terminal
+        self.start = start
 
 
-def named_session(given: str | None) -> str:
-    """The session as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else ""."""
-    chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
-    # One agent run by another inherits its variable: both together are one session.
-    return chosen or "+".join(sessions())
+def named_session(given: str | None, home: str = "", *, server: bool = False) -> str:
+    """The session as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else the one that the
+    hooks of the calling agent named last, else "". home: the memory's folder; "" does not ask for that of hooks.
+
+    server: this process outlives conversations, so that hooks know better than the environment that it began with.
+    """
+    return _named(given, home, server=server)[0]
 
 
-def session_id(given: str | None) -> str:
-    """The session of a recall: as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else one
-    per day for the agent or the terminal that the call comes from.
+def session_id(given: str | None, home: str = "") -> str:
+    """The session of a recall: as `named_session`, else one per day for the agent or the terminal that the call comes
+    from.
 
     An agent starts a shell for each command, so that shells and what else starts a single command are passed over.
     The process is told by its number and start time, since numbers come again.
     """
-    named = named_session(given)
+    named, caller = _named(given, home)
     if named:
         return named
     from core.text.digests import blake2b
 
-    number, start = _origin(os.getppid())
-    mark = blake2b(f"{number} {start}".encode(), digest_size=6).hexdigest()
+    mark = blake2b((caller or _caller()).encode(), digest_size=6).hexdigest()
     return f"cli-{time.strftime('%Y-%m-%d')}-{mark}"
+
+
+def _named(given: str | None, home: str, *, server: bool = False) -> tuple[str, str]:
+    """The session by its name, "" for none, and the calling process, "" where that was not asked for."""
+    chosen = (given or "").strip() or os.environ.get(_VARIABLE, "").strip()
+    if chosen:
+        return chosen, ""
+    from nuggets_tui.cli.agents import sessions
+
+    said = list(sessions())
+    if not home or (len(said) == 1 and not server):
+        return "+".join(said), ""
+    caller = _caller()
+    hooked = _hooked(home, caller)
+    if hooked and server:
+        return hooked, caller
+    # One agent run by another inherits its variable: both together are one session, unless the inner one has hooks.
+    return (hooked if hooked and (not said or hooked in said) else "+".join(said)), caller
+
+
+def _caller() -> str:
+    """The process that a call comes from, by number and start."""
+    number, start = _origin(os.getppid())
+    return f"{number} {start}"
+
+
+# The sessions that hooks name: an agent tells them which one it is, and its servers and commands nothing
+
+
+def hooked_session(home: str, said: str, *, ended: bool = False) -> str:
+    """Takes over, within a hook, the session that the calling agent named, so that its servers and commands are of the
+    same one; the name that the session has: NUGGETS_SESSION goes before. ended: it is over. Never raises.
+    """
+    from core.hooked_sessions import drop, keep
+
+    name = os.environ.get(_VARIABLE, "").strip() or said.strip()
+    caller = _caller()
+    state = _state(home, caller)
+    if state and said and ended:
+        drop(state, caller)
+    elif state and said:
+        keep(state, caller, name)
+    return name
+
+
+def _hooked(home: str, caller: str) -> str:
+    from core.hooked_sessions import session_of
+
+    state = _state(home, caller)
+    return session_of(state, caller) if state else ""
+
+
+def _state(home: str, caller: str) -> str:
+    """Where the sessions of processes are kept; "" for nowhere. One that is not told from others has none."""
+    from core.user_folders import state_folder
+
+    return (state_folder(home) or "") if caller.partition(" ")[2] else ""
 
 
 def _origin(number: int) -> tuple[int, str]:

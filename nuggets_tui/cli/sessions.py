@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -18,14 +18,19 @@ from nuggets_tui.cli.options import LIMIT, WholeNumber
 from nuggets_tui.cli.output import Line, Span, table, write_error
 from nuggets_tui.cli.session import session_id
 from nuggets_tui.hooks.places import project_here
+from nuggets_tui.session_words import given_words, helped_words, memory_lines, score_lines
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.pipeline.database.checkpoints import Checkpoint
-    from core.pipeline.records import Ended, KeptCheckpoint, Recovery, SessionOverview
+    from core.pipeline.database.session_memories import SessionScore
+    from core.pipeline.records import Ended, KeptCheckpoint, Recovery, SessionOverview, SessionPage
     from core.pipeline.service import Pipeline
 
 NOT_FOUND: Final = 1
+# A page says no more of it than fits a look.
+_MOST_SHOWN: Final = 20
+_MOST_LOOKED_AT: Final = 5_000
 _TOKENS: Final = WholeNumber(min=50)
 _MODULE: Final = "nuggets_tui.cli.sessions"
 
@@ -41,6 +46,9 @@ session_group = LazyGroup(
     "session",
     entries={
         "list": CommandEntry(f"{_MODULE}:list_", "List sessions, the latest first."),
+        "show": CommandEntry(
+            f"{_MODULE}:show", "Show all of one: checkpoints, what it recalled, what helped."
+        ),
         "start": CommandEntry(f"{_MODULE}:start", "Begin one, and show what the one before left."),
         "prompt": CommandEntry(
             f"{_MODULE}:prompt", "Put a prompt down; every so often a checkpoint comes of it."
@@ -80,13 +88,35 @@ def list_(call: Invocation, /, limit: int) -> None:
     _print_sessions(call, limit)
 
 
+@command("show", epilog=example("nuggets session show", "nuggets session show s1 --json"))
+@click.argument("session", type=TEXT, required=False, metavar="[ID]")
+@pass_call
+def show(call: Invocation, /, session: str | None) -> None:
+    """Show all that is kept of a session: its checkpoints, what it was given, and how much of that helped.
+
+    Without an ID it is the latest one. The beginning of an ID will do, as long as no other session begins so.
+    """
+    from core.errors import NotFoundError
+
+    if not _exists(call):
+        raise NotFoundError("there is no session", where=session or "", todo="nuggets session lists them")
+    with _made(call, memory=True) as pipeline:
+        page = pipeline.session(_found(pipeline, session))
+    titles = {
+        one.note_id: note.title
+        for one in page.memories
+        if (note := call.memory.snapshot.by_id.get(one.note_id)) is not None
+    }
+    call.answer(lambda: _page_document(page, titles), lambda: _page_lines(page, titles))
+
+
 @command("start", epilog=example("nuggets session start --project app"))
 @_session_option
 @_project_option
 @pass_call
 def start(call: Invocation, /, session: str | None, project: str | None) -> None:
     """Begin a session. Shows what the last one of the project left, if it did not end."""
-    name, about = session_id(session), _project(project)
+    name, about = session_id(session, str(call.folder)), _project(project)
     with _made(call) as pipeline:
         pipeline.follow_session(SessionEvent("start", name, about))
         found = pipeline.recover(project=about, asking=name)
@@ -117,7 +147,7 @@ def checkpoint(call: Invocation, /, text: str, session: str | None, project: str
     said = read_text(text)
     with _made(call) as pipeline:
         done = pipeline.checkpoint(
-            said, session=session_id(session), project=_project(project), cause="explicit"
+            said, session=session_id(session, str(call.folder)), project=_project(project), cause="explicit"
         )
     call.answer(lambda: _kept_document(done), lambda: [_kept_line(done)])
 
@@ -135,7 +165,7 @@ def end(call: Invocation, /, session: str | None, project: str | None, transcrip
 
     The conversation tells which of the memories that were recalled in the session helped.
     """
-    name, about = session_id(session), _project(project)
+    name, about = session_id(session, str(call.folder)), _project(project)
     said = read_file(transcript) if transcript is not None else ""
     with _made(call) as pipeline:
         done = pipeline.end_session(name, project=about, conversation=said)
@@ -168,8 +198,29 @@ def recover(
     return None if found else NOT_FOUND
 
 
+def _found(pipeline: Pipeline, said: str | None) -> str:
+    """The session that an ID, or an unambiguous beginning of one, means; the latest one for none.
+
+    Raises NotFoundError, AmbiguousError.
+    """
+    from core.errors import AmbiguousError, NotFoundError
+
+    names = [one.session for one in pipeline.sessions(_MOST_LOOKED_AT)]
+    if not said and names:
+        return names[0]
+    begun = [name for name in names if said and name.startswith(said)]
+    if said is None or (not begun and said not in names):
+        # One that is no longer listed may have been given something.
+        if said:
+            return said
+        raise NotFoundError("there is no session", where="", todo="nuggets session lists them")
+    if said in names or len(begun) == 1:
+        return said if said in names else begun[0]
+    raise AmbiguousError(f"{len(begun)} sessions begin so", where=said, todo="give more of the ID")
+
+
 def _follow(call: Invocation, kind: EventKind, session: str | None, project: str | None, *texts: str) -> None:
-    name, about = session_id(session), _project(project)
+    name, about = session_id(session, str(call.folder)), _project(project)
     with _made(call) as pipeline:
         kept = pipeline.follow_session(SessionEvent(kind, name, about, texts=texts))
         own = tuple(one for one in kept if one.session == name)
@@ -198,10 +249,11 @@ def _exists(call: Invocation) -> bool:
 
 
 @contextmanager
-def _made(call: Invocation) -> Iterator[Pipeline]:
+def _made(call: Invocation, *, memory: bool = False) -> Iterator[Pipeline]:
+    """memory: what it counted is asked for."""
     from core.pipeline.service import Pipeline
 
-    with Pipeline.open(call.folder, author=call.author) as pipeline:
+    with Pipeline.open(call.folder, author=call.author, memory=call.memory if memory else None) as pipeline:
         if pipeline.notice:
             write_error(f"warning: {pipeline.notice}")
         yield pipeline
@@ -224,9 +276,56 @@ def _ended_document(name: str, about: str, done: Ended) -> dict[str, Any]:
         "project": about,
         "checkpoints": [_checkpoint_document(one) for one in done.checkpoints],
         "text": done.text.raw_id if done.text is not None else None,
-        "score": done.score.score,
-        "recalled": done.score.recalled,
-        "used": done.score.used,
+        **_score_document(done.score),
+    }
+
+
+def _score_document(score: SessionScore) -> dict[str, Any]:
+    return {
+        "status": score.status,
+        "score": score.score,
+        "lexicalUse": score.lexical,
+        "recalled": score.recalled,
+        "used": score.used,
+    }
+
+
+def _page_document(page: SessionPage, titles: Mapping[str, str]) -> dict[str, Any]:
+    score, compared = page.overview.score, page.comparison
+    return {
+        **_session_document(page.overview),
+        "kept": [_checkpoint_document(one) for one in page.checkpoints],
+        "scored": None
+        if score is None
+        else {
+            **_score_document(score),
+            "confidence": score.confidence,
+            "novelContext": score.novel,
+            "reasoning": score.reasoning,
+            "model": score.model,
+            "scoredAt": _time(score.scored),
+        },
+        "memories": [
+            {
+                "noteId": one.note_id,
+                "title": titles.get(one.note_id),
+                "at": _time(one.at),
+                "times": one.times,
+                "ahead": one.ahead,
+                "relevance": one.relevance,
+                "lexicalUse": one.lexical,
+            }
+            for one in page.memories
+        ],
+        "order": None
+        if compared is None
+        else {
+            "predictor": compared.predictor,
+            "ndcg": compared.ndcg,
+            "baseline": compared.baseline,
+            "average": compared.averages.average,
+            "drifts": compared.averages.drifts,
+        },
     }
 
 
@@ -245,6 +344,10 @@ def _session_document(one: SessionOverview) -> dict[str, Any]:
         "prompts": one.prompts,
         "checkpoints": one.checkpoints,
         "pending": one.pending,
+        "given": one.given,
+        "used": one.score.used if one.score is not None else None,
+        "score": one.score.score if one.score is not None else None,
+        "lexicalUse": one.score.lexical if one.score is not None else None,
     }
 
 
@@ -289,8 +392,8 @@ def _ended_lines(name: str, done: Ended) -> Iterator[Line]:
         yield f"Kept checkpoint {one.id}."
     if done.text is not None:
         yield f"Saved the conversation as {done.text.raw_id}."
-    if done.score.score is not None:
-        yield f"{done.score.used} of {plural(done.score.recalled, 'recalled memory', 'recalled memories')} helped."
+    if done.score.recalled:
+        yield f"{helped_words(done.score)}."
 
 
 def _kept_line(done: KeptCheckpoint) -> str:
@@ -305,6 +408,32 @@ def _recovery_lines(found: Recovery) -> Iterator[Line]:
     yield from found.text.splitlines()
 
 
+def _page_lines(page: SessionPage, titles: Mapping[str, str]) -> Iterator[Line]:
+    one, score = page.overview, page.overview.score
+    yield Span(f"Session {one.session}", "bold")
+    ended = f"ended {_minute(one.ended)}" if one.ended is not None else "open, or cut off"
+    yield Span(
+        f"{one.project or 'no project'} · {plural(one.prompts, 'prompt')} · began {_minute(one.started)} · {ended}",
+        "dim",
+    )
+    yield ""
+    yield Span("What it was given", "bold")
+    yield from memory_lines(page, titles)
+    if score is not None:
+        yield ""
+        yield Span("How much that helped", "bold")
+        yield from score_lines(page)
+    yield ""
+    yield Span(f"Checkpoints: {len(page.checkpoints)}", "bold")
+    for kept in page.checkpoints[:_MOST_SHOWN]:
+        yield Span(f"{_minute(kept.created_at)}  {kept.cause.replace('_', ' ')}", "dim")
+        yield from (f"  {line}" for line in kept.digest.splitlines() if line.strip())
+
+
+def _minute(milliseconds: int) -> str:
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def _session_lines(found: tuple[SessionOverview, ...]) -> Iterator[Line]:
     rows = [
         (
@@ -312,9 +441,10 @@ def _session_lines(found: tuple[SessionOverview, ...]) -> Iterator[Line]:
             Span("ended" if one.ended is not None else "open", "dim" if one.ended is not None else ""),
             plural(one.prompts, "prompt"),
             plural(one.checkpoints, "checkpoint") + (" and more to keep" if one.pending else ""),
+            helped_words(one.score) if one.score is not None and one.given else given_words(one.given),
             Span(one.project, "dim"),
             Span(f"{datetime.fromtimestamp(one.updated / 1000, UTC):%Y-%m-%d %H:%M} UTC", "dim"),
         )
         for one in found
     ]
-    yield from table(rows, flexible=4) or ["No sessions."]
+    yield from table(rows, flexible=5) or ["No sessions."]

@@ -43,6 +43,8 @@ class Context:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.open_session: Session | None = None
+        # Of the team's notes beside it, where one works in a project that has such.
+        self.team_session: Session | None = None
         # Those that the screen owns, in the order in which they are told of what happens.
         self.controllers: tuple[Controller, ...] = ()
         self.reconciled = False
@@ -72,6 +74,14 @@ class Context:
         """Shows the memory as it is now."""
         self._screen.show_snapshot(snapshot)
 
+    def show_team(self) -> None:
+        """Shows the team's notes as they are now, where there are such."""
+        team, session = self.view.team, self.team_session
+        if team is not None and session is not None and team.snapshot is not session.snapshot:
+            self._screen.team.show_snapshot()
+        else:
+            self._screen.team.find_unaccepted()
+
     def show_ahead(self, **changes: object) -> None:
         """As `show`, for what is given to the panes together with the next change."""
         self._screen.set_reactive(type(self._screen).view, self._screen.view.with_(**changes))
@@ -89,6 +99,11 @@ class Context:
         """The session of the open memory. Commands that need it are off until there is one."""
         assert self.open_session is not None
         return self.open_session
+
+    def session_of(self, note_id: str) -> Session:
+        """The session of the memory that holds a note."""
+        team = self.team_session
+        return team if team is not None and self.view.of_team(note_id) else self.session
 
     # The app and its widgets
 

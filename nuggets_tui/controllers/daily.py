@@ -9,7 +9,6 @@ from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork, StoppedError
-from nuggets_tui.remedies import message
 from nuggets_tui.session import Session
 
 if TYPE_CHECKING:
@@ -128,6 +127,8 @@ class DailyController(Controller):
         for problem in result.problems:
             if problem.identity != self._trouble:
                 self._trouble = problem.identity
+                from nuggets_tui.remedies import message
+
                 self.context.warn(message(problem, self.view.keys))
 
     def _show_due(self, waits: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError, Undo
 from core.model.change import ChangeSet
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.audit import AuditController
     from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.controllers.unsaved import TextsController
+    from nuggets_tui.session import Session
 
 _NOTHING_TO_UNDO = (
     "You have no change to undo. To undo a change of others, open it in the audit log: {pane_audit}, "
@@ -43,19 +45,32 @@ class HistoryController(Controller):
         self._audit = audit
         self._texts = texts
         self._selection = selection
+        self._last_was_teams = False
 
     def changed(self, done: ChangeSet, said: str = "", key: str = "") -> None:
         """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
+        self._last_was_teams = self._is_teams(done)
         mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
         self.context.show(own=self.view.own | mine)
         self.context.show_snapshot(self.session.snapshot)
-        if done.empty:
+        self.context.show_team()
+        if done.empty and done.kind not in ("undo", "redo"):
             self.context.notify(f"{said or 'Nothing to change'}.")
         else:
             self._notify_done(done, said, key)
             if done.kind in ("edit", "import"):
                 self._warn_of_credentials(done)
         self._selection.release(done)
+
+    def decided(self, done: ChangeSet, said: str, session: Session) -> None:
+        """Shows what changed with a decision that touches no note; "" as its id stands for no decision."""
+        self._last_was_teams = session is self.context.team_session
+        self.context.show_snapshot(self.session.snapshot)
+        self.context.show_team()
+        where = " in the team's notes" if self._last_was_teams else ""
+        self.context.notify(
+            f"{said}{where}. {self.view.keys.key('undo')} undoes it." if done.id else f"{said}."
+        )
 
     @background("care")
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
@@ -74,7 +89,20 @@ class HistoryController(Controller):
         keys = self.view.keys
         again = f"{keys.key('verify' if done.mends else 'redo')} redoes it"
         key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
-        self.context.notify(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
+        where = " in the team's notes" if self._last_was_teams else ""
+        said = said or f"{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}"
+        self.context.notify(f"{said}{where}. {key}.")
+
+    def _is_teams(self, done: ChangeSet) -> bool:
+        """Whether a change is one of the team's notes."""
+        team = self.context.team_session
+        if team is None or done.empty:
+            return False
+        own, others = self.session.snapshot.by_id, team.snapshot.by_id
+        return any(
+            change.id not in own and (change.id in others or self.view.of_team(change.id))
+            for change in done.notes
+        )
 
     def reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         """Says what a review wrote, or opens the conflict in which it ended; None where it was left."""
@@ -91,23 +119,45 @@ class HistoryController(Controller):
     @background("change")
     async def undo(self) -> None:
         """Takes back my last change."""
-        self._turned(
-            await self.context.attempt(_turn(self.session.write(self.session.memory.undo))), _NOTHING_TO_UNDO
-        )
+        session = await self._last_turned("undo")
+        if session is not None:
+            self._turned(
+                await self.context.attempt(_turn(session.write(session.memory.undo))),
+                _NOTHING_TO_UNDO,
+                session,
+            )
 
     @background("change")
     async def redo(self) -> None:
         """Does again what I took back last."""
-        self._turned(
-            await self.context.attempt(_turn(self.session.write(self.session.memory.redo))), _NOTHING_TO_REDO
+        session = await self._last_turned("redo")
+        if session is not None:
+            self._turned(
+                await self.context.attempt(_turn(session.write(session.memory.redo))),
+                _NOTHING_TO_REDO,
+                session,
+            )
+
+    async def _last_turned(self, kind: Literal["undo", "redo"]) -> Session | None:
+        """The session in which the person's last change was made, own or of the team; None where that fails."""
+        team = self.context.team_session
+        if team is None:
+            return self.session
+        times = await self.context.attempt(
+            run_in_thread(lambda: [one.memory.next_turn(kind) for one in (self.session, team)])
         )
+        if times is None:
+            return None
+        own, others = times
+        # Within one millisecond that counts where they changed something last.
+        return team if others > own or (others == own and self._last_was_teams) else self.session
 
     @background("open")
-    async def _ask_to_undo_before(self, entry_id: str) -> None:
+    async def _ask_to_undo_before(self, entry_id: str, session: Session) -> None:
         """Asks whether the change before one that masked a credential is meant."""
         from nuggets_tui.screens.confirm import ConfirmScreen
 
-        found = await self.context.attempt(self.session.entry_now(entry_id))
+        found = await self.context.attempt(session.entry_now(entry_id))
         if found is None:
             return
         entry = found[0]
@@ -122,19 +172,19 @@ class HistoryController(Controller):
 
         def answered(sure: bool | None) -> None:
             if sure:
-                self._undo_entry(entry_id)
+                self._undo_entry(entry_id, session)
 
         self.context.open_dialog(question, answered)
 
     @background("change")
-    async def _undo_entry(self, entry_id: str) -> None:
-        asked = self.session.write(self.session.memory.undo, entry_id)
-        self._turned(await self.context.attempt(_turn(asked)), _NOTHING_TO_UNDO)
+    async def _undo_entry(self, entry_id: str, session: Session) -> None:
+        asked = session.write(session.memory.undo, entry_id)
+        self._turned(await self.context.attempt(_turn(asked)), _NOTHING_TO_UNDO, session)
 
-    def _turned(self, done: Turned | None, nothing: str) -> None:
+    def _turned(self, done: Turned | None, nothing: str, session: Session) -> None:
         if isinstance(done, InvalidInputError):
             if isinstance(done.remedy, Undo):
-                self._ask_to_undo_before(done.remedy.entry)
+                self._ask_to_undo_before(done.remedy.entry, session)
             else:
                 self.context.notify_error(done)
         elif isinstance(done, NotFoundError):
@@ -143,7 +193,7 @@ class HistoryController(Controller):
             from nuggets_tui.clash import in_the_way
 
             self.context.warn(
-                f"This cannot be done now. {in_the_way(done, self.session.snapshot, self.view.keys)}"
+                f"This cannot be done now. {in_the_way(done, session.snapshot, self.view.keys)}"
             )
         elif done is not None:
             self.changed(done)
@@ -174,8 +224,8 @@ class HistoryController(Controller):
 
     def resolve_newest(self) -> None:
         """The newest conflict that waits; says so when there is none."""
-        if self.view.log.waiting:
-            self.open_conflict(self.view.log.waiting[0])
+        if self.view.waiting:
+            self.open_conflict(self.view.waiting[0])
         else:
             self.context.notify("No conflicts: no text was changed in two ways.")
 
@@ -185,13 +235,21 @@ class HistoryController(Controller):
         from nuggets_tui.screens.conflict import ConflictScreen
 
         self._audit.read_log()
-        clash = await self.context.attempt(self.session.clash(entry_id))
+        session = await self.session_of_entry(entry_id)
+        clash = await self.context.attempt(session.clash(entry_id))
         if clash is not None:
             text_store = self._texts.text_store("conflict", entry_id, clash.title)
-            waiting = max(1, len(self.view.log.waiting))
+            waiting = max(1, len(self.view.waiting))
             self.context.open_dialog(
-                ConflictScreen(self.session, clash, text_store=text_store, waiting=waiting), self.resolved
+                ConflictScreen(session, clash, text_store=text_store, waiting=waiting), self.resolved
             )
+
+    async def session_of_entry(self, entry_id: str) -> Session:
+        """The session of the memory in whose log an entry stands: the team's where only that has it."""
+        team = self.context.team_session
+        if team is None:
+            return self.session
+        return team if await run_in_thread(_stands_in, team, self.session, entry_id) else self.session
 
     def resolved(self, resolved: tuple[ChangeSet, str] | None) -> None:
         """A conflict was settled; None when its dialog was left."""
@@ -226,6 +284,15 @@ def _new_credentials(done: ChangeSet) -> tuple[tuple[str, ...], bool]:
 
 def _text(note: Note) -> tuple[str, ...]:
     return note.title, note.content
+
+
+def _stands_in(session: Session, other: Session, entry_id: str) -> bool:
+    """Whether an entry stands in the log of a session, and not in that of another one."""
+    for one in (other, session):
+        with contextlib.suppress(NotFoundError):
+            one.memory.entry(entry_id)
+            return one is session
+    return False
 
 
 async def _turn(asked: Awaitable[ChangeSet]) -> Turned:

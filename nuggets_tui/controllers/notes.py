@@ -18,7 +18,6 @@ from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.listing import PINNED
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
-from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import cut, safe_line
 from nuggets_tui.threads import run_in_thread
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.controllers.unsaved import TextsController
     from nuggets_tui.screens.bulk_forms import TagsWanted
+    from nuggets_tui.session import Session
     from nuggets_tui.typed_text import TypedTextStore
 
 # Work that brings other rows into Notes or Results.
@@ -56,13 +56,37 @@ class NotesController(Controller):
         self._texts = texts
         self._history = history
 
+    # Whose notes they are
+
+    def _targets(self) -> list[Note]:
+        """The notes that a command changes; none where they lie in two memories, which it says."""
+        notes = self.selection.targets()
+        team = sum(self.view.of_team(note.id) for note in notes)
+        if 0 < team < len(notes):
+            self.context.notify(
+                f"{team:,} of the {len(notes):,} selected notes are the team's. Select those or your own alone."
+            )
+            return []
+        return notes
+
+    def _memory_of(self, note_id: str) -> tuple[Session, Snapshot]:
+        """The session of the memory that holds a note, and that memory as it is shown."""
+        return self.context.session_of(note_id), self.view.holder(note_id)
+
     # Writing a change
 
     @background("change")
     async def _change(
-        self, reason: str, edit: Callable[[Draft], object], said: str = "", *, reveal: bool = False
+        self,
+        note: Note,
+        reason: str,
+        edit: Callable[[Draft], object],
+        said: str = "",
+        *,
+        reveal: bool = False,
     ) -> None:
-        done = await self.context.attempt(or_pending_conflict(self.session.change(reason, edit)))
+        session = self.context.session_of(note.id)
+        done = await self.context.attempt(or_pending_conflict(session.change(reason, edit)))
         if isinstance(done, PendingConflict):
             self._history.open_conflict(done.entry_id)
         elif done is not None:
@@ -78,19 +102,21 @@ class NotesController(Controller):
         and is written where nothing keeps a note from it.
         """
         from nuggets_tui.bulk import propose
+        from nuggets_tui.remedies import message
         from nuggets_tui.screens.bulk_review import BulkReview
 
         selected = len(self.view.selected)
+        session, snapshot = self._memory_of(edit.ids[0])
         looking = LongWork("computing the changes")
-        asked = run_in_thread(propose, self.session, self.view.snapshot, edit, looking.report_progress)
+        asked = run_in_thread(propose, session, snapshot, edit, looking.report_progress)
         proposal = await self.context.long_work("", asked, looking)
         if proposal is None:
             return
         if at_once and proposal.edited.changed and not proposal.edited.refused:
-            done = await self.context.attempt(or_pending_conflict(self._carry_out(proposal)))
+            done = await self.context.attempt(or_pending_conflict(_carried_out(session, proposal)))
             self._several_reviewed(done)
         elif proposal.edited.changed:
-            review = BulkReview(self.session, proposal, selected, self.view.keys.key("undo"))
+            review = BulkReview(session, proposal, selected, self.view.keys.key("undo"))
             self.context.open_dialog(review, self._several_reviewed)
         elif proposal.edited.refused:
             error = proposal.edited.refused[0][1]
@@ -99,13 +125,6 @@ class NotesController(Controller):
             )
         else:
             self.context.notify(f"Nothing to change: the {selected:,} selected notes are already like that.")
-
-    async def _carry_out(self, proposal: Proposal) -> tuple[ChangeSet, str]:
-        from nuggets_tui.bulk import carry_out
-
-        done, count = await carry_out(self.session, proposal, proposal.edited.changed)
-        said = proposal.edit.reason(count)
-        return done, said[:1].upper() + said[1:]
 
     def _several_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         self._history.reviewed(done)
@@ -128,6 +147,9 @@ class NotesController(Controller):
         """Shows the note that the cursor of Notes came to, when the one shown left the list by a change of mine."""
         notes, shown = self.context.notes_pane, self.view.note
         mine = shown is None or any(change.id == shown.id for change in done.notes)
+        if shown is not None and self.view.of_team(shown.id) and self.view.found is None:
+            # No list holds it while nothing is searched.
+            return
         row = notes.cursor_row
         if self.context.focused is not notes or not mine or row is None or not isinstance(row.data, str):
             return
@@ -172,9 +194,8 @@ class NotesController(Controller):
             text_store = self._texts.text_store("note", note.id, note.title)
         elif text_store is None:
             text_store = self._texts.text_store("note")
-        editor = EditorScreen(
-            self.session, base or self.view.snapshot, note, nugget=nugget, typed=typed, text_store=text_store
-        )
+        session, shown = self._memory_of(note.id) if note is not None else (self.session, self.view.snapshot)
+        editor = EditorScreen(session, base or shown, note, nugget=nugget, typed=typed, text_store=text_store)
         self.context.open_dialog(editor, self.edited)
 
     def edited(self, done: tuple[Note, ChangeSet] | PendingConflict | None) -> None:
@@ -192,7 +213,8 @@ class NotesController(Controller):
         """The text in the person's own editor."""
         from nuggets_tui.screens.outside import edit_outside
 
-        note, base = self._shown(), self.view.snapshot
+        note = self._shown()
+        session, base = self._memory_of(note.id)
         try:
             text = edit_outside(self.context.app, note.content)
         except NuggetsError as error:
@@ -203,7 +225,7 @@ class NotesController(Controller):
         from core.graph.edits import edit_note
 
         edit = partial(edit_note, id=note.id, content=text)
-        asked = or_pending_conflict(self.session.change_from(base, f"edited {note.title}", edit))
+        asked = or_pending_conflict(session.change_from(base, f"edited {note.title}", edit))
         done = await self.context.attempt(asked)
         if isinstance(done, PendingConflict):
             self._history.open_conflict(done.entry_id)
@@ -231,13 +253,16 @@ class NotesController(Controller):
         """A line to edit the tags in; of several notes it asks which tags come and which go."""
         from nuggets_tui.bulk import tagging
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
+        session, snapshot = self._memory_of(notes[0].id)
         if len(notes) == 1:
             from nuggets_tui.screens.forms import tags_form
 
             note = notes[0]
             text_store = self._texts.text_store("tags", note.id, note.title)
-            form = tags_form(self.session, self.view.snapshot, note, text_store=text_store)
+            form = tags_form(session, snapshot, note, text_store=text_store)
             self.context.open_dialog(form, self.edited)
             return
         from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
@@ -246,44 +271,50 @@ class NotesController(Controller):
             if tags is not None:
                 self._review(tagging(notes, tags.add, tags.remove), at_once=not tags.review)
 
-        self.context.open_dialog(TagsOfManyScreen(self.view.snapshot, notes), typed)
+        self.context.open_dialog(TagsOfManyScreen(snapshot, notes), typed)
 
     def pin(self) -> None:
         """Pins, or lets go."""
         from core.graph.edits import edit_note
         from nuggets_tui.bulk import pinning
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
         note = notes[0]
         if len(notes) > 1:
             self._review(pinning(notes))
         elif PINNED in note.tags:
             edit = partial(edit_note, id=note.id, remove_tags=[PINNED])
-            self._change(f"unpinned {note.title}", edit, "Unpinned")
+            self._change(note, f"unpinned {note.title}", edit, "Unpinned")
         else:
             edit = partial(edit_note, id=note.id, add_tags=[PINNED])
-            self._change(f"pinned {note.title}", edit, "Pinned")
+            self._change(note, f"pinned {note.title}", edit, "Pinned")
 
     def hide(self) -> None:
         """Hides, or brings back."""
         from core.graph.edits import hide_note, unhide_note
         from nuggets_tui.bulk import hiding
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
         note = notes[0]
         if len(notes) > 1:
             self._review(hiding(notes))
         elif note.hidden:
-            self._change(f"brought back {note.title}", partial(unhide_note, id=note.id), reveal=True)
+            self._change(note, f"brought back {note.title}", partial(unhide_note, id=note.id), reveal=True)
         else:
-            self._change(f"hid {note.title}", partial(hide_note, id=note.id))
+            self._change(note, f"hid {note.title}", partial(hide_note, id=note.id))
 
     def delete(self) -> None:
         """Deletes for good, after asking."""
         from nuggets_tui.bulk import deleting
         from nuggets_tui.screens.confirm import ConfirmScreen
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
         if len(notes) > 1:
             self._review(deleting(notes))
             return
@@ -299,7 +330,7 @@ class NotesController(Controller):
             from core.graph.edits import delete_note
 
             if sure:
-                self._change(f"deleted {note.title}", partial(delete_note, id=note.id))
+                self._change(note, f"deleted {note.title}", partial(delete_note, id=note.id))
 
         self.context.open_dialog(question, answered)
 
@@ -307,7 +338,9 @@ class NotesController(Controller):
         """Asks for the scope to move to."""
         from nuggets_tui.screens.bulk_forms import ScopeScreen
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
 
         def chosen(scope: str | None) -> None:
             if scope is not None:
@@ -326,7 +359,7 @@ class NotesController(Controller):
             self.context.notify(f"It is already in the scope {scope}.")
         else:
             edit = partial(move_to_scope, id=note.id, scope=scope)
-            self._change(f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
+            self._change(note, f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
 
     # Links and merging
 
@@ -334,11 +367,12 @@ class NotesController(Controller):
         """Chooses a note and a reason, then links; several are all linked to the one chosen."""
         from nuggets_tui.screens.picker import PickerScreen
 
-        notes = self.selection.targets()
+        notes = self._targets()
+        if not notes:
+            return
         several = len(notes) > 1
         picker = PickerScreen(
-            self.session,
-            self.view.snapshot,
+            *self._memory_of(notes[0].id),
             None if several else notes[0],
             f"Link {len(notes):,} selected notes to" if several else "Link to",
             ask_reason=True,
@@ -353,13 +387,14 @@ class NotesController(Controller):
         if choice is None:
             return
         note_id, reason = choice
-        target = self.view.snapshot.by_id.get(note_id)
-        held = self.view.snapshot.by_id.get(notes[0].id, notes[0])
+        _, snapshot = self._memory_of(notes[0].id)
+        target = snapshot.by_id.get(note_id)
+        held = snapshot.by_id.get(notes[0].id, notes[0])
         if len(notes) == 1 and target is not None and already_linked(held, target, reason):
             self._notify_linked(held, target)
         elif len(notes) == 1:
             edit = partial(link_notes, a=notes[0].id, b=note_id, reason=reason)
-            self._change(f"linked {notes[0].title}", edit)
+            self._change(notes[0], f"linked {notes[0].title}", edit)
         elif target is not None:
             self._review(linking(notes, target, reason))
 
@@ -386,13 +421,13 @@ class NotesController(Controller):
         suggestion = self.context.neighbours_pane.suggestion or self.view.suggested[0]
         reason = f"shared context: {', '.join(suggestion.shared)}"
         edit = partial(link_notes, a=self.view.note_id, b=suggestion.note.id, reason=reason)
-        self._change(f"linked {self._shown().title}", edit)
+        self._change(self._shown(), f"linked {self._shown().title}", edit)
 
     def merge(self) -> None:
         """Chooses a note to merge into this one, then what is taken from each; two that are selected are merged: the
         one shown stays, if it is one of them.
         """
-        notes = self.selection.targets()
+        notes = self._targets()
         if len(notes) > 2:
             key = self.view.keys.key("merge")
             self.context.notify(
@@ -402,14 +437,14 @@ class NotesController(Controller):
             shown = notes[1].id == self.view.note_id
             survivor, other = reversed(notes) if shown else notes
             self.review_merge(survivor, other.id)
-        else:
+        elif notes:
             self._choose_merge(notes[0])
 
     def _choose_merge(self, note: Note) -> None:
         from nuggets_tui.screens.picker import PickerScreen
 
         likely = self._likely(note, linked=True)
-        picker = PickerScreen(self.session, self.view.snapshot, note, "Merge into this note", first=likely)
+        picker = PickerScreen(*self._memory_of(note.id), note, "Merge into this note", first=likely)
 
         def picked(choice: tuple[str, str] | None) -> None:
             if choice is not None:
@@ -428,9 +463,16 @@ class NotesController(Controller):
 
         # What cannot be merged at all is said here, before anybody chooses.
         edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
-        if await self.context.attempt(self.session.preview("", edit)) is not None:
-            snapshot = self.session.snapshot
-            merge = MergeScreen(
-                self.session, snapshot.note(note.id), snapshot.note(other_id), self._text_store_of
-            )
+        session = self.context.session_of(note.id)
+        if await self.context.attempt(session.preview("", edit)) is not None:
+            snapshot = session.snapshot
+            merge = MergeScreen(session, snapshot.note(note.id), snapshot.note(other_id), self._text_store_of)
             self.context.open_dialog(merge, self._history.reviewed)
+
+
+async def _carried_out(session: Session, proposal: Proposal) -> tuple[ChangeSet, str]:
+    from nuggets_tui.bulk import carry_out
+
+    done, count = await carry_out(session, proposal, proposal.edited.changed)
+    said = proposal.edit.reason(count)
+    return done, said[:1].upper() + said[1:]

@@ -155,9 +155,10 @@ class OpeningController(Controller):
 
     def _show_memory(self) -> None:
         memory = self._opening.future.result()
+        pages = memory.pages is not None
         self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
-            home=str(memory.folder), pages=memory.pages is not None, snapshot=memory.snapshot,
+            home=str(memory.folder), pages=pages, team_home=pages and memory.trust.team, snapshot=memory.snapshot,
             now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
@@ -298,7 +299,8 @@ class OpeningController(Controller):
             # What was said of the trouble is true no more.
             self.context.dismiss_notices()
             self.context.notify("The files are readable again.")
-        note_id = before.note_id if before.note_id in snapshot.by_id else ""
+        there = before.note_id in snapshot.by_id or before.of_team(before.note_id)
+        note_id = before.note_id if there else ""
         self.context.show(
             snapshot=snapshot,
             now=self._time_shown(before),

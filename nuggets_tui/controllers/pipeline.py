@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nuggets_tui.typed_text import TypedTextStore
 
 _EVERY: Final = 2.0
+_MEASURE_EVERY: Final = 60.0
 # Seconds that work under way is given when the memory is left.
 _FAREWELL: Final = 0.6
 _UNREADABLE: Final = PipelineIndicator("stuck", "pipeline unreadable")
@@ -44,6 +45,7 @@ class PipelineController(Controller):
     def mounted(self) -> None:
         """Looks again and again: another program may hand something in."""
         self.context.every(_EVERY, self.refresh)
+        self.context.every(_MEASURE_EVERY, self.measure)
 
     def leaving(self) -> None:
         """Gives back what is worked on."""
@@ -72,6 +74,7 @@ class PipelineController(Controller):
         with contextlib.suppress(NuggetsError, RuntimeError):
             if await session.follow_undo():
                 self.refresh()
+                self._refresh_hints()
 
     @property
     def _pipeline_session(self) -> PipelineSession:
@@ -117,10 +120,24 @@ class PipelineController(Controller):
         if indicator != self.view.pipeline:
             self.context.show(pipeline=indicator)
 
+    @background("pipeline-health", exclusive=True)
+    async def measure(self) -> None:
+        """Looks how healthy the pipeline is; the next refresh of the icon says when it is not."""
+        if self.context.open_session is None or not self.view.loaded or not self.context.reconciled:
+            return
+        # What cannot be read is shown by the icon already.
+        with contextlib.suppress(NuggetsError, RuntimeError):
+            await self._pipeline_session.measure()
+
     async def with_trail(self, origin: NoteAuthors, note: Note) -> NoteAuthors:
-        """With the sentence that the note was made of, where the pipeline made it."""
+        """With the sentence that the note was made of, where the pipeline made it, and with the hints that find it."""
         from nuggets_tui.origin import made_by_pipeline, trail_of
 
+        if self._pipeline_session.begun:
+            with contextlib.suppress(NuggetsError, RuntimeError):
+                found = await self._pipeline_session.hints(note.id)
+                if found is not None and found.enabled:
+                    origin = replace(origin, hints=found.hints)
         if not made_by_pipeline(note):
             return origin
         known = None
@@ -177,6 +194,34 @@ class PipelineController(Controller):
         from nuggets_tui.screens.note_origin import NoteOriginScreen
 
         self.context.open_dialog(NoteOriginScreen(note, found, rows, self.session.clock()))
+
+    @background("open")
+    async def show_hints(self) -> None:
+        """The questions that find the note shown, too; each can be removed."""
+        note = self.view.note
+        if note is None:
+            return
+        from nuggets_tui.screens.hints import HintsScreen
+
+        session = self._pipeline_session
+        found = await self.context.attempt(session.hints(note.id)) if session.begun else None
+        self.context.open_dialog(HintsScreen(session, self.session, note, found), self._hints_left)
+
+    def _hints_left(self, _: None) -> None:
+        if self.view.past is None:
+            self.context.show_snapshot(self.session.snapshot)
+        self._refresh_hints()
+
+    @background("hints", exclusive=True)
+    async def _refresh_hints(self) -> None:
+        """The hints of the note shown, as they are now."""
+        origin, session = self.view.origin, self._pipeline
+        if origin is None or session is None or not session.begun:
+            return
+        with contextlib.suppress(NuggetsError, RuntimeError):
+            found = await session.hints(origin.note_id)
+            if found is not None and found.enabled and self.view.origin == origin:
+                self.context.show(origin=replace(origin, hints=found.hints))
 
     async def _origin_of(self, note_id: str) -> tuple[Origin | None, tuple[HistoryRow, ...]]:
         found = await self._pipeline_session.origin(note_id)

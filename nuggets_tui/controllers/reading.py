@@ -42,7 +42,7 @@ class ReadingController(Controller):
     def show_note(self, note_id: str, *, follow: bool = False) -> None:
         """Shows a note. `follow`: backspace comes back to the one before."""
         before = self.view.note_id
-        if note_id == before or note_id not in self.view.snapshot.by_id:
+        if note_id == before or self.view.find(note_id) is None:
             return
         if follow and before:
             self.trail.append(before)
@@ -54,7 +54,7 @@ class ReadingController(Controller):
         """Back to the note that was shown before."""
         while self.trail:
             note_id = self.trail.pop()
-            if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
+            if self.view.find(note_id) is not None and note_id != self.view.note_id:
                 self.show_note(note_id)
                 self.reveal()
                 return
@@ -134,18 +134,19 @@ class ReadingController(Controller):
         note_id = self.view.note_id
         # Somebody who holds an arrow key down passes over many notes.
         await asyncio.sleep(_PAUSE)
-        if not self.view.loaded or note_id not in self.view.snapshot.by_id:
+        note = self.view.find(note_id)
+        if not self.view.loaded or note is None:
             return
         from nuggets_tui.origin import origin_of
 
-        note = self.view.snapshot.by_id[note_id]
-        found = await self.session.suggestions(self.view.snapshot, note_id)
+        session = self.context.session_of(note_id)
+        found = await session.suggestions(self.view.holder(note_id), note_id)
         if note_id == self.view.note_id:
             self.context.show(suggested=found)
         # The log may be in use for a while; the suggestions do not wait for it.
-        origin = await self._pipeline.with_trail(
-            await run_in_thread(origin_of, self.session.memory, note), note
-        )
+        origin = await run_in_thread(origin_of, session.memory, note)
+        if session is self.context.open_session:
+            origin = await self._pipeline.with_trail(origin, note)
         if note_id == self.view.note_id and origin != self.view.origin:
             self.context.show(origin=origin)
 

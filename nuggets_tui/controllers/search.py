@@ -17,11 +17,14 @@ from nuggets_tui.long_work import LongWork
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.model.snapshot import Snapshot
+    from core.search.results import Passage
     from nuggets_tui.controllers.arrangement import ArrangementController
     from nuggets_tui.controllers.time_travel import TimeTravelController
     from nuggets_tui.view import Found
 
 _RECALL_PATIENCE: Final = 0.008
+# Seconds without a key after which a model is asked about what was typed.
+_PAUSE_SECONDS: Final = 0.3
 # Seconds without a change after which work that nobody waits for begins.
 _QUIET_SECONDS: Final = 3.0
 
@@ -87,6 +90,15 @@ class SearchController(Controller):
         if not asked.done():
             self._show(found)
         self._show(replace(found, recall=await asked))
+        if found.more:
+            await self._find_more(text)
+
+    async def _find_more(self, text: str) -> None:
+        """Once nobody types, the hits with what models say of the query, where settings name one."""
+        await asyncio.sleep(_PAUSE_SECONDS)
+        found = await self.context.attempt(self.session.find_more(text))
+        if found is not None and self.view.past is None:
+            self._show(replace(found, recall=await self.context.attempt(self.session.recall(text))))
 
     def _show(self, found: Found | None) -> None:
         before, note_id = self.view.found, self.view.note_id
@@ -95,7 +107,7 @@ class SearchController(Controller):
             # A note that has nothing to do with the search would pass for what it found.
             self._note_before = note_id
             self.context.show(found=found, note_id="", suggested=())
-        elif found is None and not note_id and self._note_before in self.view.snapshot.by_id:
+        elif found is None and not note_id and self.view.find(self._note_before) is not None:
             self.context.show(found=None, note_id=self._note_before)
         else:
             self.context.show(found=found)
@@ -119,6 +131,12 @@ class SearchController(Controller):
             self.context.go_to("notes")
         else:
             self.context.warn("A tag with quotation marks cannot be searched.")
+
+    def open_passage(self, passage: Passage) -> None:
+        """Shows a part of a document, with its whole text."""
+        from nuggets_tui.screens.document_part import DocumentPartScreen
+
+        self.context.open_dialog(DocumentPartScreen(passage, self.session.memory.document_text))
 
     def find_same_tag(self) -> None:
         """Lists the notes with a tag of the note shown; asks which where it has several."""

@@ -41,7 +41,7 @@ class SelectionController(Controller):
     def target(self) -> Note:
         """The one note that a command acts on: the selected one, where it is one, else the one shown."""
         selected = self.view.selected
-        only = self.view.snapshot.by_id.get(next(iter(selected))) if len(selected) == 1 else None
+        only = self.view.find(next(iter(selected))) if len(selected) == 1 else None
         note = only or self.view.note
         assert note is not None
         return note
@@ -50,7 +50,7 @@ class SelectionController(Controller):
         """What is gone is not selected any more."""
         # What the list has by now: the screen may not have heard of it yet.
         selected = self.context.notes_pane.selected
-        kept = frozenset(filter(snapshot.by_id.__contains__, selected))
+        kept = frozenset(id for id in selected if id in snapshot.by_id or self.view.of_team(id))
         if len(kept) < len(selected):
             self.select(kept)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from textual.events import Key
 
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.widgets.tour_line import TourLine
 
 if TYPE_CHECKING:
     from nuggets_tui.controllers.arrangement import ArrangementController
@@ -77,7 +76,7 @@ class TourController(Controller):
     def leave(self) -> None:
         """Ends the tour."""
         self._place = None
-        self.context.screen.query(TourLine).remove()
+        self.context.screen.query("TourLine").remove()
 
     def pressed(self, event: Key) -> None:
         """A key of the main screen: any but those that the step names ends the tour, and does what it always does."""
@@ -106,6 +105,9 @@ class TourController(Controller):
         return command == "why"
 
     def _show(self, place: int) -> None:
+        # Only the demo is ever shown with it.
+        from nuggets_tui.widgets.tour_line import TourLine
+
         self._place = place
         step = STEPS[place]
         found = self.context.screen.query(TourLine)

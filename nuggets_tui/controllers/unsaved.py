@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.notes import NotesController
     from nuggets_tui.controllers.pipeline import PipelineController
     from nuggets_tui.controllers.reading import ReadingController
+    from nuggets_tui.controllers.team import TeamController
     from nuggets_tui.typed_text import TypedTextStore
 
 
@@ -72,8 +73,10 @@ class UnsavedController(Controller):
         notes: NotesController,
         history: HistoryController,
         pipeline: PipelineController,
+        team: TeamController,
     ) -> None:
         super().__init__(context)
+        self._team = team
         self._texts = texts
         self._reading = reading
         self._notes = notes
@@ -164,6 +167,10 @@ class UnsavedController(Controller):
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
             return
         note = self.session.snapshot.by_id.get(unsaved.about)
+        if note is None and unsaved.about:
+            # A note of the team's is there once its memory is open.
+            await self._team.opened()
+            note = self.view.find(unsaved.about)
         if unsaved.kind == "text":
             self._pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
         elif unsaved.kind == "fact":
@@ -214,11 +221,12 @@ class UnsavedController(Controller):
         from nuggets_tui.typed_text import as_begun
 
         # As it was then: what another program changed since is a conflict, not overwritten.
-        base, former = as_begun(self.session.snapshot, note, unsaved.begun)
+        session = self.context.session_of(note.id)
+        base, former = as_begun(session.snapshot, note, unsaved.begun)
         text_store = self._text_store(kept, unsaved)
         self._reading.show_note(note.id, follow=True)
         if unsaved.kind == "tags":
-            form = tags_form(self.session, base, former, typed=unsaved.values, text_store=text_store)
+            form = tags_form(session, base, former, typed=unsaved.values, text_store=text_store)
             self.context.open_dialog(form, self._notes.edited)
         else:
             self._notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
@@ -227,14 +235,16 @@ class UnsavedController(Controller):
         """Goes on with the result of a conflict; False when it is settled meanwhile."""
         from nuggets_tui.screens.conflict import ConflictScreen
 
+        await self._team.opened()
+        session = await self._history.session_of_entry(unsaved.about)
         try:
-            clash = await self.session.clash(unsaved.about)
+            clash = await session.clash(unsaved.about)
         except NotFoundError:
             return False
         if clash.entry.state != "conflict" or not clash.textual:
             return False
         screen = ConflictScreen(
-            self.session, clash, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
+            session, clash, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
         )
         self.context.open_dialog(screen, self._history.resolved)
         return True

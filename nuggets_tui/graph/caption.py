@@ -122,7 +122,10 @@ def summary(data: GraphData, picture: Picture) -> str:
         for number, name in ((picture.notes_without_room, "note"), (picture.links_without_room, "link"))
         if number
     ]
-    if missing:
+    if missing and shown <= 0:
+        # In a pane as small as that the end of a longer line is cut off.
+        words = [f"no room for {' and '.join(missing)}"]
+    elif missing:
         words.append(f"{' and '.join(missing)} not shown for lack of space")
     if data.hidden:
         words.append(_count(data.hidden, "hidden note"))

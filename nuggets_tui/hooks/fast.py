@@ -10,12 +10,15 @@ import os
 import sys
 
 from core.caught import count, put
+from core.home import team_near
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.detached import start
 from nuggets_tui.hooks.places import (
     BRIEFING,
+    briefing_name,
     memory_folder,
     nugget_of,
+    own_settings,
     project_root,
     version_of,
     write_log,
@@ -40,6 +43,7 @@ _ENDS: Final = frozenset(("SessionEnd", "sessionEnd"))
 # Characters of a prompt that are looked at, and that are kept.
 _LOOKED_AT: Final = 4_000
 _KEPT: Final = 200
+_LONGEST_SESSION: Final = 1_000
 # So many prompts wait to be put down together.
 _PROMPTS_TOGETHER: Final = 10
 _PLAIN: Final = frozenset(("opencode", "pi"))
@@ -116,7 +120,7 @@ def _take(agent: str, home: str) -> None:
     name = event.get("hook_event_name")
     name = name if isinstance(name, str) and name.isalnum() and len(name) < 40 else ""
     if name in _STARTS:
-        _brief(agent, home, name, _text(event, "cwd", "workspace_roots"))
+        _brief(agent, home, name, event)
     elif name in _PROMPTS:
         if name == "beforeSubmitPrompt":
             # Cursor wants to be told that it may go on.
@@ -127,7 +131,10 @@ def _take(agent: str, home: str) -> None:
     elif name:
         if name in _COMPACTIONS or name in _ENDS:
             _keep_event(agent, home, event, "compaction" if name in _COMPACTIONS else "end")
-        _bring_in(home, nugget_of(_text(event, "cwd", "workspace_roots")))
+        if name in _ENDS:
+            _take_session(home, event, ended=True)
+        folder = _text(event, "cwd", "workspace_roots")
+        _bring_in(home, nugget_of(folder), _near(folder))
     else:
         write_log(home, agent, "", "the event has no hook_event_name")
 
@@ -159,6 +166,7 @@ def _text(event: Mapping[str, Any], *keys: str) -> str:
 def _keep_said(agent: str, home: str, event: Mapping[str, Any]) -> None:
     from nuggets_tui.hooks.capture import statements
 
+    _take_session(home, event)
     prompt = _prompt(event)
     found = list(statements(prompt))
     followed = _is_followed(home, event) and bool(prompt.strip())
@@ -207,7 +215,17 @@ def _many_wait(home: str) -> bool:
 
 
 def _session(event: Mapping[str, Any]) -> str:
-    return _text(event, "session_id", "conversation_id", "thread_id")[:128]
+    """The session that an event is of: as NUGGETS_SESSION says for all that an agent starts, else as that says."""
+    said = _text(event, "session_id", "conversation_id", "thread_id").strip()[:_LONGEST_SESSION]
+    return (os.environ.get("NUGGETS_SESSION", "").strip() or said) if said else ""
+
+
+def _take_session(home: str, event: Mapping[str, Any], *, ended: bool = False) -> None:
+    """Has the agent's servers and commands count for the session that it names to its hooks."""
+    if _is_followed(home, event):
+        from nuggets_tui.quick import command_module
+
+        command_module("session").hooked_session(home, _session(event), ended=ended)
 
 
 def _prompt(event: Mapping[str, Any]) -> str:
@@ -270,69 +288,90 @@ def _start_worker(home: str, *more: str) -> None:
 # Briefing
 
 
-def _bring_in(home: str, nugget: str) -> None:
+def _bring_in(home: str, nugget: str, near: str) -> None:
     """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
     that it need not wait for it. Where neither is needed, no process is started.
     """
-    if version_of(home) and cache_folder(home) and _kept_briefing(home, nugget) is None:
-        _start_worker(home, "--caught", "--briefing", nugget)
+    known = version_of(home) or near
+    if known and cache_folder(home) and _kept_briefing(home, nugget, near) == (None, ()):
+        _start_worker(home, "--caught", "--briefing", nugget, *filter(None, [near]))
     else:
         _start_worker(home)
 
 
-def _brief(agent: str, home: str, name: str, folder: str) -> None:
+def _brief(agent: str, home: str, name: str, event: Mapping[str, Any]) -> None:
     """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
     _start_worker(home)
+    folder = _text(event, "cwd", "workspace_roots")
     nugget = nugget_of(folder)
-    said = _kept_briefing(home, nugget)
+    near = _near(folder)
+    said, ahead = _kept_briefing(home, nugget, near)
     if said is None:
-        said = _made_briefing(home, nugget)
-    if not said:
-        return
-    import json
+        said, ahead = _made_briefing(home, nugget, near)
+    if said:
+        import json
 
-    if agent in _PLAIN:
-        made = said
-    elif agent == "cursor" or name == "sessionStart":
-        made = json.dumps({"additional_context": said})
-    else:
-        made = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}})
-    os.write(1, made.encode("utf-8", "replace") + b"\n")
+        if agent in _PLAIN:
+            made = said
+        elif agent == "cursor" or name == "sessionStart":
+            made = json.dumps({"additional_context": said})
+        else:
+            made = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}})
+        os.write(1, made.encode("utf-8", "replace") + b"\n")
+    _take_session(home, event)
+    if _is_followed(home, event):
+        # What it was given counts once its end tells what helped.
+        _spool(agent, home, event, {"event": "start", "ahead": ahead, "root": project_root(folder)})
 
 
-def _kept_briefing(home: str, nugget: str, since: float | None = None) -> str | None:
-    """The briefing that is kept for the memory as it is, or that was begun after a time; None for none."""
+def _near(folder: str) -> str:
+    """The folder in which an agent works, where a team's notes may be in reach of it; else ""."""
+    try:
+        return os.path.abspath(folder) if folder and team_near(folder) else ""
+    except OSError:
+        return ""
+
+
+def _kept_briefing(
+    home: str, nugget: str, near: str, since: float | None = None
+) -> tuple[str | None, Sequence[object]]:
+    """The briefing that is kept for the memory as it is, or that was begun after a time, None for none; and its notes,
+    each with its place.
+    """
     import json
     import time
 
     folder = cache_folder(home)
     if not folder:
-        return None
+        return None, ()
     try:
         with open(os.path.join(folder, BRIEFING), "rb") as file:
             kept = json.loads(file.read(1 << 20))
-        current = kept["version"] == version_of(home) and kept["day"] == int(time.time()) // 86_400
+        same = kept["version"] == version_of(home) and kept["own"] == own_settings()
+        current = same and kept["day"] == int(time.time()) // 86_400
         if current or (since is not None and kept["begun"] >= since):
-            said = kept["texts"].get(nugget)
-            return said if isinstance(said, str) else None
+            name = briefing_name(nugget, near)
+            said, ahead = kept["texts"].get(name), kept["ahead"].get(name)
+            if isinstance(said, str):
+                return said, ahead if isinstance(ahead, list) else ()
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return None
+        return None, ()
+    return None, ()
 
 
-def _made_briefing(home: str, nugget: str) -> str:
-    """The briefing, made by another process, as long as there is time; "" for none in time."""
+def _made_briefing(home: str, nugget: str, near: str) -> tuple[str, Sequence[object]]:
+    """The briefing, made by another process, as long as there is time, and its notes; "" for none in time."""
     import time
 
-    if not version_of(home) or not cache_folder(home):
-        return ""
+    if not (version_of(home) or near) or not cache_folder(home):
+        return "", ()
     since = time.time()
-    _start_worker(home, "--briefing", nugget)
+    _start_worker(home, "--briefing", nugget, *filter(None, [near]))
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         time.sleep(0.02)
         # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.
-        said = _kept_briefing(home, nugget, since)
+        said, ahead = _kept_briefing(home, nugget, near, since)
         if said is not None:
-            return said
-    return ""
+            return said, ahead
+    return "", ()

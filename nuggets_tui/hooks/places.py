@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from core.caught import add_to_log
-from core.home import home_as_named
-from core.user_folders import state_folder
+from core.home import home_as_named, team_near
+from core.user_folders import ACCEPTED, cache_folder, configuration_files, name_of, state_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,13 @@ def project_root(folder: str) -> str:
     return folder
 
 
+def project_of(folder: str) -> str:
+    """The folder of the project that a folder belongs to, without links, so that it is the same whoever tells of it;
+    "" for none.
+    """
+    return project_root(os.path.realpath(folder)) if folder else ""
+
+
 def project_here() -> str:
     """The folder of the project that this process runs in, without links; "" where there is none any more."""
     try:
@@ -57,10 +64,12 @@ def nugget_of(folder: str) -> str:
 
 # Facts, and pages where those are the notes.
 _FILES = (".nugget.json", ".donna.json", ".md")
+# A team's notes lie no deeper in their folder.
+_DEPTH = 3
 
 
 def version_of(home: str) -> list[list[object]]:
-    """What tells one state of a memory from another without reading its files."""
+    """What tells one state of a memory from another without reading its files; [] for no memory."""
     graph = os.path.join("graph", "graph.json")
     names = [graph, "settings.toml"]
     if os.path.isdir(home):
@@ -72,6 +81,61 @@ def version_of(home: str) -> list[list[object]]:
         except OSError:
             continue
         found.append([name, held.st_ino, held.st_size, held.st_mtime_ns])
+    cache = cache_folder(home) if found else None
+    if cache:
+        try:
+            held = os.stat(os.path.join(cache, ACCEPTED))
+            found.append([ACCEPTED, held.st_ino, held.st_size, held.st_mtime_ns])
+        except OSError:
+            pass
+    return found
+
+
+def briefing_name(nugget: str, near: str) -> str:
+    """Under which name a briefing is kept: of a project's nugget, and of the team's notes near a folder as they are."""
+    team = team_near(near) if near else ""
+    if not team:
+        return nugget
+    state = state_folder(team)
+    home = os.path.join(state, "pages") if state else ""
+    seen: list[object] = [*_files_in(team, _DEPTH), *(version_of(home) if home else ())]
+    cache = cache_folder(home) if home else None
+    if cache:
+        seen += _stat(os.path.join(cache, ACCEPTED))
+    return f"{nugget}\0{team}\0{name_of(repr(seen).encode())}"
+
+
+def _stat(path: str) -> list[object]:
+    try:
+        held = os.stat(path)
+    except OSError:
+        return []
+    return [held.st_ino, held.st_size, held.st_mtime_ns]
+
+
+def _files_in(folder: str, depth: int) -> list[list[object]]:
+    found: list[list[object]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                held = entry.stat()
+                found.append([entry.path, held.st_ino, held.st_size, held.st_mtime_ns])
+                if depth > 1 and entry.is_dir(follow_symlinks=False):
+                    found += _files_in(entry.path, depth - 1)
+    except OSError:
+        found.append([folder])
+    return sorted(found, key=repr)
+
+
+def own_settings() -> list[list[object]]:
+    """What tells one state of the user's own settings from another; they may put a briefing in another order."""
+    found: list[list[object]] = []
+    for path in configuration_files():
+        try:
+            held = os.stat(path)
+        except OSError:
+            continue
+        found.append([held.st_ino, held.st_size, held.st_mtime_ns])
     return found
 
 

@@ -16,12 +16,15 @@ from core import caught
 from core.errors import LockTimeoutError, NuggetsError
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.cli.agents import AGENTS
-from nuggets_tui.hooks.places import BRIEFING, version_of, write_log
+from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, project_of, version_of, write_log
 
 if TYPE_CHECKING:
+    from core.briefing import Order
     from core.memory import Memory
     from core.model.change import Author
     from core.model.draft import Draft
+    from core.model.note import Note
+    from core.pipeline.service import Pipeline
 
 PREFERENCES: Final = "prefs"
 DEFAULT: Final = "learnings"
@@ -31,20 +34,21 @@ _TITLE: Final = 60
 # Bytes.
 _LONGEST_CONVERSATION: Final = 100 << 20
 # What a record may say that happened in a session.
-_KINDS: Final = ("prompt", "compaction", "end")
+_KINDS: Final = ("start", "prompt", "compaction", "end")
 # A file that was not finished after so long is of a process that was killed.
 _OLD_SECONDS: Final = 3600.0
 
 
 def main(arguments: Sequence[str]) -> None:
     """For the memory in the folder that comes first: applies what was caught (nothing more named, or --caught), then
-    makes the briefing (--briefing NUGGET).
+    makes the briefing (--briefing NUGGET, or --briefing NUGGET FOLDER near a team's notes).
     """
     home, *more = arguments
     if not more or "--caught" in more:
         _tried(home, lambda: apply_caught(Path(home)))
     if "--briefing" in more:
-        _tried(home, lambda: make_briefing(Path(home), more[-1]))
+        nugget, *near = more[more.index("--briefing") + 1 :]
+        _tried(home, lambda: make_briefing(Path(home), nugget, *near[:1]))
 
 
 def _tried(home: str, call: Callable[[], object]) -> None:
@@ -154,13 +158,18 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
 
     events = []
     for path, record in records:
-        about = {"session": session, "project": record.get("root", ""), "at": _milliseconds(path)}
+        about: dict[str, Any] = {
+            "session": session,
+            "project": project_of(record.get("root", "")),
+            "at": _milliseconds(path),
+        }
         mark = _nanoseconds(path)
         if record.get("paths"):
             events.append(SessionEvent("edit", texts=tuple(record["paths"]), mark=mark, **about))
         if record.get("event") in _KINDS:
             texts = (record["text"],) if record.get("text") else ()
-            events.append(SessionEvent(record["event"], texts=texts, mark=mark, **about))
+            ahead = _ahead(record.get("ahead"))
+            events.append(SessionEvent(record["event"], texts=texts, mark=mark, ahead=ahead, **about))
     if not session or not events or not version_of(str(home)) or pages_of(home) is not None:
         return
     from core.pipeline.service import Pipeline
@@ -168,9 +177,24 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
     with Pipeline.open(home, author=_author(agent)) as pipeline:
         pipeline.follow_session(*events)
         last = records[-1][1]
-        if last.get("event") == "end" and pipeline.reads_conversations:
-            said = _conversation(str(home), last.get("transcript", ""))
-            pipeline.end_session(session, project=last.get("root", ""), conversation=said)
+        if last.get("event") == "end":
+            # Once more with its conversation, where that is wanted, and what the memory counted for it.
+            reads = pipeline.reads_conversations
+            said = _conversation(str(home), last.get("transcript", "")) if reads else ""
+            pipeline.end_session(
+                session,
+                project=project_of(last.get("root", "")),
+                conversation=said,
+                at=_milliseconds(records[-1][0]),
+            )
+
+
+def _ahead(given: object) -> tuple[tuple[str, int], ...]:
+    """The notes that a session was given, each with its place; what is no such pair is passed over."""
+    pairs = (
+        [one for one in given if isinstance(one, list) and len(one) == 2] if isinstance(given, list) else []
+    )
+    return tuple((id, place) for id, place in pairs if isinstance(id, str) and isinstance(place, int))
 
 
 def _conversation(home: str, path: str) -> str:
@@ -274,26 +298,41 @@ def _title(text: str) -> str:
 # The briefing
 
 
-def make_briefing(home: Path, nugget: str) -> str:
-    """Makes the briefing for a project and keeps it for the memory as it is now; the text."""
+def make_briefing(home: Path, nugget: str, near: str = "") -> str:
+    """Makes the briefing for a project and keeps it for the memory as it is now; the text. near: the folder in which
+    the agent works, where a team's notes are in reach of it.
+    """
     from core.app_state import write_cached
-    from core.briefing import briefing
     from core.memory import Memory
+    from core.workspace import briefing_of, use_team_near
     from nuggets_tui.safe_text import plain
 
-    begun, version = time.time(), version_of(str(home))
+    begun, version, own = time.time(), version_of(str(home)), own_settings()
+    name = briefing_name(nugget, near)
     memory = Memory.open(home, reconcile=False, tolerant=True)
+    if near:
+        use_team_near(memory, lambda: near)
     try:
         known = nugget if nugget in memory.snapshot.nugget_names else ""
-        made = briefing(
-            memory.snapshot, now=datetime.now(UTC), settings=memory.settings.promotion, nugget=known
+        made = briefing_of(
+            memory,
+            now=datetime.now(UTC),
+            nugget=known,
+            order=lambda notes: _order(home, memory, notes, known),
         )
         text = plain(made.text) if made.notes else ""
     finally:
         memory.close()
     day = int(begun) // 86_400
     # begun: all texts in it were true of the memory then.
-    kept: dict[str, Any] = {"version": version, "day": day, "begun": begun, "texts": {}}
+    kept: dict[str, Any] = {
+        "version": version,
+        "own": own,
+        "day": day,
+        "begun": begun,
+        "texts": {},
+        "ahead": {},
+    }
     folder = cache_folder(str(home))
     if not folder:
         return text
@@ -301,13 +340,44 @@ def make_briefing(home: Path, nugget: str) -> str:
         found = json.loads((Path(folder) / BRIEFING).read_bytes())
         if (
             found.get("version") == version
+            and found.get("own") == own
             and found.get("day") == day
             and isinstance(found.get("texts"), dict)
         ):
             kept["texts"] = dict(list(found["texts"].items())[-20:])
-    kept["texts"][nugget] = text
+            kept["ahead"] = {name: found["ahead"][name] for name in kept["texts"] if name in found["ahead"]}
+    kept["texts"][name] = text
+    kept["ahead"][name] = made.places
     write_cached(home, BRIEFING, json.dumps(kept).encode())
     return text
+
+
+def _order(home: Path, memory: Memory, notes: Sequence[Note], nugget: str) -> Order:
+    """The notes of a briefing in the order that the settings ask for."""
+    from core.briefing import Order
+    from core.pipeline.service import Pipeline
+
+    plain_order = Order(tuple(note.id for note in notes))
+    if memory.pages is not None or not Pipeline.exists(home):
+        return plain_order
+    try:
+        with Pipeline.open(home, memory=memory) as pipeline:
+            return order_of(pipeline, notes, nugget)
+    except NuggetsError as error:
+        # A session begins with what is known, whatever is the matter with what would put it in order.
+        write_log(str(home), "", "", f"the predictor was not asked: {error.code}")
+        return plain_order
+
+
+def order_of(pipeline: Pipeline, notes: Sequence[Note], nugget: str) -> Order:
+    """The notes in the order of the predictor, with a line that says so; as they are without one."""
+    from core.briefing import Order
+
+    done = pipeline.ordered(notes, nugget)
+    if done.fault:
+        write_log(str(pipeline.home), "", "", f"the predictor: {done.fault}")
+    line = "The order within each section is that of a predictor." if done.active else ""
+    return Order(done.note_ids, line)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,13 @@ from core.errors import BrokenFileError, NuggetsError
 from core.pipeline.session_events import SessionEvent
 from nuggets_tui.cli.agents import author_of_client
 from nuggets_tui.cli.session import named_session
+from nuggets_tui.hooks.places import project_of
 
 if TYPE_CHECKING:
-    from core.briefing import Briefing
+    from core.briefing import Briefing, Order
     from core.memory import Memory
     from core.model.change import Author
+    from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.pipeline.records import KeptCheckpoint
     from core.pipeline.service import Pipeline
@@ -76,16 +78,16 @@ class AgentSession:
 
     @property
     def id(self) -> str:
-        """The session for which recalls count, unless a call names another: as the environment says, else one for each
-        day of this connection.
+        """The session for which recalls count, unless a call names another: as the environment says, else the agent's
+        hooks, else one for each day of this connection.
         """
-        named = named_session(None)
+        named = named_session(None, str(self.home), server=True)
         return named or f"{self.author.name or 'agent'}-mcp-{self.clock().date().isoformat()}-{self._mark}"
 
     @property
     def project(self) -> str:
-        """The folder that the server was started in, "" for one that tells nothing."""
-        return self._folder
+        """The project's folder that the server was started in, as hooks tell it; "" for one that tells nothing."""
+        return project_of(self._folder)
 
     # What
 
@@ -126,22 +128,34 @@ class AgentSession:
         from core.model.names import DEFAULT_NUGGET
         from core.pipeline.writes.submit import nugget_of
 
-        name = nugget_of(self._folder, snapshot.nugget_names) if self._folder else ""
+        name = nugget_of(self.project, snapshot.nugget_names) if self._folder else ""
         return name if name in snapshot.nugget_names and name != DEFAULT_NUGGET else ""
 
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
         """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
-        from core.briefing import DEFAULT_TOKENS, briefing
+        from core.workspace import briefing_of
 
         memory = self.reading()
-        snapshot = memory.snapshot
-        return briefing(
-            snapshot,
+        about = self.nugget_here(memory.snapshot) if nugget is None else nugget
+        made = briefing_of(
+            memory,
             now=self.clock(),
-            settings=memory.settings.promotion,
-            tokens=DEFAULT_TOKENS if tokens is None else tokens,
-            nugget=self.nugget_here(snapshot) if nugget is None else nugget,
+            nugget=about,
+            tokens=tokens,
+            order=lambda notes: self._ordered(notes, about),
         )
+        self._follow(SessionEvent("start", self.id, self.project, ahead=made.places))
+        return made
+
+    def _ordered(self, notes: Sequence[Note], nugget: str) -> Order:
+        """The notes of a briefing in the order that the settings ask for."""
+        from core.briefing import Order
+        from nuggets_tui.hooks.worker import order_of
+
+        if not self.has_pipeline():
+            return Order(tuple(note.id for note in notes))
+        with self.pipeline() as pipeline:
+            return order_of(pipeline, notes, nugget)
 
     def prepare(self) -> None:
         """Loads the memory and what a first recall needs, ahead of it, and keeps it for the next server: agents end
@@ -164,18 +178,21 @@ class AgentSession:
     def _opened(self) -> Memory:
         with self._guard:
             if self._memory is None:
-                from core.workspace import open_memory
+                from core.workspace import open_memory, use_team_near
 
                 self._memory = open_memory(
                     self.home, author=self.author, clock=self.clock, reconcile=False, tolerant=True
                 )
+                use_team_near(self._memory, lambda: self._folder)
             return self._memory
 
     # What it did
 
-    def asked(self, question: str, note_id: str = "") -> None:
-        """Remembers a question for the next checkpoint. note_id: what answered it."""
-        self._follow(SessionEvent("recall", self.id, self.project, texts=(question,), note_id=note_id))
+    def asked(self, question: str, note_id: str = "", session: str = "") -> None:
+        """Remembers a question for the next checkpoint. note_id: what answered it. session: that the agent named."""
+        self._follow(
+            SessionEvent("recall", session or self.id, self.project, texts=(question,), note_id=note_id)
+        )
 
     def stored(self, what: str) -> None:
         """Remembers what was stored for the next checkpoint."""

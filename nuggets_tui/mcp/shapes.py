@@ -26,6 +26,13 @@ NoteId = Annotated[str, Field(min_length=1, max_length=1_000, description=_NOTE_
 Scope = Literal["self", "user", "shared", "project", "session"]
 Type = Literal["fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style"]
 Stability = Literal["temporary", "durable"]
+Whose = Annotated[
+    Literal["", "yours", "team", "both"],
+    Field(description="team: of this project's repository. Empty where no team's notes are in reach."),
+]
+Accepted = Annotated[
+    bool, Field(description="False: it came with the repository and nobody here accepted it; check it.")
+]
 assert (Scope.__args__, Type.__args__, Stability.__args__) == (SCOPES, TYPES, STABILITIES)  # type: ignore[attr-defined]
 
 
@@ -64,6 +71,8 @@ class CandidateNote(Answer):
     nugget: str
     why: str = Field(description="Words of the question that the note holds and lacks.")
     likelihood: float = Field(description="How likely it answers, from 0 to 1.")
+    whose: Whose = ""
+    accepted: Accepted = True
 
 
 class OtherFact(Answer):
@@ -84,6 +93,17 @@ class OtherSide(Answer):
     text: str
 
 
+class DocumentPart(Answer):
+    """A part of a document, which is no note: getNote does not read it."""
+
+    document_id: str
+    title: str
+    part: int = Field(description="Which part of the document, from 1.")
+    text: str
+    sure: bool = Field(description="Whether it is likely to answer the query.")
+    score: float = Field(description="Comparable with the notes of this search only.")
+
+
 class RecallAnswer(Answer):
     judgement: Literal["found", "not sure", "nothing"] = Field(
         description="found: an answer. not sure: candidates, none of them claimed. nothing: no answer."
@@ -99,6 +119,8 @@ class RecallAnswer(Answer):
     key: str = Field(default="", description="Key of the fact, or title of the note.")
     nugget: str = ""
     note_id: str = ""
+    whose: Whose = ""
+    accepted: Accepted = True
     candidates: list[CandidateNote] = Field(
         default=[], description="Where it is not sure: the notes that may answer."
     )
@@ -108,6 +130,9 @@ class RecallAnswer(Answer):
     )
     disputes: list[OtherSide] = Field(
         default=[], description="The older notes that the answer says otherwise than; nobody decided yet."
+    )
+    documents: list[DocumentPart] = Field(
+        default=[], description="Parts of documents that may answer, beside the notes."
     )
     related: list[RelatedNote] = Field(default=[], description="Notes linked with the answer, if asked for.")
     notices: list[str] = []
@@ -135,6 +160,7 @@ class Written(Answer):
         default=[], description="What to tell the user, such as a credential in a text."
     )
     notices: list[str] = Field(default=[], description="What else happened to the memory.")
+    team_folder: str = Field(default="", description="Where the note is the team's: the folder of its file.")
 
 
 class RememberAnswer(Written):
@@ -252,7 +278,7 @@ class SearchNotesArguments(Arguments):
     query: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
         description=(
             'Words, and conditions if you need them: "exact words" -not +must tag:a nugget:n title:t is:fact '
-            "updated:<30d hits:>3."
+            "updated:<30d hits:>3 is:team."
         )
     )
     limit: int = Field(default=10, ge=1, le=50, description="At most so many notes.")
@@ -272,12 +298,16 @@ class FoundNote(Answer):
     sure: bool = Field(description="Whether it is likely to answer the query.")
     score: float = Field(description="Comparable within this search only.")
     hidden: bool = False
+    whose: Whose = ""
+    accepted: Accepted = True
 
 
 class SearchNotesAnswer(Answer):
     judgement: Literal["found", "not sure", "nothing"]
     hits: list[FoundNote]
+    documents: list[DocumentPart] = Field(default=[], description="Parts of documents, beside the notes.")
     misread: list[str] = Field(default=[], description="Conditions that were taken for plain words.")
+    notices: list[str] = []
 
 
 class GetNoteArguments(Arguments):
@@ -313,6 +343,9 @@ class GetNoteAnswer(Answer):
     created_at: str
     updated_at: str
     links: list[LinkedNote]
+    whose: Whose = ""
+    accepted: Accepted = True
+    file: str = Field(default="", description="The file of the team's repository that it is.")
 
 
 class HideNoteArguments(Arguments):

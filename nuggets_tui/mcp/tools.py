@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -14,13 +15,14 @@ from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
 from nuggets_tui.mcp import shapes
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import deed, how_sure, plural, why_candidate
+from nuggets_tui.words import deed, how_sure, plural, whose_words, why_candidate
 
 if TYPE_CHECKING:
     from core.facts.recall import OtherSide, Recall
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.infer import MetaInput
+    from core.model.joined import Whose
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.pipeline.records import PipelineStatus
@@ -63,10 +65,11 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
     memory = session.reading()
     uncounted = memory.uncounted_recalls
     found = memory.recall(given.query, given.nugget or None, given.session or session.id)
-    session.asked(given.query, found.note_id or "" if found.found else "")
+    session.asked(given.query, found.note_id or "" if found.found else "", given.session)
     notices = [f"{one.nugget_name} was passed over: {one.what}" for one in found.skipped]
     if memory.uncounted_recalls > uncounted:
         notices.append("the recall could not be counted; the answer is not affected")
+    notices += memory.take_team_notices()
     answer = shapes.RecallAnswer(
         judgement=found.judgement if not found.found else "found",
         answer=(found.answer or "")[:_LONGEST_TEXT],
@@ -78,6 +81,8 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
         key=found.key,
         nugget=found.nugget_name,
         note_id=found.note_id or "",
+        whose=found.whose,
+        accepted=found.accepted,
         candidates=[
             shapes.CandidateNote(
                 id=one.note_id,
@@ -86,12 +91,25 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
                 nugget=one.nugget_name,
                 why=why_candidate(one),
                 likelihood=round(one.likelihood, 3),
+                whose=one.whose,
+                accepted=one.accepted,
             )
             for one in found.candidates
         ],
         also=[
             shapes.OtherFact(nugget=one.nugget_name, key=one.key, value=one.answer[:_LONGEST_VALUE])
             for one in found.also[:_MOST_LISTED]
+        ],
+        documents=[
+            shapes.DocumentPart(
+                document_id=one.document_id,
+                title=_line(one.title or one.source),
+                part=one.place + 1,
+                text=one.text[:_LONGEST_VALUE],
+                sure=one.sure,
+                score=round(one.score, 3),
+            )
+            for one in found.passages
         ],
         disputed_by=_sides(found.disputed_by),
         disputes=_sides(found.disputes),
@@ -100,7 +118,7 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
                 id=note.id, title=note.title, text=note.content[:_LONGEST_VALUE], reason=_line(reason)
             )
             for note, reason in (
-                deeds.related(memory.snapshot, found.note_id)[:_MOST_LISTED] if given.related else ()
+                deeds.related(memory.searched, found.note_id)[:_MOST_LISTED] if given.related else ()
             )
         ],
         notices=notices,
@@ -109,9 +127,7 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
 
 
 def _sides(notes: tuple[OtherSide, ...]) -> list[shapes.OtherSide]:
-    return [
-        shapes.OtherSide(id=one.note_id, text=one.content[:_LONGEST_VALUE]) for one in notes[:_MOST_LISTED]
-    ]
+    return [shapes.OtherSide(id=one.id, text=one.content[:_LONGEST_VALUE]) for one in notes[:_MOST_LISTED]]
 
 
 def _how(found: Recall) -> str:
@@ -134,16 +150,18 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
         yield answer.answer
         if answer.truncated:
             yield f"(cut; read on with getNote {answer.note_id})"
-        where = " · ".join(filter(None, (answer.nugget, answer.key, answer.note_id)))
+        whose = whose_words(answer.whose, answer.accepted)
+        where = " · ".join(filter(None, (answer.nugget, answer.key, answer.note_id, whose)))
         yield f"Found: {where} ({answer.how})"
     elif answer.judgement == "not sure":
         yield "Not sure. One of these notes may answer; getNote reads it:"
         for one in answer.candidates:
-            yield f"- {one.title}: {one.first_line} [{one.id}] ({one.why})"
+            yield f"- {one.title}: {one.first_line} [{one.id}] ({one.why}){_whose(one)}"
     else:
         yield "Nothing in the memory answers this. Once you know the answer, store it with remember."
     for fact in answer.also:
         yield f"{fact.nugget} holds {fact.key} too: {_line(fact.value)}"
+    yield from map(_document_line, answer.documents)
     for side in answer.disputed_by:
         yield f"Disputed, nobody decided yet. Another note says: {_line(side.text)} [{side.id}]"
     for side in answer.disputes:
@@ -151,6 +169,12 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
     for note in answer.related:
         yield f"Linked ({note.reason}): {note.title}: {_line(note.text)} [{note.id}]"
     yield from _notes(answer.notices)
+
+
+def _whose(one: shapes.CandidateNote | shapes.FoundNote) -> str:
+    """Whose a note is, behind its line."""
+    said = whose_words(one.whose, one.accepted)
+    return f" ({said})" if said else ""
 
 
 def _remember(session: AgentSession, given: shapes.RememberArguments) -> Told:
@@ -258,17 +282,19 @@ def _create_note(session: AgentSession, given: shapes.CreateNoteArguments) -> To
 
 def _edit_note(session: AgentSession, given: shapes.EditNoteArguments) -> Told:
     memory = deeds.with_graph(session.reading())
+    held = deeds.held(memory, given.id)
     (made,), change_set = deeds.edit_note(
-        memory,
-        given.id,
+        held.memory,
+        held.ids[0],
         content=given.content,
         title=given.title,
         add_tags=given.add_tags,
         remove_tags=given.remove_tags,
         meta=_metadata(given),
     )
-    session.stored(made.title)
-    answer = _note_answer(memory, made, change_set)
+    if not held.team:
+        session.stored(made.title)
+    answer = _note_answer(held.memory, made, change_set, team=held.team)
     said = "Changed" if answer.changed else "Nothing to change:"
     return _told(answer, f"{said} {_line(made.title)} [{made.id}].")
 
@@ -286,10 +312,10 @@ def _metadata(given: shapes.Metadata) -> MetaInput:
 
 
 def _note_answer(
-    memory: Memory, note: Note, change_set: ChangeSet, *, new: bool = False
+    memory: Memory, note: Note, change_set: ChangeSet, *, new: bool = False, team: bool = False
 ) -> shapes.NoteAnswer:
     return shapes.NoteAnswer(
-        **_written(memory, change_set, of_note(note)),
+        **_written(memory, change_set, of_note(note), team=team),
         note_id=note.id,
         title=note.title,
         nugget=note.nugget_name,
@@ -300,9 +326,10 @@ def _note_answer(
 
 def _add_link(session: AgentSession, given: shapes.AddLinkArguments) -> Told:
     memory = deeds.with_graph(session.reading())
-    pair, change_set = deeds.link(memory, given.note_id, given.other_id, given.reason)
+    held = deeds.held(memory, given.note_id, given.other_id)
+    pair, change_set = deeds.link(held.memory, held.ids[0], held.ids[1], given.reason)
     answer = shapes.AddLinkAnswer(
-        **_written(memory, change_set),
+        **_written(held.memory, change_set, team=held.team),
         notes=[shapes.NamedNote(id=note.id, title=note.title) for note in pair],
         reason=given.reason,
     )
@@ -314,8 +341,9 @@ def _search_notes(session: AgentSession, given: shapes.SearchNotesArguments) -> 
     from core.search import Filters, snippet
 
     memory = deeds.with_graph(session.reading())
-    if given.nugget and given.nugget not in memory.snapshot.nugget_names:
-        raise memory.snapshot.no_nugget(given.nugget)
+    searched = memory.searched
+    if given.nugget and given.nugget not in searched.nugget_names:
+        raise searched.no_nugget(given.nugget)
     wanted = Filters(
         nugget=given.nugget or None,
         scope=given.scope,
@@ -337,25 +365,49 @@ def _search_notes(session: AgentSession, given: shapes.SearchNotesArguments) -> 
                 sure=hit.sure,
                 score=round(hit.breakdown.blend, 3),
                 hidden=hit.note.hidden,
+                whose=hit.whose,
+                accepted=hit.accepted,
             )
             for hit in found.hits
         ],
+        documents=[
+            shapes.DocumentPart(
+                document_id=one.found.document_id,
+                title=_line(one.found.title or one.found.source),
+                part=one.found.place + 1,
+                text=snippet(one.found.text, one.matched).text,
+                sure=one.sure,
+                score=round(one.blend, 3),
+            )
+            for one in found.passages
+        ],
         misread=[clause.text for clause in found.clauses if clause.broken],
+        notices=list(memory.take_team_notices()),
     )
     lines = [
-        f"- {_line(hit.title)}: {hit.snippet} [{hit.id}]{'' if hit.sure else ' (less likely)'}"
+        f"- {_line(hit.title)}: {hit.snippet} [{hit.id}]{'' if hit.sure else ' (less likely)'}{_whose(hit)}"
         for hit in answer.hits
     ]
+    lines += map(_document_line, answer.documents)
     lines += [f"Taken for words: {one}" for one in answer.misread]
-    return Told("\n".join(lines) or "No note has anything of this.", answer)
+    lines = lines or ["No note has anything of this."]
+    return Told("\n".join([*lines, *_notes(answer.notices)]), answer)
+
+
+def _document_line(one: shapes.DocumentPart) -> str:
+    less = "" if one.sure else " (less likely)"
+    return f"- Document {one.title}, part {one.part}: {_line(one.text)} [{one.document_id}]{less}"
 
 
 def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
     from core.graph.neighbours import neighbours
     from core.model.note import custom_tags
 
-    snapshot = deeds.with_graph(session.reading()).snapshot
-    note = snapshot.resolve(given.id)
+    memory = deeds.with_graph(session.reading())
+    held = deeds.held(memory, given.id)
+    snapshot, note = held.memory.snapshot, held.notes[0]
+    beside = memory.with_team()
+    whose: Whose = "" if beside is None else "team" if held.team else beside.joined.whose(note.id)
     around = neighbours(snapshot, note.id)
     sides: tuple[tuple[Any, Any], ...] = (("to", around.outgoing), ("from", around.incoming))
     links = [
@@ -385,6 +437,9 @@ def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
         created_at=note.created_at,
         updated_at=note.updated_at,
         links=links[:_MOST_LINKS],
+        whose=whose,
+        accepted=held.memory.trust.is_accepted(note),
+        file=deeds.page_of(held.memory, note) if held.team else "",
     )
     about = (
         note.id,
@@ -393,6 +448,8 @@ def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
         note.type,
         note.source,
         f"confidence {note.confidence:.2f}",
+        whose_words(answer.whose, answer.accepted),
+        answer.file,
     )
     lines = [
         f"# {_line(note.title)}{' (hidden)' if note.hidden else ''}",
@@ -409,9 +466,12 @@ def _hide_note(session: AgentSession, given: shapes.HideNoteArguments) -> Told:
     from core.graph import edits
 
     memory = deeds.with_graph(session.reading())
-    done = deeds.edit_each(memory, [given.id], "hid", edits.hide_note)
+    held = deeds.held(memory, given.id)
+    done = deeds.edit_each(held.memory, held.ids, "hid", edits.hide_note)
     note = done.notes[0]
-    answer = shapes.HideNoteAnswer(**_written(memory, done.change_set), note_id=note.id, title=note.title)
+    answer = shapes.HideNoteAnswer(
+        **_written(held.memory, done.change_set, team=held.team), note_id=note.id, title=note.title
+    )
     said = "Hid" if answer.changed else "Hidden already:"
     return _told(answer, f"{said} {_line(note.title)} [{note.id}]. It is kept and can be shown again.")
 
@@ -551,7 +611,7 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
             given.text,
             nugget=given.nugget,
             project=given.project,
-            session=given.session or named_session(None),
+            session=given.session or named_session(None, str(session.home), server=True),
             source_type="mcp",
         )
         raw = pipeline.raw(done.raw_id)
@@ -726,15 +786,20 @@ def version_of_product() -> str:
 
 
 def _written(
-    memory: Memory, change_set: ChangeSet, cautions: Iterable[Caution] = (), notices: Iterable[str] = ()
+    memory: Memory,
+    change_set: ChangeSet,
+    cautions: Iterable[Caution] = (),
+    notices: Iterable[str] = (),
+    team: bool = False,
 ) -> dict[str, Any]:
-    """What every answer to a change holds."""
+    """What every answer to a change holds. team: whether the memory is that of a team."""
     changed = not change_set.empty
     return {
         "changed": changed,
         "change_id": change_set.id if changed else "",
         "warnings": _warnings(cautions),
         "notices": [*notices, *memory.take_notices()],
+        "team_folder": str(memory.folder) if team else "",
     }
 
 
@@ -745,7 +810,8 @@ def _warnings(cautions: Iterable[Caution]) -> list[shapes.Warned]:
 def _told(answer: shapes.Written, said: str) -> Told:
     lines = [said]
     if answer.change_id:
-        lines.append(f"To undo: nuggets undo {answer.change_id}")
+        home = f"--home {shlex.quote(answer.team_folder)} " if answer.team_folder else ""
+        lines.append(f"To undo: nuggets {home}undo {answer.change_id}")
     lines += [f"Warning, tell the user: {one.message}" for one in answer.warnings]
     lines += _notes(answer.notices)
     return Told("\n".join(lines), answer)

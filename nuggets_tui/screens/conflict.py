@@ -61,8 +61,8 @@ class ConflictScreen(TypedDialog[Resolution]):
         Binding("ctrl+s", "save", "save", show=False, priority=True),
     ]
     about = (
-        "A text that was changed in two ways: as it was before, your version, the other version, and "
-        "a result you can edit. The history keeps both, whichever you take."
+        "A text that was changed in two ways: as it was before, the version that waits, the one in the files, "
+        "and a result you can edit. The history keeps both, whichever you take."
     )
 
     def __init__(

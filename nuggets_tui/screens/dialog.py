@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click, Event, Mount
+from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
@@ -21,6 +22,8 @@ from nuggets_tui.notices import attempt, dismiss_information
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from nuggets_tui.pane_help import Here
 
 __all__ = ["Dialog", "key_content"]
@@ -63,6 +66,18 @@ class Dialog(ModalScreen[_Answer]):
         """One that was closed before it stood has no parts, and none is to be set up."""
         if not isinstance(event, Mount) or self.query(DialogKeys):
             await super().on_event(event)
+
+    def render(self) -> RenderableType:
+        """What is seen behind the box: the screen below, in darker colours.
+
+        Textual takes the screen that it did not draw yet in this frame. For a mouse that is over a dialog with two
+        more above it this is the one above, which shows the dialog in turn: both would be drawn without end.
+        """
+        stack, background = self.app.screen_stack, self.styles.background
+        place = stack.index(self) if self in stack else 0
+        if not place or background.a == 1:
+            return super().render()
+        return BackgroundScreen(stack[place - 1], background)
 
     @on(Mount)
     def _make_room(self) -> None:

@@ -36,6 +36,7 @@ from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
 from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.widgets.value_list import Choice
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 # Wrapping and drawing so much at once would make the keys wait.
@@ -120,11 +121,11 @@ class EditorScreen(TypedDialog[Saved | PendingConflict]):
                 yield self._choice(name, values)
             yield Field("Confidence", fields.get("confidence", ""), id="confidence", hint="inferred")
 
-    def _choice(self, name: str, values: tuple[str, ...]) -> Select[str]:
+    def _choice(self, name: str, values: tuple[str, ...]) -> Choice:
         present = getattr(self._note, name) if self._note is not None else ""
         chosen = present if present in values else Select.NULL
         prompt = "inferred" if self._note is None else "as it is"
-        select: Select[str] = Select(
+        select = Choice(
             [(value, value) for value in values],
             value=chosen,
             prompt=prompt,

@@ -81,6 +81,19 @@ def welcome_lines(view: View, here: Here | None = None) -> MakeLines:
     return partial(_wrapped, lines)
 
 
+def _of_team(view: View) -> list[Content]:
+    """The notes of the team in whose project one works, and the key for them."""
+    if view.team is None:
+        return []
+    said = plural(len(view.team.snapshot.visible), "note")
+    key = content(view.keys.key("team"), "bold $text-accent")
+    return [
+        Content.styled("In this project", "bold"),
+        Content.assemble(key, f"  open the team's memory: {said}"),
+        Content(""),
+    ]
+
+
 def _is_usual(home: Path) -> bool:
     """Whether nobody named the folder."""
     try:
@@ -119,6 +132,7 @@ def _welcome(view: View, here: Here | None) -> list[Content]:
         Content(""),
         *_elsewhere(view, here.memories if here is not None else ()),
         *_found_lines(view, here),
+        *_of_team(view),
         *_first_keys(view.keys),
         Content(
             "Coding agents keep what they learn in a folder: short facts that they recall by a key, "

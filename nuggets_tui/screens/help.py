@@ -16,6 +16,7 @@ from nuggets_tui.commands import GROUPS, PALETTE_KEY
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
 from nuggets_tui.pane_help import Here
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView
 
 # What the words of the app mean, and whether the thing can be taken back.
@@ -63,6 +64,17 @@ WORDS: Final = (
         "",
     ),
     ("entity", "a name found in submitted texts, with what they say about it", ""),
+    (
+        "team's notes",
+        "Markdown files in .nuggets/notes of the project you are in; a change of one changes its file",
+        "you can undo it",
+    ),
+    ("share", "write a note of your own into the team's folder; you commit it with git", "you can undo it"),
+    (
+        "accept",
+        "say that a note from a repository or a sync is right as it is; until then no agent gets it unasked",
+        "you can undo it",
+    ),
     ("sure", "how far the best answer is above noise, from 0 to 1", ""),
 )
 # What can be typed into the search box.
@@ -77,6 +89,7 @@ FILTERS: Final = (
     ("is:new", "new or changed since your last visit; Notes marks what others wrote as new"),
     ("is:hidden", "hidden notes only; also is:pinned, is:fact, is:note (no fact)"),
     ("is:secret", "seems to hold a credential"),
+    ("is:unaccepted", "from elsewhere, and nobody here accepted it yet"),
     ("has:links", "with links; also has:tags, has:recalls"),
     ("hits:>3", "recalled more than three times; hits:0 means never"),
     ("updated:<30d", "changed in the last 30 days; units h d w mo y; >1y means longer ago; also created:"),
@@ -103,7 +116,7 @@ SIGNS: Final = (
         "○ ● ◔ ‖ ✗",
         "the pipeline: off or unused, all done, working, paused, stuck; {pipeline} opens it",
     ),
-    ("!", "needs your decision"),
+    ("!", "needs your decision; before a title: from elsewhere, not accepted ({accept_note} accepts it)"),
 )
 
 
@@ -152,7 +165,7 @@ class HelpScreen(Dialog[None]):
 
     def compose_inside(self) -> ComposeResult:
         """The page, and the field to look for a word in it."""
-        field = Input(id="search", classes="field", placeholder="a word, such as hide or log")
+        field = Field("Find", id="search", hint="a word, such as hide or log")
         field.display = False
         yield field
         yield LineView(id="lines")

@@ -35,6 +35,8 @@ from nuggets_tui.controllers.search import SearchController
 from nuggets_tui.controllers.searches import SearchesController
 from nuggets_tui.controllers.selection import SelectionController
 from nuggets_tui.controllers.settings import SettingsController
+from nuggets_tui.controllers.sync import SyncController
+from nuggets_tui.controllers.team import TeamController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.tips import TipsController
@@ -49,6 +51,7 @@ from nuggets_tui.messages import (
     NotePicked,
     NotesSelected,
     PaneWanted,
+    PassageWanted,
     SearchLeft,
     SearchTyped,
     TagWanted,
@@ -117,13 +120,15 @@ class MainScreen(Screen[None]):
         self.search = SearchController(context, self.arrangement, self.time_travel)
         self.searches = SearchesController(context, self.history)
         self.notes = NotesController(context, self.reading, self.selection, self.texts, self.history)
-        self.unsaved = UnsavedController(
-            context, self.texts, self.reading, self.notes, self.history, self.pipeline
-        )
         self.files = FilesController(context, self.selection)
         self.promotion = PromotionController(context, self.history)
         self.daily = DailyController(context, self.history, self.promotion)
+        self.sync = SyncController(context, self.history)
         self.opening = OpeningController(context, opening, notice, self.audit, self.reading, self.search)
+        self.team = TeamController(context, self.opening, self.search, self.selection, self.history)
+        self.unsaved = UnsavedController(
+            context, self.texts, self.reading, self.notes, self.history, self.pipeline, self.team
+        )
         self.maintenance = MaintenanceController(context, self.opening, self.history, self.daily)
         self.agents = AgentsController(context)
         self.imports = ImportsController(context, self.history)
@@ -137,8 +142,8 @@ class MainScreen(Screen[None]):
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
-            self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme, self.settings, self.tips,
-            self.tour, self.opening,
+            self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme, self.settings,
+            self.tips, self.tour, self.team, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -398,6 +403,10 @@ class MainScreen(Screen[None]):
         self.tips.tried("search")
         self.search.typed(event.text)
 
+    @on(PassageWanted)
+    def _open_passage(self, event: PassageWanted) -> None:
+        self.search.open_passage(event.passage)
+
     @on(TagWanted)
     def _list_tagged(self, event: TagWanted) -> None:
         event.stop()
@@ -411,6 +420,9 @@ class MainScreen(Screen[None]):
     @on(FactOpened)
     def _open_fact(self, event: FactOpened) -> None:
         event.stop()
+        if self.context.open_session is None:
+            # Seen already, or still, while the memory is being opened.
+            return
         if self.view.past is None:
             self.reading.open_fact(event.nugget, event.key)
         else:
@@ -429,6 +441,8 @@ class MainScreen(Screen[None]):
     @on(EntryOpened)
     def _open_entry(self, event: EntryOpened) -> None:
         event.stop()
+        if self.context.open_session is None:
+            return
         if self.view.past is None:
             self.history.open_entry(event.entry_id)
         else:

@@ -307,6 +307,8 @@ class DecidingReview(ReviewScreen):
                 detail = Content.assemble((" … uncertain: ", MUTED), content(item.detail, MUTED))
             else:
                 detail = Content.styled(" … kept for later", MUTED)
+        elif item.key in self._doubtful:
+            detail = Content.assemble((" ! uncertain: ", "$text-warning"), content(item.detail, MUTED))
         else:
             detail = Content.assemble(" ", content(item.detail, MUTED))
         return Row(item.key, (head, detail))

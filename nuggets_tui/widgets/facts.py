@@ -25,11 +25,12 @@ from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words
 from nuggets_tui.words import SIGN, kinds_in
 
 _NO_PLACE: Final = Content("The pages of Claude Code hold\nnotes and no facts.")
+_NO_PLACE_OF_TEAM: Final = Content("A team's memory holds\nnotes and no facts.")
 
 
-def _empty(keys: KeyMap, *, pages: bool = False) -> Content:
+def _empty(keys: KeyMap, *, pages: bool = False, team: bool = False) -> Content:
     if pages:
-        return _NO_PLACE
+        return _NO_PLACE_OF_TEAM if team else _NO_PLACE
     said = "No facts yet. Facts are short answers\nthat agents recall by a key."
     return empty_words(keys, said, ("new_fact", "adds one. Facts from agents\nappear at once."))
 
@@ -48,7 +49,7 @@ class FactsPane(RowList):
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other facts; the cursor stays on its fact."""
-        present = _empty(after.keys, pages=after.pages)
+        present = _empty(after.keys, pages=after.pages, team=after.team_home)
         self.empty_text = present if after.past is None else "There were no facts at this moment."
         if before.selected is not after.selected and after.selected is not self.selected:
             self.select(after.selected)

@@ -96,7 +96,7 @@ class GraphPane(Widget, can_focus=True):
         """Draws what surrounds another note, or the same one as it is now."""
         if (
             before.note_id == after.note_id
-            and not changed_between(before, after, "snapshot")
+            and not changed_between(before, after, "snapshot", "team")
             and before.loaded == after.loaded
             and (before.hops, before.show_hidden) == (after.hops, after.show_hidden)
         ):
@@ -108,7 +108,7 @@ class GraphPane(Widget, can_focus=True):
         if after.note is None or not after.loaded:
             self._surroundings.clear()
         else:
-            self._surroundings.show(after.snapshot, after.note_id, after.hops)
+            self._surroundings.show(after.around, after.note_id, after.hops)
 
     def watch_overview(self, shown: bool) -> None:
         """Puts the points over the surroundings, or takes them away."""

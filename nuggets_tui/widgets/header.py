@@ -29,8 +29,8 @@ _GAP: Final = "   "
 _MEMORY: Final = 18
 _PAGES: Final = 30
 _NOTHING_TO_IT: Final = (
-    "note_id", "suggested", "origin", "new_since", "own", "found", "hops", "fresh", "order", "show_hidden",
-    "show_facts",
+    "note_id", "suggested", "origin", "new_since", "own", "arrived", "found", "hops", "fresh", "order",
+    "show_hidden", "show_facts",
 )  # fmt: skip
 
 
@@ -62,7 +62,9 @@ class HeaderLine(Widget):
         waits = [_live(self.view), *_waiting(self.view)]
         dues = _dues(self.view)
         # A calm status leaves the counts and what happened last their room, in fewer words if it must.
-        statuses = [*_pipeline_status(self.view), []]
+        statuses = [
+            [*sync, *pipeline] for pipeline in [*_pipeline_status(self.view), []] for sync in _sync_status(self.view)
+        ]  # fmt: skip
         for keeps, more in [
             *((keeps, [*status, *due]) for keeps in ("event", "counts", "") for due in dues for status in statuses),
             ("", []),
@@ -120,6 +122,8 @@ class HeaderLine(Widget):
             return ""
         if Path(home).name.startswith(COPY_PREFIX):
             return "demo"
+        if self.view.team_home:
+            return cut(f"team: {Path(home).parent.parent.name}", _PAGES)
         if self.view.pages:
             return cut(f"Claude Code: {_project(home)}", _PAGES)
         path = short_path(home)
@@ -129,7 +133,8 @@ class HeaderLine(Widget):
     def _left(self, *, full: bool = False, counts: bool = True) -> Content:
         view = self.view
         name = self._memory
-        whole = f"Claude Code's pages, {short_path(view.home)}" if view.pages else short_path(view.home)
+        whose = "The team's notes, " if view.team_home else "Claude Code's pages, " if view.pages else ""
+        whole = whose + short_path(view.home)
         parts = [content(whole if full and name != "demo" else name)] if name else []
         if not counts:
             return Content.assemble(_NAME, " ", *parts)
@@ -141,6 +146,9 @@ class HeaderLine(Widget):
                 Content(plural(snapshot.fact_count, "fact")),
                 Content(plural(visible, "note")),
             ]
+            if view.team is not None and view.past is None:
+                said = plural(len(view.team.snapshot.visible), "team note")
+                parts.append(Content.styled(said, Style.from_meta({"does": "screen.command('team_notes')"})))
             if hidden:
                 parts.append(Content(f"{hidden:,} hidden"))
         elif not view.trouble:
@@ -192,8 +200,8 @@ def _waiting(view: View) -> list[Content]:
     waits = []
     if not view.pipeline.calm:
         waits.append(_indicator(view.pipeline, view.keys))
-    if view.log.waiting:
-        said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
+    if view.waiting:
+        said = plural(len(view.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
     if view.lost_searches:
         said = plural(len(view.lost_searches), "search check", "search checks")
@@ -229,6 +237,20 @@ def _pipeline_status(view: View) -> list[list[Content]]:
     if view.pages or not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
         return []
     return [[_indicator(view.pipeline, view.keys)], [_indicator(view.pipeline, view.keys, shortly=True)]]
+
+
+def _sync_status(view: View) -> list[list[Content]]:
+    """How the memory stands to its remote: in words, by its sign alone, and not at all; only that without a sync."""
+    if view.sync is None or not view.loaded:
+        return [[]]
+    # Most memories have no sync, and no first frame shows one.
+    from nuggets_tui.sync_words import sync_said
+
+    said, style = sync_said(view.sync)
+    key = view.keys.key("sync")
+    does = Style.from_meta({"does": "screen.command('sync')"})
+    words = Content.assemble(("⇅ ", f"bold {style}"), (f"{said}: ", style), (key, "bold $text-accent"))
+    return [[words.stylize(does)], [Content.styled("⇅", f"bold {style}").stylize(does)], []]
 
 
 def _indicator(indicator: PipelineIndicator, keys: KeyMap, *, shortly: bool = False) -> Content:

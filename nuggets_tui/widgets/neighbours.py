@@ -51,7 +51,7 @@ class NeighboursPane(RowList):
     def watch_view(self, before: View, after: View) -> None:
         """Shows the links of another note, or those it has now."""
         if before.note_id == after.note_id and not changed_between(
-            before, after, "snapshot", "suggested", "keys", "now"
+            before, after, "snapshot", "team", "suggested", "keys", "now"
         ):
             return
         self.empty_text = _empty(after.keys) if after.loaded and after.note is not None else ""
@@ -81,7 +81,7 @@ def _rows(view: View) -> list[Row]:
         return []
     from core.graph.neighbours import neighbours
 
-    found = neighbours(view.snapshot, view.note_id)
+    found = neighbours(view.around, view.note_id)
     rows = [_link_row("→", note, link, place, view.now) for place, (note, link) in enumerate(found.outgoing)]
     rows += [_link_row("←", note, link, place, view.now) for place, (note, link) in enumerate(found.incoming)]
     for suggestion in view.suggested:

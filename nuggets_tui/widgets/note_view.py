@@ -33,6 +33,8 @@ _SESSION: Final = 28
 _AUTHOR: Final = 28
 # And of a sentence that it was made of; the whole text is a key away.
 _SENTENCE: Final = 240
+# So many of the questions that it answers.
+_HINTS: Final = 3
 _FILE: Final = "underline"
 
 
@@ -58,7 +60,7 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys", "origin")
+            and not changed_between(before, after, "now", "keys", "origin", "unaccepted")
         ):
             return
         same = before.note_id == after.note_id
@@ -97,7 +99,8 @@ class NotePane(LineView):
             self.show_lines(_NOT_THERE.wrap, keep_scroll=keep_scroll)
             return
         make = partial(
-            note_lines, view.note, view.snapshot, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin
+            note_lines, view.note, view.around, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin,
+            file=_file_of(view), waits=_waits(view),
         )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -111,10 +114,13 @@ def note_lines(
     plainly: bool = False,
     keys: KeyMap = DEFAULT,
     origin: NoteAuthors | None = None,
+    file: str = "",
+    waits: str = "",
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
 
-    origin: who made and changed it, where that is known of this note.
+    origin: who made and changed it, where that is known of this note. file: that of a note of the team's, "" for
+    others. waits: what is said of a note that nobody here accepted, "" for others.
     """
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
@@ -123,17 +129,36 @@ def note_lines(
     known = origin if origin is not None and origin.note_id == note.id else None
     for part in (
         _secret(note, keys),
+        _joined(("team", file), "$text-secondary", width) if file else None,
+        content(waits, "$text-warning"),
         _state(note, snapshot, keys),
         _metadata(note, width),
         _tags(note),
         _dates(note, now, known, width),
         *_trail(note, known.trail if known is not None else None, keys, width),
+        *_hints(known.hints if known is not None else (), width),
     ):
         if part:
             lines.extend(part.wrap(width))
     if plainly:
         return [*lines, Content(""), *plain_lines(note.content, width)]
     return [*lines, Content(""), *map(with_files, markdown_lines(note.content, width))]
+
+
+def _file_of(view: View) -> str:
+    """The file of the note shown, in the team's folder, where it is one of the team's; "" for others."""
+    page = view.note.page if view.note is not None else None
+    if page is None or not (view.team_home or view.of_team(view.note_id)):
+        return ""
+    return page.file
+
+
+def _waits(view: View) -> str:
+    """What is said of the note shown where nobody here accepted it as it is; "" for others."""
+    if view.past is not None or view.note_id not in view.unaccepted:
+        return ""
+    came = "from the repository" if view.team_home or view.of_team(view.note_id) else "brought by a sync"
+    return f"! {came}, not accepted: {view.keys.key('accept_note')}"
 
 
 def with_files(line: Content) -> Content:
@@ -240,6 +265,16 @@ def _trail(note: Note, trail: Trail | None, keys: KeyMap, width: int) -> Sequenc
     said += [cut(trail.model, _AUTHOR)] if trail.model else []
     said += [f"{keys.key('origin')} shows the text"] if trail.sentence else []
     return content(sentence, "italic $text-secondary"), _joined(said, width=width)
+
+
+def _hints(hints: Sequence[str], width: int) -> Sequence[Content]:
+    """The questions that the note answers, as a model made them: a few, each a line."""
+    if not hints:
+        return ()
+    shown = [content(f"? {cut(one, max(20, width - 2))}", MUTED) for one in hints[:_HINTS]]
+    more = [f"and {len(hints) - _HINTS} more"] if len(hints) > _HINTS else []
+    said = " · ".join(["It answers, says the model", *more, '"hints" in ctrl+p removes one'])
+    return Content.styled(said, MUTED), *shown
 
 
 def _by(author: str) -> str:

@@ -15,13 +15,14 @@ from textual.reactive import reactive
 from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand, topics
-from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted, TagWanted
+from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted, PassageWanted, TagWanted
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,
+    accept_mark,
     empty_words,
     note_marks,
     set_border_text,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _ROWS_KEPT: Final = 512
 # Cells of what a note belongs to, and of its age.
 _LABEL: Final = 12
+_TEAM: Final = "team"
 _AGE: Final = 4
 # Of what a search did not find: characters of a word and of a query, and how many words are named.
 _WORD: Final = 30
@@ -117,8 +119,10 @@ def _title(note: Note) -> Content:
     return Content.assemble(note_marks(note), content(note.title, title_style(note)))
 
 
-def _label(note: Note) -> Content:
-    """What a note belongs to: its first tag, or its nugget."""
+def _label(note: Note, *, team: bool = False) -> Content:
+    """What a note belongs to: the team, else its first tag or its nugget."""
+    if team:
+        return Content.styled(_TEAM, "$text-secondary")
     tags = topics(note)
     if tags:
         return tag_text(tags[0], _LABEL)
@@ -146,7 +150,7 @@ class NotesPane(RowList):
         self._shown = View()
         self._listing_wanted: View | None = None
         self._unseen = False
-        self._drawn: LRUCache[str, tuple[Note, tuple[str, str], Row]] = LRUCache(_ROWS_KEPT)
+        self._drawn: LRUCache[str, tuple[Note, tuple[str, str, bool], Row]] = LRUCache(_ROWS_KEPT)
         # The note that the cursor came to, while the screen has not heard of it.
         self.unheard = ""
 
@@ -159,9 +163,9 @@ class NotesPane(RowList):
                 self._show_results(before, after)
             elif before.selected is not after.selected:
                 self._show_title()
-        elif changed_between(before, after, "found", "snapshot", "now", "keys", "new_since", "own") or (
-            _order_of(before) != _order_of(after)
-        ):
+        elif changed_between(
+            before, after, "found", "snapshot", "now", "keys", "new_since", "own", "arrived", "unaccepted"
+        ) or (_order_of(before) != _order_of(after)):
             self._show_notes(after)
         elif before.selected is not after.selected:
             self._show_title()
@@ -170,10 +174,11 @@ class NotesPane(RowList):
 
     def in_order(self, ids: Collection[str]) -> list[Note]:
         """The notes of these ids as they are now: those of the list in its order, then the others."""
-        notes, places = self.view.snapshot.by_id, self._listing.places
+        find, places = self.view.find, self._listing.places
         listed = filter(ids.__contains__, self._listing.ids)
         others = (id for id in sorted(ids) if id not in places)
-        return [notes[id] for id in dict.fromkeys((*listed, *others)) if id in notes]
+        found = map(find, dict.fromkeys((*listed, *others)))
+        return [note for note in found if note is not None]
 
     def holds(self, id: str) -> bool:
         """Whether a note is among the rows."""
@@ -241,7 +246,9 @@ class NotesPane(RowList):
             keep_cursor=before.order == view.order and (view.found is None or _query(before) == _query(view)),
         )
         if before.found is not None and view.found is None and self.view.note_id:
-            self.move_to(self.view.note_id)
+            if not self.move_to(self.view.note_id):
+                # A hit that is not in this list, as a team's note: the keys act on the row under the cursor again.
+                self._post_highlight()
             # Behind another pane there is no height to scroll by; the cursor is sought again once there is.
             self._unseen = not self.scrollable_content_region.height or not self.display
             self.call_after_refresh(self._show_cursor)
@@ -265,7 +272,7 @@ class NotesPane(RowList):
             rows.__getitem__,
             height=[len(row.lines) for row in rows],
             key_at=lambda index: rows[index].key,
-            mark_at=lambda index: str(rows[index].data or ""),
+            mark_at=lambda index: _note_of(rows[index]),
             keep_cursor=same,
         )
         self._show_title()
@@ -316,14 +323,17 @@ class NotesPane(RowList):
             reasons = care_reasons(note, self._shown.snapshot)
             return Row(note.id, (with_reasons(_title(note), reasons),), data=note.id)
         words = self._right_side(note, self.view.now)
+        waits = note.id in self.view.unaccepted and self.view.past is None
         # A row that would say the same is the same one, and is not drawn again when others came in above it.
         drawn = self._drawn.get(note.id)
-        if drawn is not None and drawn[0] is note and drawn[1] == words:
+        if drawn is not None and drawn[0] is note and drawn[1] == (*words, waits):
             return drawn[2]
         new, said = words
         right = Content.assemble((new, "bold $text-success"), (said, MUTED))
-        row = Row(note.id, (with_label(_title(note), _label(note), right),), data=note.id)
-        self._drawn[note.id] = note, words, row
+        title = Content.assemble(accept_mark(accepted=not waits), _title(note))
+        label = _label(note, team=self.view.of_team(note.id))
+        row = Row(note.id, (with_label(title, label, right),), data=note.id)
+        self._drawn[note.id] = note, (*words, waits), row
         return row
 
     def _right_side(self, note: Note, now: datetime | None) -> tuple[str, str]:
@@ -333,10 +343,11 @@ class NotesPane(RowList):
         return ("new ", said.lstrip()) if self._is_news(note, stamp) else ("", said)
 
     def _is_news(self, note: Note, stamp: str) -> bool:
-        """Whether a note was made or changed by others since the person was here before."""
+        """Whether others made or changed a note since the person was here before, or a sync brought it since."""
         view = self.view
         since = view.new_since if view.past is None else ""
-        return bool(since) and stamp > since and (note.id, note.updated_at) not in view.own
+        came = bool(since) and (stamp > since or note.id in view.arrived)
+        return came and (note.id, note.updated_at) not in view.own
 
     def _post_highlight(self) -> None:
         super()._post_highlight()
@@ -382,3 +393,13 @@ class NotesPane(RowList):
         if isinstance(event.row.data, str):
             self.post_message(NotePicked(event.row.data, follow=True))
             self.post_message(PaneWanted("note"))
+            return
+        from core.search.results import Passage
+
+        if isinstance(event.row.data, Passage):
+            self.post_message(PassageWanted(event.row.data))
+
+
+def _note_of(row: Row) -> str:
+    """The id of the note that a result stands for; "" for a part of a document."""
+    return row.data if isinstance(row.data, str) else ""

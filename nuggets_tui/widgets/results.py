@@ -8,23 +8,34 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.content import Content
 
+from core.model.note_origin import disputed_note
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.view import Found, answering
 from nuggets_tui.why import neighbours
 from nuggets_tui.widgets.bars import score_bars
 from nuggets_tui.widgets.row_list import Row
-from nuggets_tui.widgets.row_text import MUTED, marked, note_marks, sides, title_style
+from nuggets_tui.widgets.row_text import (
+    MUTED,
+    accept_mark,
+    marked,
+    note_marks,
+    sides,
+    title_style,
+    whose_mark,
+)
 from nuggets_tui.words import skipped_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.search import Breakdown, Hit
+    from core.search.results import Passage
 
 RECALL_KEY: Final = "recall"
 # Of the rule; no id of a note has a space.
 BELOW_KEY: Final = "less likely"
 _STANDS_BACK: Final = MUTED
+_LONGEST_PASSAGE: Final = 300
 
 
 def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
@@ -37,9 +48,34 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
     below = next((place for place, hit in enumerate(hits) if not hit.sure), None)
     if below is not None:
         rows.insert(below, Row(BELOW_KEY, (_rule,), selectable=False))
+    _insert_passages(rows, found)
     if found.recall is not None and (found.recall.found or any(skipped_lines(found.recall))):
         rows.insert(0, _recall_row(found.recall, snapshot))
     return rows
+
+
+def _insert_passages(rows: list[Row], found: Found) -> None:
+    """Puts each part of a document before the first hit that scores less; those that are less likely below the rule."""
+    scores = {hit.note.id: hit.breakdown.blend for hit in found.hits}
+    for one in found.passages:
+        below = next((place for place, row in enumerate(rows) if row.key == BELOW_KEY), len(rows))
+        places = range(below) if one.sure else range(below, len(rows))
+        lower = (place for place in places if scores.get(rows[place].key, one.blend) < one.blend)
+        rows.insert(next(lower, below if one.sure else len(rows)), _passage_row(one))
+
+
+def _passage_row(one: Passage) -> Row:
+    """A part of a document: marked as one, with its title, place, score and text."""
+    found = one.found
+    aside = Content.styled(f"{one.blend:.2f}", "bold" if one.sure else MUTED)
+    title = Content.assemble(
+        ("document  ", "$text-accent"),
+        marked(found.title or found.source, one.matched, "" if one.sure else _STANDS_BACK),
+        (f"  part {found.place + 1}", MUTED),
+    )
+    text = " ".join(found.text.split())[:_LONGEST_PASSAGE]
+    said = Content.assemble("  ", marked(text, one.matched, MUTED))
+    return Row(f"document {found.document_id} {found.place}", (sides(title, aside), said), data=one)
 
 
 def _rule(width: int) -> Content:
@@ -53,12 +89,16 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     if not recall.found:
         return Row(RECALL_KEY, (Content.assemble(label, ("nothing matches", MUTED)), *skipped))
     note = answering(recall, snapshot)
-    asked = Content.assemble(label, content(recall.key))
+    note_id = note.id if note is not None else recall.note_id if recall.whose == "team" else None
+    asked = Content.assemble(label, accept_mark(accepted=recall.accepted), content(recall.key))
     said = "read from the file" if recall.undecoded else f"{recall.certainty:.2f} sure"
     sure = Content.styled(said, "$text-success")
+    whose = whose_mark(recall.whose)
+    if whose.cell_length:
+        sure = Content.assemble(whose, "  ", sure)
     answer = Content.assemble(("  = ", MUTED), content(recall.answer or "", "bold"))
     # On a line of its own: behind a long key nothing of the answer would be left.
-    return Row(RECALL_KEY, (sides(asked, sure), answer, *skipped), data=note.id if note else None)
+    return Row(RECALL_KEY, (sides(asked, sure), answer, *skipped), data=note_id)
 
 
 def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
@@ -66,10 +106,14 @@ def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
         aside = Content.styled(f"{parts.blend:.2f}", "bold" if hit.sure else MUTED)
+    whose = whose_mark(hit.whose)
+    if whose.cell_length:
+        aside = Content.assemble(whose, "  ", aside)
     style = title_style(note) if hit.sure else _STANDS_BACK
 
     def head(width: int) -> Content:
-        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, style))
+        waits = accept_mark(accepted=hit.accepted)
+        title = Content.assemble(waits, note_marks(note), marked(note.title, parts.matched, style))
         return sides(title, aside)(width)
 
     return Row(note.id, (head, _bars(hit, next_blend, snapshot)) if parts.blend else (head,), data=note.id)
@@ -132,6 +176,7 @@ def found_words(hit: Hit, next_blend: float, snapshot: Snapshot, width: int) -> 
 
 def _pieces(hit: Hit, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]:
     parts, title = hit.breakdown, hit.note.title
+    yield from _known(hit, snapshot)
     read = neighbours(parts.reasons)
     for found, asked in read.items():
         yield _neighbour(asked, found)
@@ -152,6 +197,38 @@ def _pieces(hit: Hit, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]
     yield from _other_note(parts, hit.note.id, next_blend, snapshot)
     # What stands in the title is marked there.
     yield from (_plain(word) for word in words if word in in_title)
+
+
+_DISPUTED: Final = "$text-warning"
+# What is known of a note beside its words, by kind of reason; a name follows where there is one.
+_KNOWN: Final = {
+    "hint": "hint", "entity": "names", "constraint": "decision", "gravity": "only similar", "hub": "common names",
+}  # fmt: skip
+
+
+def _known(hit: Hit, snapshot: Snapshot) -> Iterator[_Piece]:
+    """What is known of a hit: whether it is disputed, and what raised or lowered it beside its words."""
+    if snapshot.disputing.get(hit.note.id):
+        yield _said("disputed", _DISPUTED)
+    if disputed_note(hit.note):
+        yield _said("disputes", _DISPUTED)
+    said: set[str] = set()
+    for reason in hit.breakdown.reasons:
+        if reason.line != "signals":
+            continue
+        label = reason.found if reason.kind == "resolution" else _KNOWN.get(reason.kind, reason.kind)
+        if label in said:
+            continue
+        said.add(label)
+        short = _said(label, MUTED)
+        named = reason.kind in ("hint", "entity") and bool(reason.found)
+        long = Content.assemble((f"{label} ", MUTED), content(cut(reason.found, _LONGEST), MUTED))
+        yield _Piece(long, short.short) if named else short
+
+
+def _said(text: str, style: str) -> _Piece:
+    shown = content(cut(text, _LONGEST), style)
+    return _Piece(shown, shown)
 
 
 def _neighbour(asked: str, found: str) -> _Piece:

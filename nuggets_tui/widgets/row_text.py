@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -16,6 +16,9 @@ from nuggets_tui.key_map import KeyMap
 from nuggets_tui.listing import PINNED
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.words import SIGN, kinds_in
+
+if TYPE_CHECKING:
+    from core.model.joined import Whose
 
 MUTED = "$text-muted"
 # A mark of our own instead of "@click", which would paint the tag as a link.
@@ -149,6 +152,17 @@ def note_marks(note: Note) -> Content:
     if note.is_fact:
         return Content.styled("◆ ", MUTED)
     return Content("")
+
+
+def whose_mark(whose: Whose) -> Content:
+    """Says of a note that it is the team's, or one's own and the team's as well; nothing of one's own."""
+    said = {"team": "team", "both": "yours, team"}.get(whose, "")
+    return Content.styled(said, "$text-secondary")
+
+
+def accept_mark(*, accepted: bool) -> Content:
+    """The sign before the title of a note from elsewhere that nobody here accepted."""
+    return Content("") if accepted else Content.styled("! ", "$text-warning")
 
 
 def title_style(note: Note) -> str:

@@ -308,4 +308,6 @@ def _result_line(view: View) -> Content:
     hits = f"{best} {len(found.hits)}" if found.capped else plural(len(found.hits), "hit")
     if likely < len(found.hits):
         hits += f", {likely} likely"
+    if found.passages:
+        hits += f", {plural(len(found.passages), 'part')} of documents"
     return Content.assemble(f"{hits} · {milliseconds:.0f} ms · ", Content("esc clears").stylize(_CLEARS))

@@ -1,0 +1,279 @@
+"""The `team` commands and `share`: notes of a team, in the repository of their project."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.errors import ErrorCode, InvalidInputError
+from nuggets_tui.cli.groups import FOLDER, TEXT, CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
+from nuggets_tui.cli.options import dry_run_option, yes_option
+from nuggets_tui.cli.output import Line, Span
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.team import FolderStep, SharedFile, SharePlan, TeamState
+
+_MODULE: Final = "nuggets_tui.cli.team"
+_STALE = 1
+_REFUSED = 1
+_DONE: Final = {
+    "folder": ("Made the folder {}.", "The folder {} is there."),
+    "index": ("Wrote {}, which says what the folder is.", "{} is there and stays."),
+    "ignored": ("Git ignores {}: take it out of .gitignore.", ""),
+}
+_WOULD: Final = {
+    "folder": "Would make the folder {}.",
+    "index": "Would write {}, which says what the folder is.",
+    "ignored": "Git ignores {}: take it out of .gitignore.",
+}
+
+
+@click.pass_context
+def _state_by_default(ctx: click.Context) -> int | None:
+    """Shows how the folder stands when no command was given."""
+    return None if ctx.invoked_subcommand else _state(ctx.find_root().ensure_object(Invocation))
+
+
+team_group = LazyGroup(
+    "team",
+    entries={
+        "init": CommandEntry(f"{_MODULE}:init", "Make the folder of a team's notes in a project."),
+        "index": CommandEntry(f"{_MODULE}:index", "Bring the list of the notes in the README up to date."),
+    },
+    callback=_state_by_default,
+    invoke_without_command=True,
+    help="""Show the notes of a team, which lie in their project's repository.
+
+The folder is .nuggets/notes, found from the working directory upwards: one Markdown file a note. Without a command it
+says where the folder is, how many notes it holds, what differs from the last commit, and which files cannot be read.
+Exit code 1 when there are such files. To search and edit these notes alone, name the folder: nuggets --home FOLDER.""",
+    subcommand_metavar="[COMMAND ...]",
+    epilog=example("nuggets team", "nuggets team init", "nuggets team index --check"),
+)
+
+
+def _opened(call: Invocation, start: str | None = None) -> Memory:
+    from core.memory import Memory
+    from core.settings import load_settings
+    from core.team import nearest_folder
+
+    if start is None:
+        # As searches find it, which know the settings of one's own memory.
+        folder = nearest_folder(os.getcwd(), load_settings(call.folder).team.folder, os.environ)
+    else:
+        folder = nearest_folder(Path(start).expanduser())
+    return Memory.open(folder, author=call.author, reconcile=False)
+
+
+def _state(call: Invocation) -> int:
+    from core.team import team_state
+
+    state = team_state(_opened(call))
+    call.answer(lambda: _state_document(state), lambda: _state_lines(state))
+    return 1 if state.problems else 0
+
+
+@command("init", epilog=example("nuggets team init", "nuggets team init ~/work/shop --dry-run"))
+@click.argument("folder", type=FOLDER, required=False)
+@dry_run_option
+@pass_call
+def init(call: Invocation, /, folder: str | None, dry_run: bool) -> None:
+    """Make the folder of a team's notes in a project.
+
+    It is made at the root of the git repository around FOLDER (default: the working directory), else in FOLDER itself,
+    with a short README beside it. Nothing is committed.
+    """
+    from core.team import make_team_folder
+
+    steps = make_team_folder(Path(folder or os.getcwd()).expanduser(), dry_run=dry_run)
+    call.answer(
+        lambda: {"steps": [_step_document(one) for one in steps]}, lambda: _step_lines(steps, dry_run=dry_run)
+    )
+
+
+@command("index", epilog=example("nuggets team index", "nuggets team index --check"))
+@click.option("--check", is_flag=True, help="Write nothing; exit code 1 when the index is out of date.")
+@pass_call
+def index(call: Invocation, /, check: bool) -> int:
+    """Bring the list of the notes in .nuggets/README.md up to date.
+
+    The list is in the order of the files. What stands around it stays. Edits leave it alone, so that merges do not
+    conflict in it.
+    """
+    from core.team import write_index
+
+    memory = _opened(call)
+    path, changed = write_index(memory.folder, memory.snapshot.notes, dry_run=check)
+    count = sum(not note.hidden for note in memory.snapshot.notes)
+    said = f"{path} lists {plural(count, 'note')}."
+    if check:
+        said = f"{path} is out of date: nuggets team index" if changed else f"{path} is up to date."
+    elif not changed:
+        said = f"{path} was up to date."
+    call.answer(
+        lambda: {"file": str(path), "notes": count, "stale": changed, "written": changed and not check},
+        lambda: [said],
+    )
+    return _STALE if check and changed else 0
+
+
+@command(
+    "share",
+    epilog=example(
+        'nuggets share "Deploy to staging"', "nuggets share note-web-1a2b3c4d note-web-5e6f7a8b --dry-run"
+    ),
+)
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="NOTE...")
+@click.option(
+    "--to", "to", type=FOLDER, metavar="FOLDER", help="The project (default: the working directory)."
+)
+@dry_run_option
+@yes_option
+@pass_call
+def share(call: Invocation, /, ids: Sequence[str], to: str | None, dry_run: bool, yes: bool) -> int:
+    """Propose notes of your own for the notes of a team.
+
+    Shows the files as they will be, asks, and writes them into the project's .nuggets/notes. It commits nothing: review
+    them with git. Links among shared notes become links of pages; others are left out. A note shared again updates its
+    file, unless somebody changed that meanwhile.
+
+    A note that looks like it holds a credential, or that names a path of somebody's home folder, is refused; change
+    what it says. With --dry-run, exit code 1 says that a note would be refused.
+    """
+    from core.team import plan_share, share
+    from core.team.sharing import refusal_text
+
+    own, team = call.memory, _opened(call, to)
+    notes = [own.snapshot.resolve(id) for id in ids]
+    plan = plan_share(own, team, notes)
+    if dry_run:
+        refused: list[Line] = [Span(f"Refused: {refusal_text(one)}.", "warn") for one in plan.refused]
+        call.answer(lambda: _share_document(plan, team, None), lambda: [*_review(plan), *refused])
+        return _REFUSED if plan.refused else 0
+    if not plan.refused and plan.change_set is not None and not yes:
+        if can_ask():
+            call.preview(_review(plan))
+        many = plural(len(plan.files), "file")
+        if not must_confirm(call, yes, "share", f"Write {many} into {team.folder}?"):
+            raise InvalidInputError(
+                "nothing was shared", code=ErrorCode.NOTHING_TO_CHANGE, kept="nothing was written"
+            )
+    done = share(team, plan)
+    call.answer(lambda: _share_document(plan, team, done), lambda: _done_lines(plan, team, done))
+    return 0
+
+
+# Lines
+
+
+def _step_lines(steps: Iterable[FolderStep], *, dry_run: bool) -> Iterator[Line]:
+    for one in steps:
+        said = (
+            _DONE[one.step][1]
+            if one.already
+            else (_WOULD if dry_run else {k: v[0] for k, v in _DONE.items()})[one.step]
+        )
+        yield Span(said.format(one.what), "warn" if one.step == "ignored" else "")
+    if not dry_run:
+        yield Span("Commit it as any folder. To propose notes for it: nuggets share NOTE...", "dim")
+
+
+def _state_lines(state: TeamState) -> Iterator[Line]:
+    hidden = f", {state.hidden:,} hidden" if state.hidden else ""
+    yield f"{state.folder}: {plural(state.notes, 'note')}{hidden}"
+    for file, what in state.problems:
+        yield Span(f"{file}: {what}", "bad")
+    for changed in state.changed:
+        yield f"{changed.how:>8}  {changed.file}"
+    if not state.git:
+        yield Span("It lies in no git repository, or git is not there.", "dim")
+    elif not state.changed:
+        yield Span("Nothing differs from the last commit.", "dim")
+
+
+def _review(plan: SharePlan) -> Iterator[Line]:
+    for one in plan.files:
+        yield Span(f"{one.file} ({'new' if one.before is None else 'changed'})", "bold")
+        yield from _page_lines(one)
+        yield ""
+    yield from _beside_lines(plan)
+
+
+def _page_lines(one: SharedFile) -> Iterator[Line]:
+    if one.before is None:
+        yield from (f"  {line}" for line in one.after.rstrip("\n").split("\n"))
+        return
+    from difflib import unified_diff
+
+    lines = unified_diff(one.before.split("\n"), one.after.split("\n"), lineterm="", n=2)
+    yield from (f"  {line}" for line in list(lines)[2:])
+
+
+def _beside_lines(plan: SharePlan) -> Iterator[Line]:
+    for title in plan.same:
+        yield Span(f'"{title}" is shared as it is.', "dim")
+    for link in plan.left_out:
+        yield Span(f'Left out: the link of "{link.title}" to "{link.to}", which is not shared.', "dim")
+
+
+def _done_lines(plan: SharePlan, team: Memory, done: ChangeSet | None) -> Iterator[Line]:
+    for one in plan.files:
+        yield f"{'Wrote' if one.before is None else 'Changed'} {team.folder / one.file}"
+    yield from _beside_lines(plan)
+    if done is None:
+        yield "Nothing to share."
+        return
+    yield Span(
+        "Nothing is committed. Add the files, review them with git diff --staged, and commit as usual.", "dim"
+    )
+    yield Span(f"To take it back: nuggets undo {done.id} --home {team.folder}", "dim")
+
+
+# JSON
+
+
+def _step_document(one: FolderStep) -> dict[str, Any]:
+    return {"step": one.step, "what": one.what, "already": one.already}
+
+
+def _state_document(state: TeamState) -> dict[str, Any]:
+    return {
+        "folder": str(state.folder),
+        "notes": state.notes,
+        "hidden": state.hidden,
+        "git": state.git,
+        "changed": [{"file": one.file, "how": one.how} for one in state.changed],
+        "problems": [{"file": file, "what": what} for file, what in state.problems],
+    }
+
+
+def _share_document(plan: SharePlan, team: Memory, done: ChangeSet | None) -> dict[str, Any]:
+    return {
+        "folder": str(team.folder),
+        "files": [
+            {"note": one.note, "title": one.title, "file": one.file, "before": one.before, "after": one.after}
+            for one in plan.files
+        ],
+        "refused": [
+            {
+                "note": one.id,
+                "title": one.title,
+                "why": one.code,
+                "found": [
+                    {"kind": found.kind, "line": found.line, "what": found.what} for found in one.found
+                ],
+            }
+            for one in plan.refused
+        ],
+        "leftOut": [{"title": one.title, "to": one.to} for one in plan.left_out],
+        "same": list(plan.same),
+        "changeSet": done.id if done is not None else None,
+    }

@@ -1,0 +1,328 @@
+"""The team's notes beside a person's own: found from the working directory upwards, followed, opened in place."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.model.snapshot import Snapshot
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.safe_text import cut, safe_line
+from nuggets_tui.threads import run_in_thread
+from nuggets_tui.view import TeamNotes
+from nuggets_tui.widgets.header import short_path
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime
+
+    from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.model.note import Note
+    from core.team import FolderStep
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.controllers.opening import OpeningController
+    from nuggets_tui.controllers.search import SearchController
+    from nuggets_tui.controllers.selection import SelectionController
+    from nuggets_tui.pending_conflict import PendingConflict
+    from nuggets_tui.session import Session
+
+# Seconds between two looks whether the memory itself is all there.
+_LOOK: Final = 0.05
+_FAREWELL: Final = 0.5
+# Characters of a title in a notice.
+_TITLE: Final = 60
+_PATH: Final = 200
+
+
+class TeamController(Controller):
+    """Keeps `view.team`, and goes from the person's own memory to the team's and back."""
+
+    def __init__(
+        self,
+        context: Context,
+        opening: OpeningController,
+        search: SearchController,
+        selection: SelectionController,
+        history: HistoryController,
+    ) -> None:
+        super().__init__(context)
+        self._selection = selection
+        self._history = history
+        self._opening = opening
+        self._search = search
+        self._stop = asyncio.Event()
+        self._known = asyncio.Event()
+        # The memory that was open before the team's took its place.
+        self._before: Path | None = None
+
+    def first_frame_shown(self) -> None:
+        """Looks for the team's notes once all of the memory itself is there."""
+        self._follow()
+
+    def snapshot_shown(self) -> None:
+        """What a sync brought may wait to be accepted."""
+        self.find_unaccepted()
+
+    def leaving(self) -> None:
+        """The team's notes go with the memory that they stand beside."""
+        self._stop.set()
+        self._stop, self._known = asyncio.Event(), asyncio.Event()
+        session, self.context.team_session = self.context.team_session, None
+        if session is not None:
+            session.close(_FAREWELL)
+
+    async def opened(self) -> None:
+        """Comes back once it is known whether there are notes of a team, and they are open."""
+        await self._known.wait()
+
+    @background("team", exclusive=True)
+    async def _follow(self) -> None:
+        session, known, stop = self.session, self._known, self._stop
+        try:
+            while not (self.context.complete and self.context.reconciled):
+                await asyncio.sleep(_LOOK)
+            folder = await self.context.attempt(run_in_thread(self._folder, session))
+            if folder is None:
+                return
+            team = await self.context.attempt(run_in_thread(_opened, folder, session.clock))
+            if team is None or session is not self.context.open_session:
+                return
+            await self.context.attempt(team.reconcile())
+            self.context.team_session = team
+            # What counts as accepted is said in the settings of one's own memory.
+            team.memory.trust.settings = lambda: session.memory.settings
+            session.memory.use_team(team.memory)
+            self.show_snapshot()
+        finally:
+            known.set()
+        async for event in team.events(stop):
+            if stop.is_set() or not self.context.is_mounted:
+                return
+            if isinstance(event, Snapshot):
+                self.show_snapshot()
+            else:
+                self.context.notify_error(event)
+
+    def _folder(self, session: Session) -> Path | None:
+        """Where the team's notes lie, for a thread; None for a copy of the demo, which is nobody's own memory. Raises
+        InvalidInputError as `folder_in_reach`.
+        """
+        memory = session.memory
+        if memory.pages is not None or self.context.app.is_copy(memory.home):
+            return None
+        from core.team_folder import folder_in_reach
+
+        try:
+            return folder_in_reach(Path.cwd(), memory.settings.team.folder, os.environ)
+        except OSError:
+            return None
+
+    def show_snapshot(self) -> None:
+        """Shows the team's notes as they are now."""
+        session, before = self.context.team_session, self.view.team
+        if session is None:
+            return
+        memory = session.memory
+        self.context.show(
+            team=TeamNotes(str(memory.folder), session.snapshot, before.waiting if before else ())
+        )
+        for notice in memory.take_notices():
+            self.context.warn(notice)
+        if self.view.note is None and self.view.note_id:
+            self.context.show(note_id="", suggested=())
+        self.context.refresh_bindings()
+        if before is None and self.view.empty:
+            # How to begin names it.
+            self._opening.welcome()
+        # Another state has other hits.
+        self._search.again()
+        self._search.prepare_later()
+        self._find_waiting()
+        self.find_unaccepted()
+
+    @background("unaccepted", exclusive=True)
+    async def find_unaccepted(self) -> None:
+        """Looks which notes wait to be accepted."""
+        session, team = self.context.open_session, self.context.team_session
+        if session is None or self.view.past is not None:
+            return
+        # Most memories have neither a team's notes nor a sync.
+        own = self.view.team_home or self.view.sync is not None
+        asked = [one for one in (session if own else None, team) if one is not None]
+        found = await self.context.attempt(run_in_thread(_unaccepted, asked)) if asked else frozenset()
+        if found is None or session is not self.context.open_session or not self.context.is_mounted:
+            return
+        if found != self.view.unaccepted:
+            self.context.show(unaccepted=found)
+            self.context.refresh_bindings()
+            # Hits say it, too.
+            self._search.again()
+
+    @background("team-log", exclusive=True)
+    async def _find_waiting(self) -> None:
+        """Which changes of the team's notes met a conflict."""
+        session = self.context.team_session
+        if session is None:
+            return
+        found = await self.context.attempt(session.read(session.memory.conflicts))
+        team = self.view.team
+        if found is None or team is None or session is not self.context.team_session:
+            return
+        waiting = tuple(entry.id for entry in found)
+        if waiting != team.waiting:
+            self.context.show(team=TeamNotes(team.folder, team.snapshot, waiting))
+            self.context.refresh_bindings()
+
+    # Commands
+
+    def list_alone(self) -> None:
+        """Lists the team's notes alone, or what was listed before."""
+        box = self.context.search_box
+        box.value = "" if box.value.strip() == _ALONE else _ALONE
+        self.context.go_to("notes")
+
+    @background("change")
+    async def accept(self) -> None:
+        """Accepts the note shown, or those selected, as they are shown."""
+        notes = [note for note in self._selection.targets() if note.id in self.view.unaccepted]
+        of_team = [note for note in notes if self.view.of_team(note.id)]
+        own = [note for note in notes if not self.view.of_team(note.id)]
+        for session, some in ((self.context.open_session, own), (self.context.team_session, of_team)):
+            if session is not None and some:
+                done = await self.context.attempt(session.write(session.memory.accept, some))
+                if done is None:
+                    return
+                what = f'"{cut(some[0].title, _TITLE)}"' if len(some) == 1 else plural(len(some), "note")
+                self._history.decided(done, f"Accepted {what}", session)
+
+    @background("open")
+    async def share(self) -> None:
+        """What sharing the note shown, or those selected, would write into the project; offers to make the folder where
+        there is none.
+        """
+        notes = [note for note in self._selection.targets() if not self.view.of_team(note.id)]
+        if not notes:
+            self.context.notify("It is one of the team's notes already.")
+        elif self.context.team_session is None:
+            await self._offer_folder(notes)
+        else:
+            await self._review_share(notes)
+
+    async def _review_share(self, notes: Sequence[Note]) -> None:
+        from core.team import plan_share
+        from nuggets_tui.screens.share_review import ShareReview
+
+        team = self.context.team_session
+        if team is None:
+            return
+        asked = run_in_thread(plan_share, self.session.memory, team.memory, notes)
+        plan = await self.context.attempt(asked)
+        if plan is None:
+            return
+        if not (plan.files or plan.refused):
+            what = f'"{cut(notes[0].title, _TITLE)}"' if len(notes) == 1 else plural(len(notes), "note")
+            self.context.notify(f"Nothing to share: the team's notes have {what} already.")
+            return
+        review = ShareReview(plan, short_path(str(team.memory.folder)), partial(self._shared, team, notes))
+        self.context.open_dialog(review, self._share_reviewed)
+
+    async def _shared(
+        self, team: Session, notes: Sequence[Note], accepted: Collection[str]
+    ) -> tuple[ChangeSet, str]:
+        """Writes the files of the notes that were accepted. Errors as `core.team.share`."""
+        wanted = [note for note in notes if note.id in accepted]
+        done, count = await team.write(_share, self.session.memory, team.memory, wanted)
+        return done, f"Wrote {plural(count, 'file')}"
+
+    def _share_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
+        self._history.reviewed(done)
+        if isinstance(done, tuple):
+            self._selection.clear()
+
+    async def _offer_folder(self, notes: Sequence[Note]) -> None:
+        """Asks whether the folder of a team's notes shall be made in the project."""
+        from core.team import make_team_folder
+        from nuggets_tui.screens.confirm import ConfirmScreen
+
+        steps = await self.context.attempt(run_in_thread(_in_project, make_team_folder))
+        if steps is None:
+            return
+        folder = next(step.what for step in steps if step.step == "folder")
+        question = ConfirmScreen(
+            "Share with a team?",
+            "Notes that you share lie in the project's repository, one Markdown file each, for everybody who works on "
+            f"it. This project has no folder for them yet.\n\n{safe_line(short_path(folder), _PATH)}",
+            yes="make the folder",
+        )
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._make_folder(notes)
+
+        self.context.open_dialog(question, answered)
+
+    @background("open")
+    async def _make_folder(self, notes: Sequence[Note]) -> None:
+        from core.team import make_team_folder
+
+        made = await self.context.attempt(asyncio.to_thread(_in_project, make_team_folder, really=True))
+        if made is None:
+            return
+        known = self._known = asyncio.Event()
+        self._follow()
+        await known.wait()
+        await self._review_share(notes)
+
+    def switch(self) -> None:
+        """Opens the team's memory in place of the person's own; from there goes back."""
+        if self.view.team_home:
+            from core.folder import default_home
+
+            back = self._before or default_home().expanduser()
+            self._opening.open_another(back, "This is your own memory again.")
+        elif self.view.team is not None:
+            self._before = self.session.memory.folder
+            self._opening.open_another(Path(self.view.team.folder), self.view.keys.filled(_OPENED))
+
+
+_ALONE: Final = "is:team"
+_OPENED: Final = "These are the team's notes. {team} goes back to your own memory."
+
+
+def _share(own: Memory, team: Memory, notes: Sequence[Note]) -> tuple[ChangeSet, int]:
+    """Plans anew, by the files as they are by now, and writes it."""
+    from core.team import plan_share, share
+
+    plan = plan_share(own, team, notes)
+    done = share(team, plan)
+    if done is None:
+        done = team.draft().change_set("", author=team.author)
+    return done, len(plan.files)
+
+
+def _in_project(make: Callable[..., list[FolderStep]], *, really: bool = False) -> list[FolderStep]:
+    return make(Path.cwd(), dry_run=not really)
+
+
+def _unaccepted(sessions: Sequence[Session]) -> frozenset[str]:
+    return frozenset(note.id for one in sessions for note in one.memory.unaccepted())
+
+
+def _opened(folder: Path, clock: Callable[[], datetime]) -> Session | None:
+    """Opens the team's memory, for a thread. None where it would have files of ours in the repository."""
+    from core.memory import Memory
+    from nuggets_tui.session import Session
+    from nuggets_tui.view import prepare
+
+    memory = Memory.open(folder, clock=clock, reconcile=None, tolerant=True)
+    if memory.pages is None:
+        memory.close()
+        return None
+    prepare(memory.snapshot)
+    return Session(memory, clock)
