@@ -25,6 +25,7 @@ from hypothesis import settings
 from kits.isolation import in_memory, isolated, open_files
 from kits.laws import profile_for, register_profiles
 from kits.loading import load_ones_share
+from kits.made_databases import copy_databases
 from kits.reports import BriefReports
 from kits.tiers import FAST, LONG_SECONDS, long_tests
 
@@ -87,7 +88,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
         # Memories that tests left open hold files.
         gc.collect()
     with isolated(item):
-        return (yield)
+        try:
+            return (yield)
+        finally:
+            # Tests without a terminal do not load it.
+            if terminals := sys.modules.get("kits.pseudo_terminal"):
+                terminals.close_all()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -98,6 +104,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if long := long_tests(phase for each in ("", "passed", "failed") for phase in said.get(each, ())):
         terminalreporter.write_sep("-", f"over {LONG_SECONDS} s: make it faster or mark it slow")
         terminalreporter.write_line("\n".join(long))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _databases_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A new database costs a copy; tests of `core/storage` and `core/pipeline/database` make theirs."""
+    with pytest.MonkeyPatch.context() as patch:
+        copy_databases(patch, tmp_path_factory.mktemp("databases"))
+        yield
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ READERS = frozenset(
 # What bears such a name and is no sentence but a code: in which file, and the class that says so with its type.
 CODES = {
     "core/errors.py": {"what": "core.errors:Restore"},
-    "core/pipeline/workers/model_calls.py": {"reason": "core.pipeline.models.provider:Availability"},
+    "core/pipeline/model_calls.py": {"reason": "core.pipeline.models.provider:Availability"},
     "core/pipeline/writes/accept.py": {"reason": "core.pipeline.writes.execution:ExecutionResult"},
     "core/pipeline/writes/note_sync.py": {"what": "core.pipeline.writes.note_sync:ChangedNote"},
     "core/pipeline/writes/verify.py": {"what": "core.pipeline.writes.note_sync:ChangedNote"},

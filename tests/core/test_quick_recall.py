@@ -333,6 +333,7 @@ def test_what_was_counted_and_not_removed_counts_no_second_time(home: Path) -> N
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_two_hundred_at_once_all_count(home: Path) -> None:
     threads = [
         threading.Thread(target=_leave, args=(home, "port", f"session {number}")) for number in range(200)

@@ -11,6 +11,7 @@ from msgspec.structs import asdict
 
 from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, load_settings
+from core.settings.tree import seconds_of
 
 
 def load(home: Path, text: str, **environ: str) -> Settings:
@@ -287,6 +288,25 @@ def test_every_setting_that_does_something_says_what_it_is_and_has_a_default_tha
     assert len(both) > 120
     for setting in both:
         assert setting.holds(setting.default)
-        assert bool(setting.words.title) is setting.has_effect
-    titles = [setting.words.title for setting in both if setting.has_effect]
+        assert bool(setting.words.title) is not setting.reserved
+    titles = [setting.words.title for setting in both if not setting.reserved]
     assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("10s", 10), ("90 s", 90), ("10m", 600), ("10min", 600), ("2H", 7200), ("7d", 604_800)],
+)
+def test_how_often_to_sync_is_a_length_of_time(tmp_path: Path, text: str, seconds: float) -> None:
+    found = load(tmp_path, f'[sync]\nevery = "{text}"\non_exit = true\n')
+    assert (found.problems, found.sync.on_exit) == ((), True)
+    assert seconds_of(found.sync.every) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["soon", "9s", "8d", "10", "m", "-1m", "1.5h", "10m5s", "٣m", "9" * 400 + "s"]
+)
+def test_another_text_is_none_and_no_sync_runs_unasked(tmp_path: Path, text: str) -> None:
+    found = load(tmp_path, f'[sync]\nevery = "{text}"\n')
+    assert (found.sync.every, found.defaulted) == ("", ("sync.every",))
+    assert "from 10s to 7d" in found.problems[0]

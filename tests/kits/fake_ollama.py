@@ -17,7 +17,7 @@ from kits.written_configuration import read_configuration
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer to /api/generate.
+    """One answer to /api/generate, /api/embed or /api/embeddings.
 
     text: what the model said. thinking: its thoughts beside that. done_reason: "length" for an answer that was cut.
     status: of the reply; with another than 200, text is the error. body: the reply's body instead of all this.
@@ -41,6 +41,7 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
 
 
+_EMBEDDING_PATHS = ("/api/embed", "/api/embeddings")
 Line = Reply | str | dict[str, Any] | list[Any]
 
 
@@ -58,7 +59,8 @@ class FakeOllama:
     """Answers with the lines of a script, one a call, or with what a function of the prompt gives.
 
     A line is a Reply, a text, or what is said as JSON. models: those that are there; None takes every model for
-    there. tags_status: the status of /api/tags. Use as a context manager.
+    there. tags_status: the status of /api/tags. vector_of: the numbers of a text, or a Reply in place of the whole
+    answer. old: a server that knows /api/embeddings alone. Use as a context manager.
     """
 
     def __init__(
@@ -68,11 +70,15 @@ class FakeOllama:
         by_prompt: Callable[[str], Line] | None = None,
         models: tuple[str, ...] | None = ("qwen3:4b",),
         tags_status: int = 200,
+        vector_of: Callable[[str], list[float] | Reply] | None = None,
+        old: bool = False,
     ) -> None:
         self.script: list[Line] = list(script or [])
         self.by_prompt = by_prompt
         self.models = models
         self.tags_status = tags_status
+        self.vector_of = vector_of
+        self.old = old
         self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
         self._turn = threading.Lock()
@@ -100,6 +106,15 @@ class FakeOllama:
         """The prompts of all calls so far."""
         return [asked.json["prompt"] for asked in self.requests if asked.path == "/api/generate"]
 
+    @property
+    def embedded(self) -> list[list[str]]:
+        """The texts of each call for embeddings so far."""
+        return [
+            asked.json["input"] if asked.path == "/api/embed" else [asked.json["prompt"]]
+            for asked in self.requests
+            if asked.path in _EMBEDDING_PATHS and (asked.path == "/api/embed") is not self.old
+        ]
+
     def configuration(self, **extraction: Any) -> PipelineConfiguration:
         """A configuration whose model is this one. extraction: further keys of that section."""
         table = {"extraction": {"endpoint": self.url, **extraction}}
@@ -111,6 +126,8 @@ class FakeOllama:
         """Puts a request down and gives the reply that is next."""
         with self._turn:
             self.requests.append(asked)
+            if asked.path in _EMBEDDING_PATHS:
+                return self._embedding(asked)
             if asked.path != "/api/generate":
                 return Reply()
             if self.models is not None and asked.json["model"] not in self.models:
@@ -124,6 +141,19 @@ class FakeOllama:
         if isinstance(line, dict | list):
             line = json.dumps(line)
         return Reply(line) if isinstance(line, str) else line
+
+    def _embedding(self, asked: ReceivedRequest) -> Reply:
+        if self.vector_of is None or (asked.path == "/api/embed" and self.old):
+            return Reply(body="404 page not found", status=404)
+        if self.models is not None and asked.json["model"] not in self.models:
+            return Reply(f"model '{asked.json['model']}' not found", status=404)
+        single = asked.path == "/api/embeddings"
+        made = [self.vector_of(text) for text in ([asked.json["prompt"]] if single else asked.json["input"])]
+        refused = next((one for one in made if isinstance(one, Reply)), None)
+        if refused is not None:
+            return refused
+        said = {"embedding": made[0]} if single else {"embeddings": made, "prompt_eval_count": 3}
+        return Reply(body=json.dumps(said))
 
 
 class _Server(ThreadingHTTPServer):
@@ -148,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
         ollama = self.server.ollama
         said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         reply = ollama.take(ReceivedRequest("POST", self.path, said, dict(self.headers)))
-        if self.path != "/api/generate":
+        if self.path not in ("/api/generate", *_EMBEDDING_PATHS):
             self._send(404, b"404 page not found")
             return
         if reply.delay and ollama.closing.wait(reply.delay):

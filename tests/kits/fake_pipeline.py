@@ -11,6 +11,16 @@ from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
+from core.pipeline.health.records import (
+    HealthReport,
+    MaintenanceAction,
+    MaintenancePlan,
+    MaintenanceRun,
+    PlannedRepair,
+    Recommendation,
+)
+from core.pipeline.health.rules import recommended
+from core.pipeline.health.scoring import Figures, ProviderFigures, QueueFigures, all_domains, overall
 from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Accepted,
@@ -23,13 +33,16 @@ from core.pipeline.records import (
     HistoryRow,
     Ingested,
     Job,
+    NoteHints,
     Origin,
     PipelineState,
     PipelineStatus,
     ProviderHealth,
     RawMemory,
     Recovery,
+    Refused,
     SessionOverview,
+    SessionPage,
     StoredProposal,
 )
 from core.settings.warnings import ConfigurationWarning, WarningKind
@@ -105,6 +118,7 @@ class FakePipeline:
     pages: dict[int, EntityPage] = field(default_factory=dict)
     followed: tuple[SessionOverview, ...] = ()
     left: dict[str, Recovery] = field(default_factory=dict)
+    kept: dict[str, SessionPage] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
     provider: ProviderHealth | None = field(default_factory=make_health)
     light: PipelineState = PipelineState.REVIEW
@@ -115,9 +129,12 @@ class FakePipeline:
     paused: bool = False
     running: bool = False
     closed: bool = False
+    questions: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     threads: set[str] = field(default_factory=set)
     error: Exception | None = None
+    unhealthy: bool = False
+    repairs: list[MaintenanceRun] = field(default_factory=list)
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
@@ -152,6 +169,11 @@ class FakePipeline:
 
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         return self.followed
+
+    def session(self, session: str) -> SessionPage:
+        if session not in self.kept:
+            raise NotFoundError("no session has this id", where=session)
+        return self.kept[session]
 
     def recover(self, session: str) -> Recovery | None:
         return self.left.get(session)
@@ -202,11 +224,19 @@ class FakePipeline:
         self.waiting += again
         return len(again)
 
-    def refuse(self, ids: Iterable[str], by: str = "person") -> int:
+    def hints(self, note_id: str) -> NoteHints:
+        self._called("hints")
+        return NoteHints(
+            note_id, tuple(self.questions), enabled=bool(self.questions), made=bool(self.questions)
+        )
+
+    def refuse(self, ids: Iterable[str], by: str = "person") -> Refused:
         self._called("refuse")
         wanted = [one for one in self.waiting if one.id in set(ids)]
         self._settle(wanted, "rejected", by)
-        return len(wanted)
+        done = self.memory.record_decision(f"{len(self.calls):08x}", f"refused {len(wanted)} proposals")
+        self.entries[done.id] = wanted
+        return Refused(len(wanted), done)
 
     def _settle(self, wanted: list[StoredProposal], status: str, by: str) -> None:
         self.waiting = [one for one in self.waiting if one not in wanted]
@@ -240,6 +270,34 @@ class FakePipeline:
             )
             self.pages[number] = replace(page, attributes=left)
         return True
+
+    def diagnose(self) -> HealthReport:
+        dead = [job for job in self.work if job.status == "dead"]
+        waiting = sum(job.status == "pending" for job in self.work)
+        figures = Figures(
+            queue=QueueFigures(waiting, len(dead), 0.2 if dead else 0.0), provider=ProviderFigures(100, 97)
+        )
+        domains, wanted = all_domains(figures), recommended(figures)
+        score, status = (0.3, "unhealthy") if self.unhealthy else overall(domains, wanted)
+        return HealthReport(
+            score, status, "", domains, tuple(Recommendation(one, "") for one in wanted), "execute",
+            AT + 20 * MINUTE, tuple(self.repairs),
+        )  # fmt: skip
+
+    def maintenance_plan(self, action: MaintenanceAction, *, force: bool = False) -> MaintenancePlan:
+        dead = [job for job in self.work if job.status == "dead"]
+        repairs = [PlannedRepair(str(job.id), f"job {job.id} is tried again: {job.preview}") for job in dead]
+        said = f"{len(dead)} dead job will be tried again, with half of the tries."
+        return MaintenancePlan(action, tuple(repairs), said)
+
+    def maintain(
+        self, actions: Iterable[MaintenanceAction], *, force: bool = False
+    ) -> tuple[MaintenanceRun, ...]:
+        self._called("maintain")
+        done = self.retry_dead()
+        runs = [MaintenanceRun(len(self.repairs) + 1, AT, one, "person", "done", done) for one in actions]
+        self.repairs = [*runs, *self.repairs]
+        return tuple(runs)
 
     def pause(self, seconds: float = 30.0) -> tuple[Job, ...]:
         self.paused = True

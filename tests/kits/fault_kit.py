@@ -11,6 +11,7 @@ import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -44,6 +45,9 @@ PARTLY: Final = (
     "what the pass changed is written",
     "Repaired",
     "may be masked",
+    "its notes are hidden",
+    "its notes are shown again",
+    "some of what is old is deleted",
     "what could be joined is written",
     "unreadable files are repaired",
     "the quarantine holds",
@@ -207,6 +211,20 @@ def _proposals(home: Path) -> None:
         drain(pipeline)
 
 
+def _read_text(home: Path) -> None:
+    with open_pipeline(home, None, Clock()) as pipeline:
+        pipeline.ingest(FIRST)
+        drain(pipeline)
+        pipeline.flush()
+
+
+def _old_rows(home: Path) -> None:
+    with open_pipeline(home, None, Clock(datetime(2020, 1, 1, tzinfo=UTC))) as pipeline:
+        pipeline.ingest(FIRST)
+        drain(pipeline)
+        pipeline.remove_text("raw-")
+
+
 def _dead_job(home: Path) -> None:
     failing_model = Failing(ModelHttpError("Ollama HTTP 400: bad", status=400))
     with open_pipeline(home, failing_model, Clock()) as pipeline:
@@ -333,6 +351,12 @@ COMMANDS: Final[dict[str, Command]] = {
     "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, in_steps=True, undone=False),
     "refuse": Command(("pipeline", "refuse", "{proposal}"), _proposals, undone=False),
     "retry": Command(("pipeline", "retry", "--all"), _dead_job, undone=False),
+    "remove a text": Command(("pipeline", "remove", "raw-"), _read_text, in_steps=True),
+    "restore a text": Command(
+        ("pipeline", "restore", "raw-"), lambda home: (_read_text(home), ok("pipeline", "remove", "raw-")),
+        in_steps=True,
+    ),
+    "sweep": Command(("pipeline", "sweep"), _old_rows, undone=False, in_steps=True),
     "pause": Command(("pipeline", "pause"), _proposals, undone=False),
     "resume": Command(
         ("pipeline", "resume"), lambda home: (_proposals(home), ok("pipeline", "pause")), undone=False

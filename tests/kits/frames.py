@@ -34,14 +34,18 @@ def wait_with_frames(app: App[object]) -> None:
 
 
 def draw(app: App[object]) -> None:
-    """Draws what changed since the last frame: each widget its lines. They are put side by side where a test looks."""
+    """Draws what changed since the last frame: each widget its lines. They are put side by side where a test looks, and
+    so is what a dialog shows behind it: lines that the screen below has drawn, in darker colours.
+    """
     compositor = app.screen._compositor
     if app in _waiting and app.is_running and compositor._dirty_regions:
         visible_screen_stack.set(app._background_screens)
         changed = Region.from_union(compositor._dirty_regions)
         compositor._dirty_regions.clear()
-        for _ in compositor._get_renders(changed):
-            pass
+        for widget, (region, clip) in compositor.visible_widgets.items():
+            seen = region.intersection(clip)
+            if seen and clip.overlaps(changed) and not (widget is app.screen and app.screen.is_modal):
+                widget.render_lines(seen.translate(-region.offset))
         app._update_mouse_over(app.screen)
 
 

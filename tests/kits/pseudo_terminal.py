@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -34,8 +35,22 @@ def obeyed(output: bytes) -> bytes:
     return b"".join(re.findall(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]", rest))
 
 
+# Colours and styles are most of what an app writes, and nearly all work of the emulated screen; nobody looks at them.
+_COLOURS = re.compile(rb"\x1b\[[0-9;:]*m")
+# A sequence of which the rest has not come yet.
+_BEGUN = re.compile(rb"\x1b(?:\[[0-9;:]*)?\Z")
+_AT_ONCE = 1 << 18
+_open: list[Terminal] = []
+
+
+def close_all() -> None:
+    """Ends what still runs on a terminal. What a failed test leaves behind would keep the test runner from its end."""
+    while _open:
+        _open.pop().child.close(force=True)
+
+
 class Terminal:
-    """A process behind a pseudo-terminal and the screen that a person would see.
+    """A process behind a pseudo-terminal and the screen that a person would see, without its colours.
 
     from_scratch: by an interpreter that starts and loads everything, where that matters.
     """
@@ -50,9 +65,10 @@ class Terminal:
         **environment: str,
     ) -> None:
         self.size = size
-        self.output = b""
-        self.screen = pyte.Screen(*size)
-        self.stream = pyte.ByteStream(self.screen)
+        self._output: list[bytes] = []
+        self._unseen = b""
+        self._screen = pyte.Screen(*size)
+        self._stream = pyte.ByteStream(self._screen)
         # The size comes from the terminal, not from what a test runner may have set.
         kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         settings = kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
@@ -66,21 +82,50 @@ class Terminal:
         self.child: Any = (
             pexpect.spawn(command[0], command[1:], **given) if from_scratch else ForkedSpawn(command, **given)
         )
+        _open.append(self)
 
     def read(self, seconds: float) -> bool:
-        """Takes in what comes within some seconds; False when nothing did."""
+        """Takes in what comes within some seconds; False when nothing did. A program that has given the terminal back
+        has these seconds to end.
+        """
         # Unlike select, it takes a file of any number.
         waiting = select.poll()
         waiting.register(self.child.child_fd, select.POLLIN)
         if not waiting.poll(seconds * 1000):
             return False
-        try:
-            data = os.read(self.child.child_fd, 65536)
-        except OSError:
-            return False
-        self.output += data
-        self.stream.feed(data)
+        data = b""
+        with contextlib.suppress(OSError):
+            while more := os.read(self.child.child_fd, 65536):
+                data += more
+                if len(data) > _AT_ONCE or not waiting.poll(0):
+                    break
+        if not data:
+            self._await_end(seconds)
+        self._output.append(data)
+        self._unseen += data
         return bool(data)
+
+    def _await_end(self, seconds: float) -> None:
+        # From here on every look at the terminal returns at once, whatever the machine has to do before it ends the
+        # program: who looks so many times would give up within milliseconds.
+        end = time.monotonic() + seconds
+        while self.child.isalive() and time.monotonic() < end:
+            time.sleep(0.001)
+
+    @property
+    def output(self) -> bytes:
+        """All that came."""
+        self._output = [b"".join(self._output)]
+        return self._output[0]
+
+    @property
+    def screen(self) -> pyte.Screen:
+        """The screen as it is now. What came is put onto it when somebody looks."""
+        begun = _BEGUN.search(self._unseen)
+        end = begun.start() if begun else len(self._unseen)
+        self._stream.feed(_COLOURS.sub(b"", self._unseen[:end]))
+        self._unseen = self._unseen[end:]
+        return self._screen
 
     def until(self, text: str) -> None:
         """Takes in output until a text stands on the screen."""
@@ -133,7 +178,14 @@ class Terminal:
     @property
     def text(self) -> str:
         """The screen as text."""
-        return "\n".join(self.screen.display)
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the screen. pyte's own way to them fails where half of a wide character was overwritten."""
+        screen = self.screen
+        columns = range(screen.columns)
+        return ["".join(screen.buffer[y][x].data for x in columns) for y in range(screen.lines)]
 
 
 def evil_memory(home: Path) -> None:

@@ -132,6 +132,8 @@ _SEARCHES: Final = (
 )
 _TAIL: Final = 80
 _ENOUGH: Final = 0.2
+# The app may have a thousand keys before it when it is to end, and little of the machine.
+_ROUNDS, _PATIENT_ROUNDS = 20, 30
 
 
 # All but those that end what the walk is: ctrl+c, ctrl+q, ctrl+z, ctrl+\\, and q.
@@ -201,12 +203,12 @@ class Walk:
 
     def leave(self) -> int:
         """Closes what is open, whatever it asks, and leaves; the exit code."""
-        for _ in range(60):
+        for pause in (*[0.3] * _ROUNDS, *[1.0] * _PATIENT_ROUNDS):
             for keys in ("\x1b", "\x1b", "y", "\x1b", "q"):
                 if not self.terminal.child.isalive():
                     break
                 self.terminal.child.send(keys)
-                while self.terminal.child.isalive() and self.terminal.read(0.3):
+                while self.terminal.child.isalive() and self.terminal.read(pause):
                     pass
         assert not self.terminal.child.isalive(), f"the app never ended:\n{self.terminal.text}"
         return int(self.terminal.child.exitstatus)
@@ -251,8 +253,9 @@ class Walk:
     def _place(self) -> tuple[int, int]:
         columns, rows = self.terminal.size
         x, y = self._random.randint(1, columns), self._random.randint(1, rows)
-        # Leaving by mouse is leaving, too.
-        leaves = any(word in self.terminal.screen.display[y - 1] for word in ("quit", "Leave"))
+        # Leaving by mouse is leaving, too. What leads there stands in the last row, or is about to: the app may be
+        # slower than the hand.
+        leaves = y == rows or any(word in self.terminal.lines[y - 1] for word in ("quit", "Leave"))
         return (x, max(1, y - 5)) if leaves else (x, y)
 
     def _click(self) -> str:

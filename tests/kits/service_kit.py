@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.model.change import PERSON
+from core.pipeline.models.embeddings import EmbeddingProvider
 from core.pipeline.models.provider import Answer, Provider, Schema
 from core.pipeline.records import Job, TickResult
 from core.pipeline.service import Pipeline
@@ -49,6 +50,10 @@ class Failing:
         raise self.error
 
 
+# Lines under [pipeline] for what shall stay as it failed: maintenance would try it once more.
+NO_MAINTENANCE = "[pipeline.autonomous]\nenabled = false"
+
+
 def configure(home: Path, lines: str = "") -> Path:
     """Writes settings.toml with these lines under [pipeline]."""
     home.mkdir(parents=True, exist_ok=True)
@@ -57,7 +62,11 @@ def configure(home: Path, lines: str = "") -> Path:
 
 
 def open_pipeline(
-    home: Path, model: Provider | None = None, clock: Clock | None = None, name: str = "worker"
+    home: Path,
+    model: Provider | None = None,
+    clock: Clock | None = None,
+    name: str = "worker",
+    embedder: EmbeddingProvider | None = None,
 ) -> Pipeline:
     """A pipeline whose model takes each sentence for a fact, unless another is given."""
     numbers = itertools.count(random.Random(f"{name} {next(_opened)}").getrandbits(48))
@@ -69,6 +78,7 @@ def open_pipeline(
         provider=model or parrot(),
         chance=lambda: 0.0,
         name=name,
+        embedder=embedder,
     )
 
 

@@ -1,13 +1,19 @@
-"""A long run of the pipeline: a provider that fails now and then and is away for two hours, a clock moved by hand."""
+"""A long run of the pipeline with work of every kind: providers that fail now and then and are away for two hours, and
+a clock that is moved by hand.
+"""
 
 from __future__ import annotations
 
 import json
 import random
+from array import array
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from core.pipeline.health.records import HealthReport
+from core.pipeline.models.embeddings import Embedded
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
@@ -31,12 +37,23 @@ SETTINGS = """[pipeline.extraction]
 daily_call_budget = 1000000
 window_chars = 1500
 window_overlap_chars = 150
+[pipeline.hints]
+enabled = true
+[pipeline.embedding]
+model = "unsteady"
 """
+# Each so manieth text comes with the end of a session, or with a document.
+_SESSION_EVERY, _DOCUMENT_EVERY = 25, 20
+# So long nothing happens before a run is over: what failed rests meanwhile.
+_QUIET_SECONDS = 300
+# After that what is done is old enough to be deleted, but the history.
+_LATER_DAYS = 40
 
 
 @dataclass
 class Unsteady:
-    """A model that takes each statement for a fact; fails by chance, and wholly from one moment to another.
+    """A model that takes each statement for a fact, and makes vectors; fails by chance, and wholly from one moment to
+    another.
 
     A call takes 0.4 seconds of the clock. away: from and until when, in epoch seconds.
     """
@@ -49,6 +66,7 @@ class Unsteady:
     model: str = ""
     identity: str = "unsteady"
     outcomes: Counter[str] = field(default_factory=Counter)
+    embedded: Counter[str] = field(default_factory=Counter)
 
     def is_away(self) -> bool:
         return self.away[0] <= self.clock.now.timestamp() < self.away[1]
@@ -64,7 +82,18 @@ class Unsteady:
         self.outcomes[kind or "ok"] += 1
         if kind:
             raise self._error(kind)
-        return Answer(json.dumps(_said(prompt, schema or {})), model="unsteady", done_reason="stop")
+        said = _said(prompt, schema or {})
+        spoken = said if isinstance(said, str) else json.dumps(said)
+        return Answer(spoken, model="unsteady", done_reason="stop")
+
+    def embed(self, texts: Sequence[str], deadline: float) -> Embedded:
+        self.clock.forward(seconds=0.1)
+        kind = self._failure()
+        self.embedded[kind or "ok"] += 1
+        if kind:
+            raise self._error(kind)
+        made = (random.Random(text) for text in texts)
+        return Embedded(tuple(array("f", (one.random() - 0.5 for _ in range(8))) for one in made))
 
     def _failure(self) -> str:
         if self.is_away():
@@ -84,6 +113,9 @@ class Unsteady:
 
 
 def _said(prompt: str, schema: Schema) -> object:
+    if not schema:
+        note = prompt.partition("<note>")[2].partition("</note>")[0]
+        return f"In which rack does {note.strip().splitlines()[0].partition(' stands')[0]} stand?"
     asked = schema.get("properties")
     keys = set(asked) if isinstance(asked, dict) else set()
     if "facts" in keys:
@@ -105,6 +137,9 @@ def _said(prompt: str, schema: Schema) -> object:
         return {"decisions": [{"fact": one, **new} for one in labels]}
     if "action" in keys:
         return new
+    if "per_memory" in keys:
+        numbers = {"score": 0.5, "confidence": 0.9, "memories_used": 0, "novel_context_count": 0}
+        return {**numbers, "reasoning": "nothing was used", "per_memory": []}
     return {
         "entity_type": "system",
         "results": [{"id": one, "aspect": "general", "kind": "attribute"} for one in labels],
@@ -129,7 +164,11 @@ def text(number: int) -> str:
 
 @dataclass(frozen=True)
 class Soaked:
-    """What a run came to. seconds: of the clock. away_calls: calls made while the provider was away."""
+    """What a run came to. seconds: of the clock. away_calls: calls made while the provider was away.
+
+    health: when all was done; later: after the days in which old rows went, with how many rows those were (`swept`),
+    and what did not agree between database and notes, then and before.
+    """
 
     status: PipelineStatus
     notes: list[str]
@@ -138,6 +177,12 @@ class Soaked:
     away_calls: int
     findings: list[str]
     most_attempts: int
+    health: HealthReport
+    later: HealthReport
+    swept: int
+    types: Counter[str]
+    hinted: int
+    embedded: float
 
 
 def soak(home: Path, count: int, *, seed: int = 1, workers: int = 2) -> Soaked:
@@ -146,46 +191,88 @@ def soak(home: Path, count: int, *, seed: int = 1, workers: int = 2) -> Soaked:
     clock, chance = Clock(), random.Random(seed)
     model = Unsteady(clock, chance)
     begin = clock.now.timestamp()
-    pipelines = [open_pipeline(home, model, clock, f"worker {number}") for number in range(workers)]
+    pipelines = [open_pipeline(home, model, clock, f"worker {number}", model) for number in range(workers)]
     try:
         for number in range(count // 2):
-            pipelines[0].ingest(text(number))
+            _hand_in(pipelines[0], number)
         # When about a quarter is read it goes away.
         model.away = (begin + count / 4 * 0.5, begin + count / 4 * 0.5 + OUTAGE_SECONDS)
-        handed, during = count // 2, 0
+        handed, during, quiet = count // 2, 0, 0.0
         for turn in range(400 * count + 100_000):
             pipeline = pipelines[turn % workers]
             was_away, calls = model.is_away(), sum(model.outcomes.values())
             if was_away and handed < count:
-                pipeline.ingest(text(handed))
+                _hand_in(pipeline, handed)
                 handed += 1
             ticked = pipeline.tick()
             during += (sum(model.outcomes.values()) - calls) * was_away
-            if not ticked.did_something:
-                if handed >= count and not was_away and not _open(pipeline):
-                    break
-                clock.forward(seconds=max(0.1, ticked.delay_ms / 1000 / workers))
+            if ticked.did_something:
+                quiet = 0.0
+                continue
+            if quiet > _QUIET_SECONDS and handed >= count and not was_away and not _open(pipeline):
+                break
+            rest = max(0.1, ticked.delay_ms / 1000 / workers)
+            clock.forward(seconds=rest)
+            quiet += rest
         else:
             raise AssertionError(f"not done: {pipelines[0].status()}")
-        pipelines[0].flush()
-        memory = pipelines[0].memory
-        memory.refresh()
-        from core.pipeline.writes.verify import drift
-
+        first = pipelines[0]
+        first.flush()
+        jobs = first.jobs(most=100_000)
+        made = first.embedding_coverage()
+        assert made is not None
+        share = (made.embedded_notes + made.embedded_chunks) / (made.notes + made.chunks)
+        status, health, findings = first.status(), first.diagnose(), _findings(first, clock)
+        hinted = sum(bool(first.hints(note.id).hints) for note in first.memory.snapshot.visible)
+        seconds = clock.now.timestamp() - begin
+        clock.forward(days=_LATER_DAYS)
+        first.tick()
+        # A clock that leapt is believed a day later.
+        clock.forward(days=1)
+        swept = 0
+        for _ in range(1_000):
+            ticks = [pipeline.tick() for pipeline in pipelines]
+            swept += sum(tick.swept for tick in ticks)
+            if not any(tick.did_something for tick in ticks):
+                break
+            clock.forward(seconds=1)
         return Soaked(
-            pipelines[0].status(),
-            [note.content for note in memory.snapshot.notes if not note.hidden],
+            status,
+            [note.content for note in first.memory.snapshot.visible],
             model.outcomes,
-            clock.now.timestamp() - begin,
+            seconds,
             during,
-            [finding.detail for finding in drift(memory, now=clock.ms + 120_000)],
-            max((job.attempts for job in pipelines[0].jobs(most=100_000)), default=0),
+            findings + _findings(first, clock),
+            max((job.attempts for job in jobs), default=0),
+            health,
+            first.diagnose(),
+            swept,
+            Counter(job.type for job in jobs),
+            hinted,
+            share,
         )
     finally:
         for pipeline in pipelines:
             pipeline.close()
 
 
+def _hand_in(pipeline: Pipeline, number: int) -> None:
+    """The text of a number, now and then with what else agents and people hand in."""
+    pipeline.ingest(text(number))
+    if number % _SESSION_EVERY == 0:
+        pipeline.end_session(f"session {number}", conversation=f"It was about entry {number}, and no more.")
+    if number % _DOCUMENT_EVERY == 0:
+        pipeline.add_document("text", data=f"Report {number}.\n\nAll racks were counted once more.".encode())
+
+
+def _findings(pipeline: Pipeline, clock: Clock) -> list[str]:
+    """What does not agree between database and notes."""
+    from core.pipeline.writes.verify import drift
+
+    pipeline.memory.refresh()
+    return [finding.detail for finding in drift(pipeline.memory, now=clock.ms + 120_000)]
+
+
 def _open(pipeline: Pipeline) -> bool:
     jobs = pipeline.database.reading.jobs.counts()
-    return any(jobs.get(status) for status in ("pending", "leased", "held"))  # type: ignore[call-overload]
+    return any(jobs.get(status) for status in ("pending", "leased", "held"))

@@ -7,6 +7,8 @@ from textual.css.model import RuleSet
 from textual.css.stylesheet import CSSLocation, Stylesheet
 
 _parsed: dict[tuple[object, ...], list[RuleSet]] = {}
+# Colours and other variables as last given to a stylesheet, which replaces and never changes them, and their values.
+_variables: tuple[dict[str, str], frozenset[tuple[str, str]]] = ({}, frozenset())
 _parse_rules = Stylesheet._parse_rules
 
 
@@ -23,7 +25,10 @@ def _parsed_once(
     tie_breaker: int = 0,
     scope: str = "",
 ) -> list[RuleSet]:
-    key = (css, read_from, is_default_rules, tie_breaker, scope, frozenset(sheet._variables.items()))
+    global _variables
+    if sheet._variables is not _variables[0]:
+        _variables = sheet._variables, frozenset(sheet._variables.items())
+    key = (css, read_from, is_default_rules, tie_breaker, scope, _variables[1])
     if key not in _parsed:
         _parsed[key] = _parse_rules(sheet, css, read_from, is_default_rules, tie_breaker, scope)
     return _parsed[key]

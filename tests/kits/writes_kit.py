@@ -72,7 +72,7 @@ class Writes:
         self.memory = Memory.open(home, author=Author("pipeline"))
         self.database = Database.open(home)
         self.now = NOW
-        self._handed = 0
+        self._handed = self._decided = 0
 
     def __enter__(self) -> Self:
         return self
@@ -140,7 +140,9 @@ class Writes:
 
     def refuse(self, *ids: str) -> int:
         self.now += 1_000
-        return accept.refuse(self.database, ids, by="person", now=self.now)
+        self._decided += 1
+        entry = f"{self._decided:08x}"
+        return len(accept.refuse(self.database, ids, by="person", now=self.now, entry_id=entry))
 
     def proposals(self, *, all: bool = True) -> tuple[StoredProposal, ...]:
         """The newest first."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from kits.synced import own_git
 
 from core.pipeline.service import Pipeline
 from nuggets_tui.cli import ENTRIES, program
@@ -93,6 +94,7 @@ def _shape_of(command: str) -> str:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    own_git(tmp_path, monkeypatch)
     return tmp_path / "memory"
 
 
@@ -145,6 +147,12 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "searches keep", run("searches", "keep", "s", "deploy", "--must-find", page["id"], "--within", "3")
     yield "searches", run("searches")
     yield "searches drop", run("searches", "drop", "s")
+    yield "accept", run("accept")
+    for words in ("sync init --dry-run", "sync init", "sync", "sync status", "sync off"):
+        yield words.removesuffix(" --dry-run"), run(*words.split())
+    for words in ("team init", "team", "team index"):
+        yield words, run(*words.split())
+    yield "share", run("share", page["id"], "--dry-run")
     yield "undo", run("undo")
     yield "redo", run("redo")
     yield "reflect", run("reflect", "--dry-run")
@@ -156,6 +164,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "ingest", text
     yield "pipeline text", run("pipeline", "text", text["id"])
     yield "note origin", run("note", "origin", page["id"])
+    yield "note hints", run("note", "hints", page["id"])
     (document,) = run("document", "add", "-")
     _index()
     yield "document add", [document]
@@ -168,6 +177,13 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     for command in ("pipeline", "pipeline status", "pipeline jobs", "pipeline proposals", "pipeline pause"):
         yield command, run(*command.split())
     yield "pipeline resume", run("pipeline", "resume")
+    yield "pipeline remove", run("pipeline", "remove", text["id"])
+    yield "pipeline restore", run("pipeline", "restore", text["id"])
+    yield "pipeline sweep", run("pipeline", "sweep", "--dry-run")
+    yield "pipeline health", run("pipeline", "health")
+    named = ("pipeline", "maintain", "--action", "checkFtsConsistency")
+    yield "pipeline maintain", run(*named, "--dry-run")
+    yield "pipeline maintain", run(*named)
     yield "session start", run("session", "start")
     yield "session prompt", run("session", "prompt", "Fix the tests")
     yield "session checkpoint", run("session", "checkpoint", "Fixed. Open: docs.")
@@ -178,6 +194,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "session recover", run("session", "recover", "--session", "unknown")
     yield "session", run("session")
     yield "session list", run("session", "list")
+    yield "session show", run("session", "show")
     yield "note merge", run("note", "merge", page["id"], other["id"])
     yield "note delete", run("note", "delete", page["id"], "--yes")
     yield "forget", run("forget", "web", "port")

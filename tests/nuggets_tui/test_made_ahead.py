@@ -104,6 +104,7 @@ def test_undisturbed_it_counts_what_waits(home: Path) -> None:
     assert [fact.hits for fact in memory.snapshot.by_name["web"].facts if fact.key == "port"] == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files_alone", [False, True])
 def test_a_memory_removed_before_any_step_stays_removed(
     home: Path, tmp_path: Path, files_alone: bool

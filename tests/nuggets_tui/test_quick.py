@@ -77,6 +77,7 @@ def _same(home: Path, query: str, nugget: str | None, monkeypatch: pytest.Monkey
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25))
 @given(web=_FACTS, db=_FACTS, spelt=st.lists(_KEYS, max_size=3))
 def test_a_quick_answer_is_what_a_recall_of_the_memory_gives(

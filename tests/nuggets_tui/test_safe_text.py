@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +15,7 @@ from kits.hostile import HOSTILE
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+import nuggets_tui
 from nuggets_tui.safe_text import content, cut, fit, plain, safe_block, safe_content, safe_line
 
 MEGABYTE = "wide 語 and [/x] " * 70_000
@@ -161,3 +164,15 @@ def test_the_command_line_gets_it_without_textual() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_nothing_is_typed_into_a_field_that_draws_it_raw() -> None:
+    raw = [
+        (path.name, node.lineno)
+        for path in Path(nuggets_tui.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("Input", "TextArea")
+    ]
+    assert raw == []

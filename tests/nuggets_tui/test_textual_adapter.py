@@ -9,15 +9,18 @@ from pathlib import Path
 from weakref import ref
 
 import pytest
+from rich.segment import Segment
 from textual.app import App
+from textual.cache import FIFOCache
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import Static
 
-from nuggets_tui.textual_adapter import NAMES, any_terminal, let_go_of_closed_widgets
+from nuggets_tui.textual_adapter import NAMES, any_terminal, let_go_of_closed_widgets, make_caches_late
 
 FRONTS = Path(__file__).parents[2] / "nuggets_tui"
-# Textual's, and those of textual-serve, from which it inherits.
-ADAPTERS = {"textual_adapter.py", "behind.py"}
+# Textual's, its list of a field, and those of textual-serve; the last two inherit.
+ADAPTERS = {"textual_adapter.py", "value_list.py", "behind.py"}
 # Of the standard library: `os._exit`, and `_asdict` of a named tuple.
 STANDARD = {"_exit", "_asdict"}
 
@@ -83,3 +86,24 @@ async def test_what_a_closed_widget_drew_is_let_go() -> None:
         await pilot.pause()
         gc.collect()
         assert drawn() is None
+
+
+def test_a_line_has_no_cache_until_it_is_used_and_then_remembers() -> None:
+    make_caches_late()
+    line = Strip([Segment("some text")])
+
+    def caches() -> list[object]:
+        return [held for held in gc.get_referents(line) if isinstance(held, FIFOCache)]
+
+    assert caches() == []
+    cut, other = line.crop(0, 4), line.crop(5, 9)
+    assert (cut.text, other.text) == ("some", "text")
+    assert line.crop(0, 4) is cut
+    assert len(caches()) == 1
+    parts = line.divide([4, 9])
+    assert [part.text for part in parts] == ["some", " text"]
+    assert line.divide([4, 9])[0] is parts[0]
+    assert len(caches()) == 2
+    assert line.adjust_cell_length(12).text == "some text   "
+    with pytest.raises(AttributeError, match="no_such_name"):
+        line.no_such_name  # noqa: B018

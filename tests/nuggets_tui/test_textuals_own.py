@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import WIDE, assert_harmless, opened, small_memory
+from kits.frames import every_frame
 from kits.hostile import HOSTILE
 from textual import events
 from textual.widgets import Input, Static
@@ -13,6 +14,7 @@ from textual.widgets import Input, Static
 from nuggets_tui.palette import Palette
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.themes import ThemesScreen
 from nuggets_tui.widgets.row_list import RowList
 
 pytestmark = pytest.mark.slow
@@ -83,3 +85,35 @@ async def test_a_key_for_a_dialog_that_is_not_made_yet_does_nothing(tmp_path: Pa
         half_made.action_switch = lambda: half_made.query_one("#lines")  # type: ignore[attr-defined]
         assert await app.app.run_action("switch", half_made) is False
         assert app.app.is_running
+
+
+async def test_a_key_that_comes_before_its_dialog_is_made_is_obeyed_once_it_is(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as driver:
+        theme = driver.app.theme
+        dialog = ThemesScreen()
+        driver.app.push_screen(dialog)
+        assert not dialog.is_mounted
+        assert await driver.app.run_action("close", dialog)
+        assert driver.app.screen is dialog
+        await driver.back_on_main()
+        assert driver.app.theme == theme
+
+
+async def test_dialogs_over_each_other_are_drawn_wherever_the_mouse_is(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory", WIDE) as driver:
+        with every_frame(driver.app):
+            lowest, middle, highest = HelpScreen(), HelpScreen(), HelpScreen()
+            for dialog in (lowest, middle, highest):
+                await driver.app.push_screen(dialog)
+                await driver.pilot.pause()
+            # What the mouse asks the dialog that was under it a moment ago.
+            lowest.refresh()
+            lowest.get_style_at(0, 0)
+            await driver.app.pop_screen()
+            await driver.pilot.pause()
+            lowest.refresh()
+            middle.refresh()
+            await driver.pilot.pause()
+        assert driver.app._exception is None

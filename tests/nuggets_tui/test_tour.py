@@ -100,6 +100,7 @@ async def test_the_tour_is_offered_once_and_kept_outside_the_memory(tmp_path: Pa
         assert tour(app) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "key", ["escape", "j", "slash", "n", "u", "T", "question_mark", "ctrl+p", "tab", "1"]
 )

@@ -86,7 +86,7 @@ def test_a_program_that_ends_the_app_leaves_a_terminal_as_it_was(home: Path) -> 
 def test_a_terminal_that_calls_itself_dumb_is_not_drawn_for_ever(home: Path) -> None:
     terminal = Terminal(home, (100, 30), from_scratch=True, TERM="dumb")
     terminal.until("Auth middleware")
-    terminal.until("within 1 link")
+    terminal.until("no room for 1 note")
     end = time.monotonic() + _PATIENCE
     while terminal.read(1.0):
         assert time.monotonic() < end, "drawn on and on"

@@ -31,7 +31,7 @@ SEED = int(os.environ.get("NUGGETS_WALK_SEED", "1"))
 # The clipboard is written by the copy command, as base64: nothing in it can be obeyed.
 _CLIPBOARD = re.compile(rb"\x1b\]52;c;[A-Za-z0-9+/=]*\x07")
 
-pytestmark = [pytest.mark.terminal, pytest.mark.timeout(240 + SECONDS), pytest.mark.slow]
+pytestmark = [pytest.mark.terminal, pytest.mark.timeout(400 + SECONDS), pytest.mark.slow]
 
 
 def demo_memory(home: Path) -> None:
@@ -117,5 +117,5 @@ def test_a_random_walk_crashes_nothing_and_loses_nothing(
     if not change_set.empty:
         memory.apply(change_set)
     after = contents(Memory.open(home).snapshot)
-    lost = {key for key, value in before.items() if after.get(key) != value}
+    lost = {key: (value, after.get(key)) for key, value in before.items() if after.get(key) != value}
     assert not lost or final, (lost, trail)

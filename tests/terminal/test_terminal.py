@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from kits import pseudo_terminal
 from kits.app_kit import small_memory
 from kits.former_keys import set_former_keys
 from kits.memory_files import tree
@@ -106,6 +107,7 @@ def test_without_many_colours_the_cursor_and_the_pane_in_use_are_still_seen(
     terminal.until("words█")
     terminal.press("w")
     terminal.until('"tokn" read as')
+    terminal.until("vector")
     assert re.search(r"vector +0\.\d+ +█", terminal.text)
     terminal.press("\x1b")
     assert terminal.leave() == 0
@@ -153,3 +155,17 @@ def test_what_is_typed_before_the_app_is_there_is_obeyed_as_a_whole(tmp_path: Pa
     assert "auth" in terminal.text.splitlines()[2]
     terminal.press("\x1b")
     assert terminal.leave() == 0
+
+
+def test_a_program_that_gave_its_terminal_back_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        pseudo_terminal,
+        "_RUN",
+        "import os, time; [os.close(n) for n in range(3)]; time.sleep(0.3); os._exit(7)",
+    )
+    terminal = Terminal(tmp_path)
+    while terminal.read(30.0):
+        pass
+    assert terminal.ending == "exit code 7, signal None"

@@ -416,6 +416,7 @@ def test_a_backup_of_what_was_replaced_is_kept(home: Path, connections: Connecti
     assert 1 <= len(connections.backups_of(home / ".claude.json")) <= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_at", [1, 2, 3])
 @pytest.mark.parametrize("then", ["install", "remove"])
 def test_after_a_kill_between_two_files_it_can_be_finished_and_taken_back(

@@ -14,7 +14,7 @@ from kits.laws import examples
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.search import SearchIndex, batch_reader
+from core.search import SearchIndex, batch_reader, state
 from core.search.batch_reader import read_all
 from core.search.documents import Reader
 from core.search.state import Segment
@@ -107,3 +107,17 @@ def test_reading_at_once_takes_a_fraction_of_the_steps() -> None:
     read_all(Reader(), notes[:1])
     one_by_one = steps_of(lambda: [Reader().read(note) for note in notes])
     assert steps_of(lambda: read_all(Reader(), notes)) * 5 < one_by_one
+
+
+@settings(max_examples=examples(60))
+@given(_NOTES, st.integers(1, 9))
+def test_in_how_many_notes_a_stem_stands_is_counted_alike_in_blocks_of_any_size(
+    notes: list[Note], block: int
+) -> None:
+    reader = Reader()
+    segment = read_all(reader, notes)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(state, "_BLOCK", block)
+        found = segment.document_counts(len(reader.stems)).tolist()
+    held = [set(segment.stems[segment.places_of(row)].tolist()) for row in range(len(segment))]
+    assert found == [sum(stem in one for one in held) for stem in range(len(reader.stems))]

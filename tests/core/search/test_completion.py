@@ -61,7 +61,13 @@ def test_fields_are_offered_for_the_beginning_of_a_word() -> None:
         ("nugget:w", ["nugget:web"]),
         ("scope:", ["scope:user", "scope:project", "scope:self", "scope:shared", "scope:session"]),
         ("type:p", ["type:preference", "type:project"]),
-        ("is:", ["is:hidden", "is:pinned", "is:new", "is:fact", "is:note", "is:secret"]),
+        (
+            "is:",
+            [
+                "is:hidden", "is:pinned", "is:new", "is:fact", "is:note", "is:secret", "is:document",
+                "is:unaccepted",
+            ],
+        ),
         ("has:l", ["has:links"]),
         ("subject:login", ['subject:"the login flow"']),
         ('subject:"the lo', ['subject:"the login flow"']),

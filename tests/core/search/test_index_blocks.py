@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from math import inf, isfinite, nan
+from struct import calcsize, pack
 
 import pytest
 from hypothesis import given, settings
@@ -109,9 +111,26 @@ def test_blocks_that_were_tampered_with_are_no_index_or_a_sound_one(data: st.Dat
     index = SearchIndex()
     if index.restore(blocks, Snapshot(notes=notes)):
         for query in QUERIES:
-            index.search(query)
+            assert all(isfinite(hit.score) and isfinite(hit.breakdown.blend) for hit in index.search(query))
     else:
         assert index.search("kettle") == ()
+
+
+@pytest.mark.parametrize("value", [nan, inf, -1.0, 1e30, 1e-30])
+@pytest.mark.parametrize("name", ["sizes", "lengths", "shares", "pair_shares"])
+def test_an_index_with_numbers_that_no_note_can_have_is_none_or_gives_finite_scores(
+    name: str, value: float
+) -> None:
+    notes = tuple(note(number, TEXTS[number % len(TEXTS)]) for number in range(20))
+    blocks = {key: bytes(block) for key, block in fresh(notes).blocks().items()}
+    kind = "<d" if name in ("sizes", "lengths") else "<f"
+    blocks[name] = pack(kind, value) + blocks[name][calcsize(kind) :]
+    index = SearchIndex()
+    if not index.restore(blocks, Snapshot(notes=notes)):
+        return
+    assert value == 1e-30
+    for query in QUERIES:
+        assert all(isfinite(hit.score) for hit in index.search(query))
 
 
 @pytest.mark.parametrize(

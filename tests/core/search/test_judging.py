@@ -53,6 +53,7 @@ def test_most_right_first_hits_are_found_and_few_foreign_questions_are() -> None
     assert sum(one.foreign_found for one in outcomes) <= 0.04 * sum(len(one.foreign) for one in memories)
 
 
+@pytest.mark.slow
 def test_on_a_memory_that_fitted_nothing_right_first_hits_are_found_and_foreign_questions_are_not() -> None:
     (held_out,) = languages_set().collections
     foreign = [text for one in written() if one.about != {"software"} for text, _ in one.asked]
@@ -88,6 +89,7 @@ def recalled(data: DataSet) -> tuple[list[bool], list[bool], list[bool]]:
     return first, right, foreign
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [own_set, unanswered_set])
 def test_recall_answers_few_questions_that_the_memory_does_not_and_most_that_it_does(
     data: Callable[[], DataSet],

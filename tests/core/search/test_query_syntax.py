@@ -267,7 +267,10 @@ def test_new_is_what_changed_since_the_last_visit_or_within_a_day() -> None:
         ("updated:soon", "not a time such as <30d or >2026-01-01"),
         ("updated:2026-02-30", "not a time such as <30d or >2026-01-01"),
         ("updated:<99999999y", "not a time such as <30d or >2026-01-01"),
-        ("is:open", "known values are hidden, pinned, new, fact, note, secret"),
+        (
+            "is:open",
+            "known values are hidden, pinned, new, fact, note, secret, document, mine, team, unaccepted",
+        ),
         ("has:wings", "known values are links, tags, recalls"),
         ("scope:wide", "known values are self, user, shared, project, session"),
         ('title:"jwt', "the quote is not closed"),

@@ -31,6 +31,10 @@ class Shelf:
     def rows(self) -> Shelf:
         return self
 
+    @property
+    def listed(self) -> Collection[bytes]:
+        return self.numbers.keys()
+
     def append(self, digests: Sequence[bytes], rows: bytes) -> bool:
         if self.full:
             return False

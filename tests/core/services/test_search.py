@@ -14,6 +14,7 @@ from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.services.search import SearchService
 from core.settings import SearchSettings
+from core.storage.cache.rows import Numbers
 
 pytestmark = pytest.mark.slow
 
@@ -95,6 +96,55 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, cache: Path, damage: str) -
     assert len(again.search(snapshot, "kettle", 500, None)) == COUNT // len(TEXTS)
     if damage != "folder":
         assert service(tmp_path).index(snapshot).read_anew == 0
+
+
+def _rows(cache: Path) -> Path:
+    return next(path for path in files(cache) if path.suffix == ".rows")
+
+
+def test_a_damaged_vector_is_never_used_and_made_anew_once_a_search_wants_it(
+    tmp_path: Path, cache: Path
+) -> None:
+    snapshot = snapshot_of()
+    service(tmp_path).prepare(snapshot)
+    rows = _rows(cache)
+    rows.write_bytes(bytes(len(rows.read_bytes())))
+    again = service(tmp_path)
+    assert again.prepare(snapshot) == 0
+    found = again.search(snapshot, "title 8", 1, None)[0]
+    assert not found.breakdown.measured
+    assert again.prepare(snapshot) > 0
+    assert again.search(snapshot, "title 8", 1, None)[0].breakdown.measured
+
+
+def test_vectors_that_were_cut_off_are_made_anew_at_once(tmp_path: Path, cache: Path) -> None:
+    snapshot = snapshot_of()
+    service(tmp_path).prepare(snapshot)
+    rows = _rows(cache)
+    rows.write_bytes(rows.read_bytes()[: rows.stat().st_size // 3])
+    again = service(tmp_path)
+    assert COUNT // 2 < again.prepare(snapshot) < COUNT
+    assert all(hit.breakdown.measured for hit in again.search(snapshot, "kettle", 50, None))
+
+
+def test_a_start_reads_no_vector_that_it_finds_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshot = snapshot_of()
+    service(tmp_path).prepare(snapshot)
+    read: list[bytes] = []
+    plain = Numbers.__getitem__
+
+    def counted(self: Numbers, digest: bytes) -> int:
+        read.append(digest)
+        return plain(self, digest)
+
+    monkeypatch.setattr(Numbers, "__getitem__", counted)
+    again = service(tmp_path)
+    assert again.prepare(snapshot) == 0
+    assert read == []
+    again.search(snapshot, "kettle", 5, None)
+    assert read
 
 
 def test_vectors_of_another_dimension_are_not_taken(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from kits.made_databases import make_databases
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 
@@ -15,3 +16,8 @@ def home(tmp_path: Path) -> Path:
     write_graph(folder, [note_object(number) for number in (1, 2, 3)])
     write_nugget(folder, "memory", [fact_object("user:a")])
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _databases_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_databases(monkeypatch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from kits.drafts import make_note
 
 from core.model.change import PERSON, PROGRAM, ChangeSet, FactChange, NoteChange
@@ -120,3 +121,20 @@ def test_a_fact_that_a_program_never_had_is_none_that_it_removed() -> None:
     baseline, now = _with_facts(own="theirs", a="a", b="b", k="second"), _with_facts(own="theirs")
     lost = find_lost_updates(baseline, now, differences(baseline, now), history, lambda item: SAVED_NS, {})
     assert lost == {("fact", "memory", key): None for key in ("a", "b", "k")}
+
+
+@pytest.mark.parametrize(("by_us", "removed"), [(True, True), (False, False)])
+def test_a_note_that_comes_back_is_removed_once_more_only_where_we_removed_it(
+    by_us: bool, removed: bool
+) -> None:
+    gone, ours, other = make_note(1), make_note(2, content="Before."), make_note(3)
+    edited = replace(ours, content="Ours.")
+    # An old copy: it has the note that was removed, and not the edit that we made after that.
+    baseline, now = Snapshot(notes=(edited, other)), Snapshot(notes=(gone, ours, other))
+    history = [
+        _past(_changed(ours, edited, ours=True), Origin.MADE, 1.0),
+        _past(_changed(gone, None, ours=by_us), Origin.MADE if by_us else Origin.OUTSIDE, 2.0),
+    ]
+    lost = find_lost_updates(baseline, now, differences(baseline, now), history, lambda item: SAVED_NS, {})
+    assert lost[("note", ours.id)] == ours
+    assert (("note", gone.id) in lost) is removed

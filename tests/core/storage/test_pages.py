@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -728,3 +729,18 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
     done.undo(done.log()[1].change_set)
     done.undo(done.log()[1].change_set)
     assert all(not path.name.endswith(".tmp") for path in folder.iterdir())
+
+
+def test_a_folder_that_only_says_it_is_a_home_of_pages_leads_to_no_other_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    Memory.open(folder)
+    before = tree(folder)
+    planted = tmp_path / "clone" / "pages"
+    shutil.copytree(home_of(folder), planted)
+    (planted / "pages-owed.json").write_text(json.dumps({"owed": {"billing.md": "taken over"}}))
+    assert folder_of(planted) == planted
+    memory = Memory.open(planted)
+    memory.change("all", lambda draft: edit_note(draft, memory.snapshot.notes[0].id, content="changed"))
+    memory.change("new", lambda draft: create_note(draft, "app", "Of the clone", "Text"))
+    assert tree(folder) == before

@@ -335,6 +335,29 @@ def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path)
     assert Memory.open(home)._store.reconciled
 
 
+@pytest.mark.parametrize("change", ["tag", "hide", "count"])
+def test_a_change_while_a_program_saves_all_along_keeps_the_white_space_that_it_squeezed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    memory = Memory.open(home)
+    code = "make ship      # builds\nmake watch     # looks"
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content=code))
+    graph = read_graph(home)
+    graph["notes"].append(note_object(9))
+    never_quiet(monkeypatch)
+    save_stale(home, graph)
+    assert content_of(home) != code
+    if change == "count":
+        assert memory.recall("make ship builds", session="other").note_id == ONE
+    elif change == "hide":
+        memory.change("hide", lambda draft: hide_note(draft, ONE))
+    else:
+        memory.change("tag", lambda draft: edit_note(draft, ONE, tags=["ops"]))
+    assert content_of(home) == code
+    assert "note-memory-00000009" in notes_of(home)
+    assert Memory.open(home).snapshot.by_id[ONE].content == code
+
+
 def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -> None:
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object("plain", "value"), fact_object("user:b", "other")])

@@ -28,6 +28,10 @@ def test_a_file_is_added_indexed_by_the_daemon_found_removed_and_back(nuggets: A
     assert (added["outcome"], added["status"], added["source"]) == ("new", "queued", str(path))
     assert nuggets.json("document", "add", str(path))[0]["outcome"] == "known"
     assert "queued" in nuggets.ok("document")
+    early = nuggets("document", "search", "quetzal")
+    assert (early.exit_code, early.stdout.splitlines()[1]) == (
+        1, "1 document is not searchable yet: nuggets document",
+    )  # fmt: skip
     assert "1 document indexed" in nuggets("daemon", "--once").stderr
     assert "searchable, 1 chunk" in nuggets.ok("document", "list")
     (hit,) = nuggets.json("document", "search", "quetzal")

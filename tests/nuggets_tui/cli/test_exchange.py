@@ -101,6 +101,33 @@ def test_a_warning_tells_of_imported_credentials(nuggets: Any, tmp_path: Path) -
     assert "nuggets secrets" in nuggets("import", "AGENTS.md").stderr
 
 
+def test_what_is_imported_is_warned_of_in_the_form_in_which_remember_warns(
+    nuggets: Any, tmp_path: Path
+) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    nuggets("remember", "home", "token", token)
+    told = nuggets("remember", "home", "other token", token).stderr
+    (noted,) = [note["id"] for note in nuggets.notes() if note["title"] == "other token"]
+    (tmp_path / "one.md").write_text(f"- the token is {token}\n")
+    (tmp_path / "many.md").write_text("".join(f"- token {one} is {token}\n" for one in range(7)))
+    said = nuggets("import", "one.md", "--format", "agents").stderr
+    known = {note["id"] for note in nuggets.notes()}
+    (new,) = [
+        note["id"]
+        for note in nuggets.notes()
+        if token in note["content"] and note["id"] not in (noted,) and not note["id"].startswith("fact-")
+    ]
+    assert said == told.replace("this fact", "this note").replace(noted, new)
+    document = json.loads(nuggets("import", "many.md", "--format", "agents", "--json").stdout)
+    assert len(document["warnings"]) == 7
+    assert {one["code"] for one in document["warnings"]} == {"credential"}
+    assert not {one["id"] for one in document["warnings"]} & known
+    (tmp_path / "more.md").write_text("".join(f"- token {one} was {token}\n" for one in range(7)))
+    lines = nuggets("import", "more.md", "--format", "agents").stderr.splitlines()
+    assert len(lines) == 6
+    assert lines[-1] == "warning: 2 more like these; nuggets secrets lists credentials"
+
+
 def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_path: Path) -> None:
     nuggets.ok("import", AGENTS)
     nuggets.ok("remember", "memory", "editor", "Helix")

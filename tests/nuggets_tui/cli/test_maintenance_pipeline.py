@@ -43,3 +43,16 @@ def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(nuggets: Any, dat
     assert "Repaired 1 finding." in nuggets.ok("verify", "--repair", "--yes")
     assert status_of(database, added.fact) == "retracted"
     assert nuggets.json("verify") == {"ok": True, "findings": []}
+
+
+@pytest.mark.slow
+def test_a_note_that_was_hidden_or_shown_by_hand_is_no_fault_and_the_pipeline_follows(
+    nuggets: Any, database: Database
+) -> None:
+    added = learned(database, "Deploys run on Friday.")
+    nuggets.json("verify", "--repair")
+    for done, status in (("hide", "retracted"), ("unhide", "active")):
+        nuggets.ok("note", done, added.note)
+        assert nuggets.json("verify") == {"ok": True, "findings": []}
+        nuggets("daemon", "--once")
+        assert status_of(database, added.fact) == status

@@ -168,17 +168,17 @@ def test_names_that_mean_nothing_are_told_in_one_form_wherever_they_stand(nugget
     nuggets.home.mkdir(parents=True, exist_ok=True)
     (nuggets.home / "settings.toml").write_text(
         'theme = "nord"\n"a.b" = 1\n[backup]\n[promotion]\nthreshhold = 2\n[pipeline.worker]\nmaxRetrys = 2\n'
-        "[pipeline.reranker]\nenabled = true\n",
+        "[pipeline.telemetry]\nretention_days = 3\n",
         encoding="utf-8",
     )
     warnings = [warning.rpartition("settings.toml: ")[2] for warning in nuggets.json("status")["warnings"]]
     assert sorted(warnings) == [
         "a.b: no such setting",
         "backup: no such setting (did you mean backups?)",
+        "pipeline.telemetry.retention_days is reserved: it is accepted and does nothing",
+        "pipeline.worker.maxRetrys: no such setting (did you mean pipeline.worker.max_retries?)",
         "promotion.threshhold: no such setting (did you mean promotion.threshold?)",
-        "reranker.enabled has no effect yet",
         "theme: no such setting (did you mean app.theme?)",
-        "worker.maxRetrys: no such setting (did you mean worker.max_retries?)",
     ]
 
 
@@ -187,8 +187,8 @@ def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: An
     settings = nuggets.home / "settings.toml"
     settings.write_text("[pipeline]\nshadowMod = true\n[pipeline.worker]\npollMs = 5\n", encoding="utf-8")
     warnings = "\n".join(nuggets.json("status")["warnings"])
-    assert "shadowMod: no such setting (did you mean shadow_mode?)" in warnings
-    assert "worker.poll_ms: 5 is out of range (from 100 to 60000); 100 is used" in warnings
+    assert ": pipeline.shadowMod: no such setting (did you mean pipeline.shadow_mode?)" in warnings
+    assert ": pipeline.worker.poll_ms: 5 is out of range (from 100 to 60000); 100 is used" in warnings
     assert warnings.count("no such setting") == 1
     settings.write_text("[pipeline", encoding="utf-8")
     assert len(nuggets.json("status")["warnings"]) == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.hostile import HOSTILE, RAW
+from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 from kits.writes_kit import decision, fact, found, parrot
@@ -37,6 +39,10 @@ Worked = Callable[..., None]
 
 def contents(nuggets: Any) -> list[str]:
     return [note["content"] for note in nuggets.notes()] if nuggets.graph.exists() else []
+
+
+def shown(nuggets: Any) -> list[str]:
+    return [note["content"] for note in nuggets.notes() if not note.get("archivedAt")]
 
 
 def test_where_nothing_was_handed_in_it_says_how_to_start_and_makes_nothing(nuggets: Any) -> None:
@@ -73,7 +79,9 @@ def test_a_job_is_listed_with_why_it_failed_and_is_tried_again(nuggets: Any, wor
     (job,) = nuggets.json("pipeline", "jobs", "--status", "dead")
     assert (job["errorClass"], job["attempts"], job["maxAttempts"]) == ("bad_request", 1, 3)
     assert "Ollama HTTP 400: bad" in nuggets.ok("pipeline", "jobs")
-    assert nuggets.ok("pipeline", "status").startswith("stuck  ")
+    told = nuggets.ok("pipeline", "status")
+    assert told.startswith("stuck  ")
+    assert "why: nuggets pipeline jobs --status dead; try again: nuggets pipeline retry ID" in told
     assert nuggets.json("pipeline", "retry", str(job["id"])) == {"retried": 1}
     assert [one["status"] for one in nuggets.json("pipeline", "jobs")] == ["pending"]
     assert "no such job" in nuggets.fails("pipeline", "retry", "999", code=1)
@@ -117,20 +125,44 @@ def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before
 def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worked: Worked) -> None:
     worked(FIRST, settings="shadowMode = true")
     (one,) = nuggets.json("pipeline", "proposals")
-    assert nuggets.json("pipeline", "refuse", one["id"]) == {"refused": 1}
+    assert nuggets.json("pipeline", "refuse", one["id"])["refused"] == 1
     assert nuggets.json("pipeline", "proposals") == []
     (settled,) = nuggets.json("pipeline", "proposals", "--all")
     assert (settled["status"], settled["resolvedBy"]) == ("rejected", "agent:command line")
-    assert nuggets.json("pipeline", "refuse", one["id"], code=1) == {"refused": 0}
+    assert nuggets.json("pipeline", "refuse", one["id"], code=1) == {"refused": 0, "changeSet": None}
     assert "1 proposal already decided" in nuggets("pipeline", "refuse", one["id"]).stderr
     unknown = nuggets("pipeline", "refuse", "nothing-like-it")
     assert unknown.exit_code == 1
     assert "nothing-like-it: no such proposal" in unknown.stderr
     assert "already decided" not in unknown.stderr
     assert contents(nuggets) == []
+    # Sentences that name what was refused end for themselves.
+    assert one["content"].endswith(".")
+    assert nuggets.json("log")[0]["reason"] == f"refused: {one['content'][:-1]}"
 
 
 @pytest.mark.slow
+def test_a_refusal_is_undone_and_redone_by_the_next_commands_and_stands_in_the_log(
+    nuggets: Any, worked: Worked
+) -> None:
+    worked(FIRST, SECOND, settings="shadowMode = true")
+    ids = [one["id"] for one in nuggets.json("pipeline", "proposals")]
+    done = nuggets.json("pipeline", "refuse", *ids)
+    assert done["refused"] == 2
+    [entry] = nuggets.json("log")
+    assert (entry["id"], entry["kind"], entry["changes"]) == (done["changeSet"], "decision", [])
+    assert nuggets.json("log", "--kind", "decision") == [entry]
+    assert "decided: refused 2 proposals" in nuggets.ok("log")
+    assert "Undid: refused 2 proposals" in nuggets.ok("undo")
+    assert len(nuggets.json("pipeline", "proposals")) == 2
+    assert "Redid: refused 2 proposals" in nuggets.ok("redo")
+    assert nuggets.json("pipeline", "proposals") == []
+    assert f"nuggets redo {entry['id']}" in nuggets.ok("undo", entry["id"])
+    assert "already undone" in nuggets.fails("undo", entry["id"])
+    assert len(nuggets.json("pipeline", "proposals")) == 2
+    assert nuggets.fails("undo", code=1)
+
+
 def test_a_pause_holds_for_every_process_until_it_ends(nuggets: Any, worked: Worked) -> None:
     worked()
     assert nuggets.json("pipeline", "pause", "--wait", "0") == {"running": []}
@@ -141,6 +173,7 @@ def test_a_pause_holds_for_every_process_until_it_ends(nuggets: Any, worked: Wor
     assert nuggets.json("pipeline", "resume") == {"resumed": False}
     worked()
     assert contents(nuggets) == [FIRST]
+    assert nuggets.ok("pipeline", "pause", "--wait", "0") == "Paused.  nuggets pipeline resume\n"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +206,7 @@ def test_proposals_are_named_by_the_beginning_of_their_id_or_by_their_text(
     assert "give more of the id" in nuggets.fails("pipeline", "accept", "proposal-", code=2)
     length = next(n for n in range(1, 17) if len({each[9 : 9 + n] for each in (one, two, three)}) == 3)
     assert nuggets.json("pipeline", "accept", one[: 9 + length])["written"] == [one]
-    assert nuggets.json("pipeline", "refuse", two[9 : 9 + length]) == {"refused": 1}
+    assert nuggets.json("pipeline", "refuse", two[9 : 9 + length])["refused"] == 1
     (left,) = nuggets.json("pipeline", "proposals")
     assert nuggets.json("pipeline", "accept", left["content"], left["id"])["written"] == [three]
     assert nuggets.json("pipeline", "proposals") == []
@@ -246,8 +279,27 @@ def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any
     assert nuggets.json("verify")["findings"] == []
 
 
+def test_accepting_all_above_a_confidence_says_which_changes_it_leaves_and_how_to_take_them(
+    nuggets: Any, changed: str
+) -> None:
+    for asked in (["--dry-run"], []):
+        told = nuggets.ok("pipeline", "accept", "--above", "0", *asked)
+        assert "1 change of a note waits for you, old and new: nuggets pipeline proposals" in told
+        assert f"nuggets pipeline accept {changed}" in told
+    assert nuggets.json("pipeline", "accept", "--above", "0")["changesLeft"] == [changed]
+    assert nuggets.json("pipeline", "accept", changed)["changesLeft"] == []
+    assert "waits for you" not in nuggets.ok("pipeline", "accept", "--above", "0")
+
+
+def test_a_job_that_is_done_says_so_once_also_where_nobody_knows_since_when(nuggets: Any) -> None:
+    version_1(nuggets.home)
+    told = nuggets.ok("pipeline", "jobs")
+    assert "done  " in told
+    assert "done done" not in told
+
+
 def test_a_changed_fact_that_is_refused_is_hidden_again(nuggets: Any, changed: str) -> None:
-    assert nuggets.json("pipeline", "refuse", changed) == {"refused": 1}
+    assert nuggets.json("pipeline", "refuse", changed)["refused"] == 1
     assert found_titles(nuggets) == {OLD}
     assert "No proposals." in nuggets.ok("pipeline", "proposals")
 
@@ -298,3 +350,63 @@ def test_what_was_not_read_of_a_text_is_said_by_status_and_jobs_and_read_by_a_re
     nuggets.ok("pipeline", "retry", str(job["id"]))
     (again,) = nuggets.json("pipeline", "jobs")
     assert again["status"] == "pending"
+
+
+def test_a_removed_text_hides_its_notes_and_comes_back_by_undo_or_by_its_id(
+    nuggets: Any, worked: Worked
+) -> None:
+    worked(f"{FIRST} {SECOND}")
+    (job,) = nuggets.json("pipeline", "jobs")
+    planned = nuggets.json("pipeline", "remove", str(job["id"]), "--dry-run")
+    assert planned["dryRun"]
+    assert "will be hidden" in nuggets.ok("pipeline", "remove", str(job["id"]), "--dry-run")
+    done = nuggets.json("pipeline", "remove", str(job["id"]))
+    assert (done["id"], done["notes"]) == (planned["id"], planned["notes"])
+    assert (done["id"], len(done["notes"])) == (job["target"], 2)
+    assert shown(nuggets) == []
+    told = nuggets.json("pipeline", "text", done["id"])
+    assert (told["content"], told["deletedAt"]) == (f"{FIRST} {SECOND}", None)
+    assert "removed on 20" in nuggets.ok("pipeline", "text", done["id"])
+    assert "removed already" in nuggets.fails("pipeline", "remove", done["id"], code=1)
+    back = nuggets.json("pipeline", "restore", done["id"])
+    assert back["notes"] == done["notes"]
+    assert shown(nuggets) == [FIRST, SECOND]
+    assert "was not removed" in nuggets.fails("pipeline", "restore", done["id"], code=1)
+    nuggets.ok("pipeline", "remove", done["id"])
+    nuggets.ok("undo")
+    assert shown(nuggets) == [FIRST, SECOND]
+    assert nuggets.json("verify")["findings"] == []
+
+
+def test_a_sweep_says_what_it_deletes_and_a_dry_run_deletes_nothing(nuggets: Any, worked: Worked) -> None:
+    worked(FIRST)
+    assert nuggets.ok("pipeline", "sweep") == "Nothing is old enough to be deleted.\n"
+    with sqlite3.connect(nuggets.home / "pipeline.db") as database:
+        database.execute("UPDATE jobs SET completed_at = 0")
+    rehearsal = nuggets.json("pipeline", "sweep", "--dry-run")
+    assert (rehearsal["dryRun"], rehearsal["deleted"]["completedJobs"]) == (True, 1)
+    assert nuggets.ok("pipeline", "sweep", "--dry-run").startswith("Would delete:\n1  finished job")
+    done = nuggets.json("pipeline", "sweep")
+    assert done == rehearsal | {"dryRun": False}
+    assert nuggets.json("pipeline", "jobs") == []
+    assert shown(nuggets) == [FIRST]
+
+
+def test_the_state_of_embeddings_is_told_and_a_search_says_what_they_gave(nuggets: Any) -> None:
+    with FakeOllama(models=("m",), vector_of=lambda text: [1.0, 0.0]) as ollama:
+        configure(nuggets.home, "enabled = true")
+        nuggets.home.joinpath("settings.toml").write_text(
+            f'[pipeline.extraction]\nendpoint = "{ollama.url}"\n[pipeline.embedding]\nmodel = "m"\n'
+            "query_timeout_ms = 5000\n"
+        )
+        nuggets.ok("note", "add", "Payments", "All of it goes through Acme.")
+        Pipeline.open(nuggets.home).close()
+        told = nuggets.json("pipeline")["embeddings"]
+        assert (told["model"], told["embeddedNotes"]) == ("m", 0)
+        nuggets("daemon", "--once")
+        told = nuggets.json("pipeline")["embeddings"]
+        assert (told["notes"], told["embeddedNotes"], told["failing"]) == (1, 1, 0)
+        assert "embeddings  m: 1 of 1 note" in nuggets.ok("pipeline")
+        assert "similar in meaning, 1.00 of 1" in nuggets("search", "qwertyuiop", "--explain").output
+        (candidate,) = nuggets.json("recall", "qwertyuiop", code=1)["candidates"]
+        assert candidate["title"].startswith("Payments")

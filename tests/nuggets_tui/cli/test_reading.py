@@ -170,6 +170,7 @@ def test_a_read_beside_an_open_memory_sees_what_is_not_in_the_file_of_the_log_ye
     memory.close()
 
 
+@pytest.mark.slow
 def test_a_read_shows_a_change_whole_that_a_kill_cut_off(nuggets: Any, tmp_path: Path) -> None:
     made = make_home(tmp_path / "scene")
     Memory.open(made).close()

@@ -11,6 +11,7 @@ from kits.hostile import HOSTILE
 from kits.laws import examples
 from rich.cells import cell_len
 
+from nuggets_tui.graph.caption import summary
 from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode
 from nuggets_tui.graph.layout import UNTITLED, lay_out, lay_out_fitting
 from nuggets_tui.graph.picture import (
@@ -225,6 +226,13 @@ def test_notes_that_were_never_handed_in_are_counted_too() -> None:
     nodes, edges = star(2)
     picture = lay_out(nodes, edges, "middle", 50, 9, [("middle", 4970)])
     assert [box.text for box in picture.boxes if box.role == "more"] == ["… 4970 more"]
+
+
+def test_a_pane_too_small_for_any_neighbour_says_so_and_not_that_there_is_none() -> None:
+    nodes, edges = chain("a", "b")
+    picture = lay_out(nodes, edges, "a", 6, 3)
+    assert picture.box_of.keys() == {"a"}
+    assert summary(GraphData(tuple(nodes), tuple(edges), "a"), picture).startswith("no room for 1 note")
 
 
 def test_columns_without_room_are_counted() -> None:

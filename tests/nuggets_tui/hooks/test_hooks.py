@@ -339,6 +339,7 @@ def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
     assert not (folder / places.BRIEFING).exists()
 
 
+@pytest.mark.slow
 def test_what_was_caught_outlives_a_kill_of_whoever_applies_it(home: Path, hook: Run) -> None:
     hook(event(home, "UserPromptSubmit", prompt="Remember that the port is 5433."))
     code = (
@@ -354,6 +355,7 @@ def test_what_was_caught_outlives_a_kill_of_whoever_applies_it(home: Path, hook:
     assert len(Memory.open(home).snapshot.notes) == 1
 
 
+@pytest.mark.slow
 def test_several_that_apply_at_once_bring_in_each_thing_once(home: Path, hook: Run) -> None:
     for number in range(4):
         hook(event(home, "UserPromptSubmit", prompt=f"Remember that port number {number} is taken."))

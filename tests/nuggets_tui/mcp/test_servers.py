@@ -33,6 +33,7 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 # Two at once
 
 
+@pytest.mark.slow
 def test_two_agents_on_one_folder_see_each_other_and_the_log_tells_them_apart(
     agent: AgentClient, home: Path
 ) -> None:
@@ -324,6 +325,7 @@ def test_the_briefing_is_for_the_project_that_the_server_runs_in(tmp_path: Path)
 # Starting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["mcp", "mcp.server.lowlevel", "pydantic"])
 def test_without_its_library_the_command_says_in_one_line_what_to_install(
     tmp_path: Path, missing: str
@@ -387,6 +389,7 @@ def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> Non
         assert agent("status")["lastChange"]["author"] == "codex"
 
 
+@pytest.mark.slow
 def test_the_extra_names_what_the_server_imports() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"

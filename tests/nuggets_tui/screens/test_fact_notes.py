@@ -17,6 +17,8 @@ from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 def rows_of(app: Driver, pane: str = "notes") -> list[str]:
     """The rows of a list as text."""

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, opened, screen_text, small_memory
+from kits.app_kit import NARROW, NOW, WIDE, Driver, opened, screen_text, small_memory
 from kits.fake_pipeline import filled
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -196,5 +196,48 @@ async def test_the_pipeline_at_work_looks_as_it_did(
     async with opened(home, _SIZES[size]) as app:
         await app.until(lambda: app.view.pipeline.state == "review")
         await app.press("i")
+        await app.until(lambda: "degraded 90%" in app.text, "the health")
         await PIPELINE[name](app)
+        assert await picture(app) == snapshot(extension_class=Screens)
+
+
+_TEAM = {
+    "vpn-for-staging.md": "---\ntags: [deploy]\n---\n\n# VPN for staging\n\nConnect first, then run `make deploy`.\n",
+    "release-day.md": "---\ntags: [release, calendar]\n---\n\n# Release day\n\nReleases go out on **Thursdays**.\n",
+}
+
+
+async def _sharing(app: Driver) -> None:
+    await app.show("Auth middleware")
+    await app.press("H")
+    await app.until(lambda: "# Auth middleware" in app.text)
+
+
+TEAM: dict[str, Go] = {
+    "team-hits": typing("releases go out", "down"),
+    "team-alone": typing("is:team", "down"),
+    "team-share": _sharing,
+}
+
+
+@pytest.mark.parametrize("size", ["120x40", "100x30"])
+@pytest.mark.parametrize("name", list(TEAM))
+async def test_the_teams_notes_look_as_they_did(
+    tmp_path: Path, name: str, size: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "shop" / ".nuggets" / "notes"
+    folder.mkdir(parents=True)
+    for file, text in _TEAM.items():
+        (folder / file).write_text(text)
+        os.utime(folder / file, (NOW.timestamp() - 7200,) * 2)
+    monkeypatch.chdir(tmp_path / "shop")
+    # A short path of it is the same everywhere.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    small_memory(tmp_path / "own").close()
+    async with opened(tmp_path / "own", {**_SIZES, "100x30": (100, 30)}[size]) as app:
+        await app.until(lambda: app.main.complete and len(app.view.unaccepted) == len(_TEAM))
+        await app.main.session.prepare_search()
+        app.main.session.timer = itertools.count(0, 0.003).__next__
+        app.main.query_one(SearchBox).cursor_blink = False
+        await TEAM[name](app)
         assert await picture(app) == snapshot(extension_class=Screens)

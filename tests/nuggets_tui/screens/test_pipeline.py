@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.app_kit import NARROW, NOW, WIDE, Driver, assert_harmless, opened, small_memory
 from kits.fake_pipeline import (
     AT,
     CHOSEN,
@@ -25,12 +26,14 @@ from msgspec.structs import replace
 from core.errors import StorageError
 from core.memory import Memory
 from core.pipeline.database.connection import PIPELINE_FILE as REAL_FILE
-from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview
+from core.pipeline.database.session_memories import SessionMemory, SessionScore
+from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
 from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import SubmitScreen
+from nuggets_tui.screens.pipeline_repairs import RepairsReview
 from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
@@ -120,13 +123,41 @@ async def test_a_session_shows_what_it_left_and_without_sessions_there_is_no_lis
             for place, name in enumerate(("shop", HOSTILE[4]))
         )
         fake.left = {
-            name: Recovery(name, "", "agent:claude", now, 2, 2, False, f"- Fix the build of {name}.")
+            name: Recovery(
+                name,
+                "",
+                "agent:claude",
+                now,
+                2,
+                2,
+                False,
+                f"Begun.\n{'so on ' * 40}\n- Fix the build of {name}.",
+            )
             for name in ("shop", HOSTILE[4])
         }
+        overview = fake.followed[0]
+        score = SessionScore("shop", now, 0.5, 2, 1, "scored", 0.8, 0.9, reasoning="It served.", rounds=1)
+        memories = tuple(
+            SessionMemory(id, times, now, helped, ahead, ahead, helped, True)
+            for id, times, helped, ahead in (("note-gone", 2, 1.0, 0), ("note-other", 0, 0.0, 1))
+        )
+        page = SessionPage(dataclasses.replace(overview, score=score, given=2), (), memories, None)
+        fake.followed = (page.overview, *fake.followed[1:])
+        fake.kept = {"shop": page}
         await app.until(lambda: screen.query_one("#sessions", RowList).display)
         await app.press("6")
         await app.until(lambda: "Fix the build of shop." in details(screen))
         assert "7 prompts · 2 checkpoints" in details(screen)
+        for said in (
+            "a note that is gone (note-gone): recalled 2 times, helped 100%",
+            "(note-other): given at the start, did not help",
+            "1 of 2 memories helped: told by a model",
+            "It served.",
+        ):
+            assert said in details(screen)
+        assert "1 of 2 helped" in app.text
+        # Each line of what it left is a line, and a long one goes on below.
+        assert all(one in app.text for one in ("Begun.", "- Fix the build of shop."))
         await app.press("down")
         await app.until(lambda: "Fix the build" in details(screen) and "shop" not in details(screen))
         assert_harmless(app)
@@ -218,6 +249,22 @@ async def test_several_proposals_go_through_the_review_and_nothing_is_written_be
         assert len(fake.waiting) == 2
 
 
+async def test_what_is_uncertain_begins_unticked_in_the_review_and_says_why_also_when_it_is_ticked(
+    home: Path, fake: FakePipeline
+) -> None:
+    fake.waiting.append(make_proposal(9, "Ann may buy a cat.", review_needed=True))
+    async with opened(home) as app:
+        await on_screen(app)
+        await app.press("ctrl+a", "a")
+        review = await app.screen(ProposalsReview)
+        assert len(review.begins_accepted) == 2
+        for why in ("contradicts a note", "not in the text", "not stated plainly"):
+            await app.until(lambda why=why: f"… uncertain: {why}" in app.text)
+        await app.press("a")
+        assert len(review.accepted) == 5
+        await app.until(lambda: app.text.count("! uncertain: ") == 3)
+
+
 async def test_all_that_are_sure_enough_are_reviewed_together(home: Path, fake: FakePipeline) -> None:
     async with opened(home) as app:
         await on_screen(app)
@@ -252,6 +299,29 @@ async def test_refusing_one_needs_a_key_and_refusing_several_a_yes(home: Path, f
         await app.press("a")
         await app.until(lambda: "already decided" in app.notices)
     assert "accept" not in fake.calls
+
+
+async def test_what_was_refused_waits_again_with_u_and_when_it_is_undone_from_the_audit_log(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("x")
+        await app.until(lambda: "Refused 1 proposal; not proposed again. u undoes it." in app.notices)
+        await app.press("u")
+        await app.until(lambda: "Undid: refused 1 proposals." in app.notices)
+        await app.until(lambda: len(screen.now_shown.proposals) == 4)
+        await app.press("ctrl+a", "x")
+        await app.until(lambda: "Refuse 4 proposals?" in app.text)
+        await app.press("y")
+        await app.until(lambda: not fake.waiting and not screen.now_shown.proposals)
+        await app.press("escape")
+        await app.back_on_main()
+        (entry,) = fake.entries
+        session = app.main.session
+        app.main.history.changed(await session.write(session.memory.undo, entry))
+        await app.until(lambda: len(fake.waiting) == 4)
+        assert "Undid: refused 4 proposals" in app.notices
 
 
 async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipeline) -> None:
@@ -327,6 +397,44 @@ async def test_health_shows_model_budget_and_each_warning_and_work_can_rest(
         assert fake.paused
         await app.press("p")
         await app.until(lambda: not fake.paused)
+
+
+async def test_health_shows_each_part_and_a_repair_only_after_a_look_at_what_it_does(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.until(lambda: "degraded 90%" in app.text)
+        await app.press("4")
+        await app.until(lambda: "1 job failed for good." in details(screen))
+        await app.press("f")
+        await app.screen(RepairsReview)
+        assert "job 9 is tried again: Notes from the call with the supplier" in app.text
+        await app.press("n")
+        assert "maintain" not in fake.calls
+        await app.press("f")
+        await app.screen(RepairsReview)
+        await app.press("y")
+        await app.until(lambda: "1 thing put right" in app.text)
+        assert fake.calls.count("maintain") == 1
+        await app.until(lambda: "healthy 99%" in app.text)
+        await app.press("f")
+        await app.until(lambda: "Nothing is recommended." in app.notices)
+
+
+async def test_the_header_says_so_when_the_pipeline_is_unhealthy(home: Path, fake: FakePipeline) -> None:
+    session = pipeline_session.PipelineSession(Memory.open(home), lambda: NOW)
+    fake.light = PipelineState.IDLE
+    assert (await session.refresh(runs=False)).text == "pipeline"
+    fake.work = [make_job(number, "dead") for number in range(60)]
+    fake.unhealthy = True
+    report = await session.measure()
+    assert report is not None
+    assert report.status == "unhealthy"
+    indicator = await session.refresh(runs=False)
+    assert (indicator.state, indicator.text) == ("stuck", "pipeline unhealthy")
+    fake.light = PipelineState.REVIEW
+    assert (await session.refresh(runs=False)).text == "4 proposals"
 
 
 async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(

@@ -92,6 +92,78 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
         assert len(ollama.prompts) >= 1
 
 
+async def test_a_refusal_is_undone_and_redone_on_the_main_screen_also_after_a_restart(tmp_path: Path) -> None:
+    from kits.service_kit import drain, open_pipeline
+
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    count_as_daily(memory, datetime.now(UTC), {})
+    (home / "settings.toml").write_text(
+        '[pipeline]\nshadowMode = true\n[pipeline.extraction]\nprovider = "none"\n', encoding="utf-8"
+    )
+    with open_pipeline(home) as pipeline:
+        pipeline.ingest(TEXT)
+        drain(pipeline)
+        wanted = len(pipeline.proposals())
+        assert wanted >= 2
+        async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+            await app.press("i")
+            screen = await app.screen(PipelineScreen)
+            await app.until(lambda: screen.now_shown is not None)
+            await app.press("1", "ctrl+a", "x", "y")
+            await app.until(lambda: not pipeline.proposals())
+            await app.until(lambda: "u undoes it" in app.notices)
+            await app.press("escape")
+            await app.back_on_main()
+            await app.press("u")
+            await app.until(lambda: len(pipeline.proposals()) == wanted)
+            assert f"Undid: refused {wanted} proposals. U redoes it." in app.notices
+            await app.press("U")
+            await app.until(lambda: not pipeline.proposals())
+        async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+            await app.press("u")
+            await app.until(lambda: len(pipeline.proposals()) == wanted)
+
+
+async def test_the_questions_that_a_note_answers_stand_in_its_pane_and_are_removed_and_put_back(
+    tmp_path: Path,
+) -> None:
+    from kits.service_kit import drain, open_pipeline
+
+    from nuggets_tui.screens.hints import HintsScreen
+
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    count_as_daily(memory, datetime.now(UTC), {})
+    (home / "settings.toml").write_text(
+        '[pipeline.extraction]\nprovider = "none"\n[pipeline.hints]\nenabled = true\n', encoding="utf-8"
+    )
+    note = memory.snapshot.visible[0]
+    with open_pipeline(home) as pipeline:
+        drain(pipeline)
+        with pipeline.database.write() as writer:
+            writer.hints.put(note.id, ("Who is paid?", "What is [bold]bold[/]?"))
+        async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+            await app.show(note.title)
+            shown = app.main.query_one("#note", LineView)
+            await app.until(lambda: "? Who is paid?" in shown.text)
+            assert "What is [bold]bold[/]?" in shown.text
+            app.main.pipeline.show_hints()
+            await app.screen(HintsScreen)
+            await app.press("x")
+            await app.until(lambda: 'Removed "Who is paid?". u undoes it.' in app.notices)
+            assert pipeline.hints(note.id).removed == ("Who is paid?",)
+            await app.press("u")
+            await app.until(lambda: "The hint is back." in app.notices)
+            await app.until(lambda: "? Who is paid?" in app.text and "/]?" in app.text)
+            await app.press("home", "down")
+            await app.press("x", "escape")
+            await app.back_on_main()
+            await app.until(lambda: "? Who is paid?" not in shown.text)
+            await app.press("u")
+            await app.until(lambda: "? Who is paid?" in shown.text)
+
+
 async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_back(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)
@@ -123,3 +195,55 @@ async def test_a_document_is_added_indexed_while_the_app_is_open_removed_and_bac
         await app.until(lambda: states() == [])
         await app.press("u")
         await app.until(lambda: states() == ["done"])
+
+
+async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_also_another_day(
+    tmp_path: Path,
+) -> None:
+    from kits.service_kit import drain, open_pipeline
+
+    from nuggets_tui.screens.text_removal import RemovalReview
+
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    count_as_daily(memory, datetime.now(UTC), {})
+    (home / "settings.toml").write_text('[pipeline.extraction]\nprovider = "none"\n', encoding="utf-8")
+    with open_pipeline(home) as pipeline:
+        raw_id = pipeline.ingest(f"{MOVES} [bold]Kafka[/] carries the events.").raw_id
+        drain(pipeline)
+    assert MOVES in contents(home)
+    async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+        await app.press("i", "2")
+        screen = await app.screen(PipelineScreen)
+        await app.until(
+            lambda: "x removes it and hides its notes" in " ".join(screen.details_view.text.split())
+        )
+        await app.press("x")
+        review = await app.screen(RemovalReview)
+        shown = " ".join(review.query_one(LineView).text.split())
+        assert "2 notes that came of it will be hidden." in shown
+        assert "can be brought back for 30 days" in shown
+        assert MOVES in shown
+        await app.press("n")
+        await app.screen(PipelineScreen)
+        assert MOVES in contents(home)
+        await app.press("x")
+        await app.screen(RemovalReview)
+        await app.press("y")
+        await app.until(lambda: MOVES not in contents(home))
+        await app.until(lambda: "Removed the text, 2 notes hidden. u brings it back." in app.notices)
+        await app.until(lambda: "u brings it back" in " ".join(screen.details_view.text.split()))
+        # It is removed: there is nothing to remove.
+        await app.press("x")
+        await app.until(lambda: "removed already" in app.notices)
+        await app.press("u")
+        await app.until(lambda: MOVES in contents(home))
+        await app.until(lambda: "The text is back, 2 notes shown." in app.notices)
+    with open_pipeline(home) as pipeline:
+        pipeline.remove_text(raw_id)
+    async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+        await app.press("i", "2")
+        screen = await app.screen(PipelineScreen)
+        await app.until(lambda: "u brings it back" in " ".join(screen.details_view.text.split()))
+        await app.press("u")
+        await app.until(lambda: MOVES in contents(home))

@@ -93,7 +93,7 @@ async def test_a_golden_search_that_is_lost_is_said_in_the_header_and_found_agai
         memory.change("gone", lambda draft: delete_note(draft, note_id))
         await app.until(lambda: app.view.lost_searches == ("the golden one",), "lost")
         assert "✗ 1 search check failed: Q" in app.text
-        assert "no longer finds its note" in app.notices
+        await app.until(lambda: "no longer finds its note" in app.notices, "the notice")
         memory.undo()
         await app.until(lambda: app.view.lost_searches == (), "found again")
         assert "search check failed" not in app.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
 from core.search import SearchResult
+from core.search.signals import Ranked, Signal, Signals, waits
 from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.note_view import NotePane
@@ -33,6 +34,29 @@ async def search(app: Driver, text: str) -> None:
     app.fill("#search", text)
     await app.until(lambda: app.view.found is not None and app.view.found.query == text, text)
     await app.pilot.pause()
+
+
+class Slow:
+    """Knows of a note that it answers, and takes a moment to say so."""
+
+    def __init__(self, note_id: str) -> None:
+        self.note_id = note_id
+
+    def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
+        if not waits(False):
+            return Signals({}, more=True)
+        return Signals({self.note_id: (Signal("embedding", "0.80", at_least=0.9, likelihood=0.9),)})
+
+
+async def test_hits_come_at_once_and_what_takes_a_moment_to_find_out_comes_after_them(home: Path) -> None:
+    async with opened(home) as app:
+        note = app.view.snapshot.notes[0]
+        app.main.session.memory.use_signals(Slow(note.id))
+        await search(app, "qwertyuiop")
+        assert app.view.found is not None
+        await app.until(lambda: app.view.found is not None and bool(app.view.found.hits), "the note")
+        assert [hit.note.id for hit in app.view.found.hits] == [note.id]
+        assert not app.view.found.more
 
 
 def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:

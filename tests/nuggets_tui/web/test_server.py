@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -92,8 +94,10 @@ async def test_a_page_that_sends_nonsense_is_closed_with_its_app_and_a_line_in_t
                 pass
             assert page.close_code == aiohttp.WSCloseCode.POLICY_VIOLATION
         assert await _status(f"{served}ws") == 400
+        children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+        _wait_for_the_end_of(children.read_text().split())
         end = time.monotonic() + _PATIENCE
-        while Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
+        while children.read_text().split():
             assert time.monotonic() < end
     place = urlsplit(served)
     with socket.create_connection((place.hostname, place.port)) as other:
@@ -113,6 +117,7 @@ async def test_an_app_that_does_not_answer_ends_with_its_page(
     async with aiohttp.ClientSession() as session:
         await _first_bytes(session, served)
         os.kill(int(children.read_text()), signal.SIGSTOP)
+    _wait_for_the_end_of(children.read_text().split())
     end = time.monotonic() + _PATIENCE
     while children.read_text().split():
         assert time.monotonic() < end
@@ -127,9 +132,21 @@ async def test_the_app_of_a_page_ends_when_the_server_is_killed(
         children = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
         assert children
         server.send_signal(signal.SIGKILL)
-        end = time.monotonic() + _PATIENCE
-        while any(_lives(int(child)) for child in children):
-            assert time.monotonic() < end
+        _wait_for_the_end_of(children)
+        assert not any(_lives(int(child)) for child in children)
+
+
+def _wait_for_the_end_of(processes: Iterable[str]) -> None:
+    """Waits for processes that may be another's children, and leaves the processor to them meanwhile."""
+    for process in processes:
+        try:
+            ended = os.pidfd_open(int(process))
+        except ProcessLookupError:
+            continue
+        try:
+            assert select.select([ended], [], [], _PATIENCE)[0]
+        finally:
+            os.close(ended)
 
 
 def _lives(process: int) -> bool:

@@ -12,8 +12,18 @@ from kits.fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, 
 from kits.hostile import HOSTILE, RAW
 from textual.content import Content
 
+from core.pipeline.health.records import (
+    HealthDomain,
+    HealthReport,
+    MaintenanceAction,
+    MaintenancePlan,
+    MaintenanceRun,
+    PlannedRepair,
+    Recommendation,
+)
 from core.pipeline.modes import Mode
 from core.pipeline.records import (
+    Document,
     Entity,
     EntityAttribute,
     EntityMention,
@@ -99,13 +109,19 @@ def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(te
     warning = ConfigurationWarning(short, short, short, WarningKind.OUT_OF_RANGE, short, short)
     health = make_health(name=short, model=short, last_error=short, state="failing")
     status = make_status(why=short, provider=health, warnings=(warning,), outbox_conflicts=2)
+    domain = HealthDomain("queue", 0.7, "degraded", short, (), {"depth": 51})
+    run = MaintenanceRun(1, AT, MaintenanceAction.REQUEUE, short, "failed", error=short)
+    report = HealthReport(
+        0.7, "degraded", short, (domain,), (Recommendation(run.action, short),), runs=(run,), next_at=AT
+    )
+    plan = MaintenancePlan(run.action, (PlannedRepair(short, short),), short, short)
     for width in WIDTHS:
         drawn = [
             *(
                 row_text(row, width)
                 for row in (proposal_row(proposal, NOW), job_row(job, NOW), entity_row(entity))
             ),
-            *(row_text(row, width) for row in health_rows(status, NOW)),
+            *(row_text(row, width) for row in health_rows(status, report, NOW)),
         ]
         for action in ("add", "update", "delete", "none"):
             lines = details.proposal_lines(replace(proposal, action=action), raw, None, NOW, width)
@@ -114,6 +130,9 @@ def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(te
             details.job_lines(job, raw, (make_row("none", "p", short, short),), NOW, width),
             details.entity_lines(page, NOW, width),
             details.health_lines(status, NOW, width),
+            details.report_lines(report, NOW, width),
+            details.domain_lines(domain, width),
+            details.plan_lines((plan,), NOW, width),
             details.warning_lines(warning, width),
             details.beginning_lines(status, width),
         ):
@@ -222,6 +241,10 @@ def test_a_model_that_rests_says_when_it_is_asked_again() -> None:
     [
         ({"grounded": False, "span": None}, "not in the text"),
         ({"contradiction": "negation (0.85)", "action": "delete"}, "contradicts a note"),
+        ({"action": "update"}, "changes a note"),
+        ({"review_needed": True}, "not stated plainly"),
+        ({"confidence": 0.4}, "less than 50% sure"),
+        ({"fact_confidence": 0.4}, "less than 50% sure"),
     ],
 )
 def test_in_shadow_mode_too_a_row_warns_of_what_is_to_be_said_against_it(
@@ -234,4 +257,35 @@ def test_in_shadow_mode_too_a_row_warns_of_what_is_to_be_said_against_it(
 
 def test_a_proposal_that_was_accepted_and_undone_says_so() -> None:
     undone = make_proposal(1, CHOSEN, status="review", reason=ProposalReason.UNDONE)
-    assert "you accepted and undid it" in row_text(proposal_row(undone, NOW), 80)
+    assert "decided and undone" in row_text(proposal_row(undone, NOW), 80)
+
+
+def test_a_list_of_the_latest_jobs_says_of_how_many() -> None:
+    rows = work_rows([make_job(n, "completed") for n in range(3)], NOW, {"completed": 1_200})
+    assert "Done the last 3 of 1,200" in " ".join(row_text(rows[0], 60).split())
+    (heading, *_) = work_rows([make_job(1, "completed")] * 3, NOW, {"completed": 3})
+    assert "Done 3" in " ".join(row_text(heading, 60).split())
+
+
+def test_a_document_whose_job_failed_so_far_says_why_and_when_it_is_tried_again() -> None:
+    document = Document(
+        "doc-1", "url", "https://example.com/x", "", "text/html", "extracting", "", 0, 0, 0, "n", "", "person", "", "",
+        AT, AT, None, None,
+    )  # fmt: skip
+    job = make_job(
+        1, type="document_ingest", target="doc-1", attempts=1, run_after=AT + 60_000, error="HTTP 503"
+    )
+    said = plain(details.document_lines(document, NOW, 60, job=job))
+    assert said.count("https://example.com/x") == 1
+    assert "its job: try 2 of 3 in" in said
+    assert "HTTP 503" in said
+
+
+def test_where_no_model_is_configured_the_health_says_so_and_names_none() -> None:
+    status = PipelineStatus(
+        Mode.SHADOW, False, PipelineState.IDLE, "", provider=make_health(name="none", model="", state="off")
+    )
+    rows = {row.key: row_text(row, 80) for row in health_rows(status, None, NOW)}
+    assert rows["model"].split() == ["Model", "not", "configured"]
+    said = [str(line) for line in details.health_lines(status, NOW, 80)]
+    assert said[said.index("Model") + 1] == "not configured"

@@ -1,0 +1,63 @@
+"""The briefing at the start of a session near a team's notes: of these what was accepted here, marked as the team's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kits.team_pages import write_team
+
+from core.briefing import Order
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.note import Note
+from core.workspace import briefing_of, use_team_near
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+PAGES = {"deploy.md": "# Deploy steps\n\nRun make release.\n", "vpn.md": "# VPN\n\nConnect first.\n"}
+
+
+def near_a_team(tmp_path: Path) -> Memory:
+    project = tmp_path / "project"
+    write_team(project, PAGES)
+    memory = Memory.open(tmp_path / "own")
+    memory.change("made", lambda draft: create_note(draft, "shop", "Backups", "Every night to the vault."))
+    use_team_near(memory, lambda: project)
+    return memory
+
+
+def test_a_note_of_the_team_is_named_once_it_is_accepted_and_marked(tmp_path: Path) -> None:
+    memory = near_a_team(tmp_path)
+    assert memory.team is not None
+    before = briefing_of(memory, now=NOW)
+    assert "Backups" in before.text
+    assert "make release" not in before.text
+    (deploy,) = [note for note in memory.team.snapshot.notes if note.title == "Deploy steps"]
+    memory.team.accept([deploy])
+    for nugget in ("", "shop"):
+        (line,) = [
+            one for one in briefing_of(memory, now=NOW, nugget=nugget).text.split("\n") if "release" in one
+        ]
+        assert line.endswith(" (team)")
+    assert "VPN" not in briefing_of(memory, now=NOW).text
+    page = memory.team.folder / "deploy.md"
+    page.write_text(page.read_text().replace("release", "destroy"))
+    assert "destroy" not in briefing_of(memory, now=NOW).text
+
+
+def test_who_puts_notes_in_order_never_sees_the_teams(tmp_path: Path) -> None:
+    memory = near_a_team(tmp_path)
+    assert memory.team is not None
+    memory.team.accept(memory.team.snapshot.notes)
+    asked: list[str] = []
+
+    def order(notes: Sequence[Note]) -> Order:
+        asked.extend(note.title for note in notes)
+        return Order(tuple(note.id for note in notes), "Ordered.")
+
+    made = briefing_of(memory, now=NOW, order=order)
+    assert asked == ["Backups"]
+    assert "Ordered." in made.text
+    assert "VPN" in made.text
+    assert {id for id, _ in made.places} == set(memory.snapshot.by_id)

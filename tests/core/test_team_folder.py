@@ -1,0 +1,65 @@
+"""Which folder holds the notes of the team that a person works for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import InvalidInputError
+from core.team_folder import folder_in_reach, team_folder
+
+
+def test_the_nearest_folder_upwards_is_the_teams(tmp_path: Path) -> None:
+    outer, inner = tmp_path / ".nuggets" / "notes", tmp_path / "part" / ".nuggets" / "notes"
+    deep = tmp_path / "part" / "src" / "deep"
+    deep.mkdir(parents=True)
+    assert team_folder(deep) is None
+    outer.mkdir(parents=True)
+    assert team_folder(deep) == team_folder(tmp_path) == outer
+    inner.mkdir(parents=True)
+    assert team_folder(deep) == inner
+
+
+def test_a_folder_in_a_persons_own_memory_is_no_teams(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".nuggets" / "notes").mkdir(parents=True)
+    (tmp_path / "project").mkdir()
+    assert team_folder(tmp_path / "project") is None
+    other = tmp_path / "project" / ".nuggets"
+    (other / "notes").mkdir(parents=True)
+    assert team_folder(tmp_path / "project") == other / "notes"
+    (other / "graph").mkdir()
+    (other / "graph" / "graph.json").write_text("{}")
+    assert team_folder(tmp_path / "project") is None
+
+
+def test_a_name_means_the_folder_of_a_project_or_is_refused(tmp_path: Path) -> None:
+    notes = tmp_path / "shop" / ".nuggets" / "notes"
+    notes.mkdir(parents=True)
+    for named in (str(notes), str(tmp_path / "shop"), "shop", "shop/.nuggets/notes/", "./other/../shop"):
+        assert folder_in_reach(tmp_path, named, {}) == notes
+        assert folder_in_reach(tmp_path, "off", {"NUGGETS_TEAM": named}) == notes
+    for named in (
+        "shop/.nuggets",
+        "gone",
+        ".",
+        "shop/.nuggets/notes/deep",
+        "nul\0byte",
+        "~nobody-is-called-so",
+    ):
+        with pytest.raises(InvalidInputError, match="is no folder of a team's notes"):
+            folder_in_reach(tmp_path, named, {})
+
+
+@pytest.mark.parametrize("link", [".nuggets", ".nuggets/notes"])
+def test_a_link_that_leads_out_of_the_project_is_no_teams_folder(tmp_path: Path, link: str) -> None:
+    private = tmp_path / "private"
+    (private / "notes").mkdir(parents=True)
+    place = tmp_path / "project" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(private if link == ".nuggets" else private / "notes")
+    assert team_folder(tmp_path / "project") is None
+    assert folder_in_reach(tmp_path / "project", "", {}) is None

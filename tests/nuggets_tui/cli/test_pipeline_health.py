@@ -1,0 +1,160 @@
+"""`nuggets pipeline health` and `maintain`: what is wrong in plain words, what would be done, and what was done."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from kits.health_kit import drop_from_index, kill_jobs
+from kits.service_kit import Clock, configure, drain, open_pipeline
+
+from core.pipeline.database.migrations import VERSION
+from core.pipeline.health.records import MaintenanceAction
+from core.pipeline.service import Pipeline
+
+
+@pytest.fixture
+def pipeline(nuggets: Any) -> Iterator[Pipeline]:
+    with closing(open_pipeline(nuggets.home, clock=Clock())) as opened:
+        opened.ingest("Anna moved the staging cluster to Frankfurt.")
+        drain(opened)
+        yield opened
+
+
+def test_where_nothing_was_submitted_there_is_nothing_to_measure(nuggets: Any) -> None:
+    assert "nothing to measure" in nuggets.ok("pipeline", "health")
+    assert nuggets.json("pipeline", "health") is None
+    assert not Pipeline.exists(nuggets.home)
+
+
+def test_a_healthy_pipeline_says_so_and_ends_with_0(nuggets: Any, pipeline: Pipeline) -> None:
+    told = nuggets.json("pipeline", "health")
+    assert (told["status"], told["score"], told["recommendations"]) == ("healthy", 1.0, [])
+    assert [one["name"] for one in told["domains"]] == [
+        "queue", "provider", "index", "storage", "mutation", "duplicate",
+    ]  # fmt: skip
+    assert nuggets.ok("pipeline", "health").startswith("healthy  100%  All is well.")
+
+
+def test_what_is_wrong_is_said_with_what_to_do_and_ends_with_1(nuggets: Any, pipeline: Pipeline) -> None:
+    kill_jobs(pipeline, Clock())
+    with pipeline.database.write() as writer:
+        drop_from_index(writer)
+    told = nuggets.json("pipeline", "health", code=1)
+    assert told["status"] == "degraded"
+    assert [one["action"] for one in told["recommendations"]] == ["requeueDeadJobs", "checkFtsConsistency"]
+    lines = nuggets("pipeline", "health").stdout
+    assert "3 jobs failed for good." in lines
+    assert "1 row cannot be found by their words." in lines
+    assert "nuggets pipeline maintain --dry-run" in lines
+
+
+def test_a_dry_run_lists_each_thing_and_changes_nothing_and_the_run_does_just_that(
+    nuggets: Any, pipeline: Pipeline
+) -> None:
+    ids = kill_jobs(pipeline, Clock())
+    for _ in range(2):
+        [plan] = nuggets.json("pipeline", "maintain", "--dry-run")
+        assert [one["target"] for one in plan["repairs"]] == [str(id) for id in ids]
+    assert "job 2 is tried again: Rack 0 of parse holds server 3. (parse)" in nuggets.ok(
+        "pipeline", "maintain", "--dry-run"
+    )
+    [run] = nuggets.json("pipeline", "maintain")
+    assert (run["action"], run["status"], run["did"]) == ("requeueDeadJobs", "done", 3)
+    assert "Nothing is recommended." in nuggets.ok("pipeline", "maintain")
+
+
+def test_what_no_repair_can_help_is_told_with_where_its_reason_stands(
+    nuggets: Any, pipeline: Pipeline
+) -> None:
+    kill_jobs(pipeline, Clock(), error_class="not_found")
+    named = ("pipeline", "maintain", "--action", "requeueDeadJobs")
+    assert "`nuggets pipeline jobs --status dead`" in nuggets.ok(*named, "--dry-run")
+    assert nuggets.ok(*named).splitlines() == [
+        "try dead jobs again, once each: nothing to put right, 3 left",
+        "  nuggets pipeline jobs --status dead says why",
+    ]
+
+
+def test_no_retry_is_recommended_where_none_can_help_and_the_dead_jobs_still_count(
+    nuggets: Any, pipeline: Pipeline
+) -> None:
+    kill_jobs(pipeline, Clock(), error_class="not_found")
+    told = nuggets.json("pipeline", "health", code=1)
+    assert (told["status"], told["recommendations"]) == ("degraded", [])
+    assert next(one for one in told["domains"] if one["name"] == "queue")["problems"] == ["jobs_lost"]
+    lines = nuggets("pipeline", "health").stdout
+    assert "3 jobs failed for good: another try would end the same, or was made already." in lines
+    assert "nuggets pipeline jobs --status dead" in lines
+    assert nuggets.ok("pipeline", "maintain") == "Nothing is recommended.\n"
+    # One that may help is.
+    kill_jobs(pipeline, Clock(), count=1)
+    told = nuggets.json("pipeline", "health", code=1)
+    assert [one["action"] for one in told["recommendations"]] == ["requeueDeadJobs"]
+
+
+def test_where_no_model_is_configured_nothing_says_that_one_answers(nuggets: Any, pipeline: Pipeline) -> None:
+    named = {one["name"]: one for one in nuggets.json("pipeline", "health")["domains"]}
+    assert (named["provider"]["said"], named["provider"]["score"]) == ("The model answers.", 1.0)
+    configure(nuggets.home, '[pipeline.extraction]\nprovider = "none"')
+    named = {one["name"]: one for one in nuggets.json("pipeline", "health")["domains"]}
+    assert named["provider"]["said"] == "No model is configured to read texts."
+    assert (named["provider"]["score"], named["provider"]["status"]) == (None, "unknown")
+    assert "model  not configured;" in nuggets.ok("pipeline")
+
+
+def test_what_a_newer_version_wrote_is_not_called_healthy(nuggets: Any, pipeline: Pipeline) -> None:
+    pipeline.close()
+    with closing(sqlite3.connect(nuggets.home / "pipeline.db", isolation_level=None)) as newer:
+        newer.execute(f"PRAGMA user_version = {VERSION + 1}")
+    before = (nuggets.home / "pipeline.db").read_bytes()
+    assert "newer than nuggets-tui supports" in nuggets.fails("pipeline", "health")
+    assert (nuggets.home / "pipeline.db").read_bytes() == before
+    assert "newer than nuggets-tui supports" in nuggets("doctor").stdout
+
+
+def test_the_names_of_repairs_stand_in_the_help_and_in_what_is_said_to_a_wrong_one(nuggets: Any) -> None:
+    told = " ".join(nuggets.ok("pipeline", "maintain", "--help").split())
+    wrong = nuggets.fails("pipeline", "maintain", "--action", "tidy")
+    for action in MaintenanceAction:
+        assert action in told
+        assert action in wrong
+
+
+def test_a_repair_that_ran_just_now_is_denied_unless_it_is_forced(nuggets: Any, pipeline: Pipeline) -> None:
+    named = ("pipeline", "maintain", "--action", "checkFtsConsistency")
+    nuggets.ok(*named)
+    [denied] = nuggets.json(*named, code=1)
+    assert (denied["status"], denied["gate"]) == ("denied", "cooldown")
+    # An agent may not.
+    [denied] = nuggets.json(*named, "--force", code=1)
+    assert denied["gate"] == "cooldown"
+    [run] = nuggets.json("--as", "me", *named, "--force")
+    assert run["status"] == "done"
+
+
+def test_a_freeze_holds_for_the_command_too(nuggets: Any, pipeline: Pipeline) -> None:
+    configure(nuggets.home, "[pipeline.autonomous]\nfrozen = true")
+    [denied] = nuggets.json("pipeline", "maintain", "--action", "checkFtsConsistency", "--force", code=1)
+    assert denied["gate"] == "frozen"
+
+
+def test_doctor_names_an_unhealthy_pipeline_and_settings_that_are_reserved(
+    nuggets: Any, pipeline: Pipeline
+) -> None:
+    kill_jobs(pipeline, Clock())
+    configure(nuggets.home, "telemetryEnabled = true")
+    document = json.loads(nuggets("doctor", "--json").stdout)
+    checks = {one["name"]: one for one in document["checks"] if one["section"] == "pipeline"}
+    assert checks["health"]["state"] == "note"
+    assert checks["health"]["todo"] == "nuggets pipeline health"
+    assert checks["setting-reserved"]["state"] == "note"
+    assert "todo" not in checks["setting-reserved"]
+    assert "telemetry_enabled is reserved" in checks["setting-reserved"]["what"]
+    status = nuggets.json("pipeline", "status")
+    assert status["warningCodes"] == ["reserved"]
+    assert "telemetry_enabled is reserved" in nuggets.ok("pipeline")

@@ -1,0 +1,87 @@
+"""`nuggets sync` on the command line: what it says, its documents and its exit codes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kits.synced import bare, git, own_git
+
+
+@pytest.fixture
+def remote(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    own_git(tmp_path, monkeypatch)
+    return bare(tmp_path)
+
+
+def test_two_folders_and_a_remote_from_init_to_off(nuggets: Any, remote: Path, tmp_path: Path) -> None:
+    desk = str(tmp_path / "desk")
+    nuggets.ok("remember", "web", "port", "8080")
+    told = nuggets.ok("sync", "init", str(remote), "--machine", "laptop")
+    assert "Made a git repository" in told
+    assert "Sent 1 note." in told
+    assert "1 note came in." in nuggets.ok("--home", desk, "sync", "init", str(remote), "--machine", "desk")
+    assert "8080" in nuggets.ok("--home", desk, "facts", "web")
+    nuggets.ok("--home", desk, "remember", "web", "port", "1111", "--as", "claude")
+    nuggets.ok("--home", desk, "sync")
+    nuggets.ok("remember", "web", "port", "2222")
+    document = nuggets.json("sync", code=3)
+    assert (document["standing"], document["conflicts"], document["committed"]) == ("conflict", 1, 1)
+    assert "1 conflict: nuggets resolve" in nuggets("sync", "status").stdout
+    (waits,) = nuggets.json("resolve", code=3)["conflicts"]
+    for shown in (nuggets("resolve").stdout, nuggets("resolve", waits["id"]).stdout):
+        # Ours is not what was written here: both lists say whose it is.
+        assert "ours: what claude on desk changed, which waits; theirs: what the files hold now" in shown
+    nuggets.ok("resolve", "--all", "--ours")
+    done = nuggets.ok("sync")
+    assert "In step." in done
+    nuggets.ok("--home", desk, "sync")
+    assert "1111" in nuggets.ok("facts", "web")
+    assert nuggets.ok("verify") == nuggets.ok("--home", desk, "verify")
+    assert "The memory stays" in nuggets.ok("sync", "off")
+    assert nuggets.json("sync", "status")["standing"] == "off"
+    assert "nuggets sync init" in nuggets.fails("sync")
+
+
+def test_a_dry_run_says_each_thing_and_does_none(nuggets: Any, remote: Path) -> None:
+    nuggets.ok("remember", "web", "port", "8080")
+    before = nuggets.bytes()
+    lines = nuggets.ok("sync", "init", str(remote), "--dry-run").splitlines()
+    assert len(lines) == 6
+    assert all(line.startswith("Would ") for line in lines)
+    assert nuggets.bytes() == before
+    assert git(remote, "branch", "--list") == ""
+
+
+def test_offline_is_exit_code_1_and_commits(nuggets: Any, remote: Path) -> None:
+    nuggets.ok("sync", "init", str(remote))
+    nuggets.ok("remember", "web", "port", "8080")
+    remote.rename(remote.with_name("away"))
+    result = nuggets("sync")
+    assert result.exit_code == 1
+    assert "Committed 1 note." in result.stdout
+    assert "Offline" in result.stdout
+    assert nuggets.json("sync", "status", code=1)["toSend"] == 1
+
+
+def test_joining_says_how_many_notes_look_like_one_and_a_cleanup_proposes_to_merge_them(
+    nuggets: Any, remote: Path, tmp_path: Path
+) -> None:
+    text = "Deploy the web server with make deploy, then watch the log for errors."
+    nuggets.ok("note", "add", "Deploy the web server", text, "--nugget", "web")
+    nuggets.ok("sync", "init", str(remote))
+    desk = ("--home", str(tmp_path / "desk"))
+    nuggets.ok(*desk, "note", "add", "Deploy the web server", text, "--nugget", "web")
+    document = nuggets.json(*desk, "sync", "init", str(remote))
+    assert document["doubles"] == 1
+    assert len(nuggets.json(*desk, "notes")) == 2
+
+
+def test_an_error_is_one_line_with_what_to_do(nuggets: Any, remote: Path) -> None:
+    nuggets.ok("remember", "web", "port", "8080")
+    assert "nuggets sync init" in nuggets.fails("sync")
+    assert "git clone" in nuggets.fails("sync", "init", "--", "--upload-pack=x")
+    nuggets.ok("sync", "init", str(remote))
+    git(nuggets.home, "checkout", "-q", "--detach")
+    assert "detached HEAD" in nuggets.fails("sync")

@@ -1,0 +1,50 @@
+"""What an agent is told at the start near a team's notes: what was accepted of them, for the state that they are in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kits.team_pages import write_team
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.workspace import use_team_near
+from nuggets_tui.hooks.fast import _kept_briefing, _near
+from nuggets_tui.hooks.worker import main, make_briefing
+
+
+def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) -> None:
+    home, project = tmp_path / "own", tmp_path / "project"
+    page = write_team(project, {"deploy.md": "# Deploy steps\n\nRun make release.\n"}) / "deploy.md"
+    memory = Memory.open(home)
+    memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
+    use_team_near(memory, lambda: project)
+    near = _near(str(project))
+    assert near == str(project)
+    assert "release" not in make_briefing(home, "", near)
+    assert memory.team is not None
+    memory.team.accept(memory.team.snapshot.notes)
+    assert _kept_briefing(str(home), "", near)[0] is None
+    main([str(home), "--briefing", "", near])
+    said, ahead = _kept_briefing(str(home), "", near)
+    assert said is not None
+    assert "Run make release." in said
+    assert "(team)" in said
+    assert [id for id, _ in ahead] == list(memory.snapshot.by_id)  # type: ignore[misc,attr-defined]
+    page.write_text(page.read_text().replace("release", "destroy"))
+    assert _kept_briefing(str(home), "", near)[0] is None
+    assert "destroy" not in make_briefing(home, "", near)
+
+
+def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
+    home = tmp_path / "own"
+    write_team(tmp_path / "project", {"deploy.md": "# Deploy steps\n\nRun make release.\n"})
+    memory = Memory.open(home)
+    memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
+    (tmp_path / "away").mkdir()
+    assert _near(str(tmp_path / "away")) == ""
+    main([str(home), "--caught", "--briefing", ""])
+    said, _ = _kept_briefing(str(home), "", "")
+    assert said is not None
+    assert "Backups" in said
+    assert "release" not in said
