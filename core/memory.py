@@ -239,8 +239,9 @@ class Memory:
         if reconcile:
             memory.refresh()
         elif reconcile is not None:
+            uncounted = memory._uncounted_now()
             memory._repository.refresh_read_only()
-            memory.count_waiting()
+            memory._count_waiting(uncounted)
         return memory
 
     def use_signals(self, source: SignalSource) -> None:
@@ -358,8 +359,9 @@ class Memory:
         saving, patient=True waits up to half a second for a pause. Errors as in `open`; the last good snapshot
         stays then.
         """
+        uncounted = self._uncounted_now()
         newer, found = self._repository.refresh(patient=patient), self.snapshot
-        self.count_waiting()
+        self._count_waiting(uncounted)
         return newer or self.snapshot is not found
 
     def refresh_read_only(self) -> bool:
@@ -671,11 +673,22 @@ class Memory:
         """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` and `refresh`
         do so as well, but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
         """
+        return self._count_waiting(())
+
+    def _uncounted_now(self) -> Collection[str]:
+        """The files of the recalls that wait to be counted, taken down before the memory's own are read."""
+        if not (self.home / RECALLS_FOLDER).exists():
+            return ()
+        from core.storage.waiting import paths
+
+        return paths(str(self.home))
+
+    def _count_waiting(self, known: Collection[str]) -> bool:
         if not (self.home / RECALLS_FOLDER).exists():
             return True
         from core.services.waiting_recalls import count_waiting
 
-        return count_waiting(self._repository, self._answers.following)
+        return count_waiting(self._repository, self._answers.following, known)
 
     def write_only_while_it_stands(self, also: Iterable[str] = ()) -> bool:
         """For who works unasked: from now on nothing is written, counted or made once anything is gone from the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import Final
 
@@ -23,11 +23,24 @@ _WAIT_SECONDS: Final = 2.0
 _TRIES: Final = 3
 
 
-def count_waiting(repository: Repository, following: Callable[[], AbstractContextManager[object]]) -> bool:
-    """Counts what waits; whether nothing is left. following: entered while one is counted.
+def count_waiting(
+    repository: Repository,
+    following: Callable[[], AbstractContextManager[object]],
+    known: Collection[str] = (),
+) -> bool:
+    """Counts what waits; whether nothing is left. following: entered while one is counted. known: the records that
+    waited before the snapshot was read: it is read again where one of them was counted since.
 
-    What cannot be counted now, because the folder may not be written or is locked, waits on. Raises nothing of that.
+    What cannot be counted now, because the folder may not be written or is locked, waits on. Raises nothing of that,
+    but of a snapshot that is read again what `Repository.refresh_read_only` raises.
     """
+    none_left = _count_all(repository, following)
+    if not all(map(os.path.lexists, known)):
+        repository.refresh_read_only()
+    return none_left
+
+
+def _count_all(repository: Repository, following: Callable[[], AbstractContextManager[object]]) -> bool:
     home = os.fspath(repository.home)
     # Who left a record while another one counted relies on that one to look again.
     for _ in range(_TRIES):

@@ -7,7 +7,9 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kits.forked import run
@@ -19,6 +21,7 @@ from core.facts import edits
 from core.graph.edits import create_note, hide_note
 from core.pipeline.writes.disputing import mark_disputing
 from core.quick_recall import SWITCH, cache_of, is_locked, take_lock, try_again
+from core.services.repository import Repository
 from core.storage import waiting
 from core.storage.cache import answers
 from core.storage.files.atomic import locked
@@ -429,6 +432,25 @@ def test_something_in_the_place_of_the_folder_is_refused(home: Path, tmp_path: P
         found.leave("one", "agent:tester")
     assert list(other.iterdir()) == []
     assert Memory.open(home).count_waiting()
+
+
+@pytest.mark.parametrize("reconcile", [True, False])
+def test_a_recall_that_another_one_counts_while_the_memory_is_opened_is_seen(
+    home: Path, monkeypatch: pytest.MonkeyPatch, reconcile: bool
+) -> None:
+    _leave(home, "port", "one")
+    read = Repository.refresh if reconcile else Repository.refresh_read_only
+
+    def read_then_counted(*given: Any, **named: Any) -> bool:
+        newer = read(*given, **named)
+        monkeypatch.undo()
+        Memory.open(home).close()
+        return newer
+
+    monkeypatch.setattr(Repository, read.__name__, read_then_counted)
+    with closing(Memory.open(home, reconcile=reconcile)) as memory:
+        assert memory.snapshot.by_name["web"].facts[0].hits == 1
+    assert _hits(home, "web", "port") == 1
 
 
 def test_a_recall_of_a_fact_that_is_gone_waits_for_nobody(home: Path) -> None:
