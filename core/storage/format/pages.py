@@ -59,7 +59,7 @@ _STAYS: Final = "the page is unchanged"
 class PageFile:
     """A page as it stands in the folder. text: what it says; None for one that cannot be read, and `problem` why.
 
-    data: its bytes. mode: its permissions.
+    data: its bytes. mode: its permissions. said: what the text says, where it was read for that.
     """
 
     fingerprint: Fingerprint | None
@@ -67,6 +67,7 @@ class PageFile:
     problem: str = ""
     data: bytes = b""
     mode: int = 0o600
+    said: Said | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -130,14 +131,21 @@ class PageSet:
         if self.lister is None:
             return found
         words = self.lister.own_words(self.index, self.names)
-        if index in self.disk and self.dialect.read_page(index, words).content.strip():
+        if index in self.disk and self.read(index, words).content.strip():
             found[index] = words
         return found
+
+    def read(self, file: str, text: str) -> Said:
+        """What a page says. Raises FormatError."""
+        known = self.files.get(file)
+        if known is not None and known.said is not None and known.text == text:
+            return known.said
+        return self.dialect.read_page(file, text)
 
     def said(self, file: str, text: str) -> Said | None:
         """What a page says; None for one that cannot be read."""
         try:
-            return self.dialect.read_page(file, text)
+            return self.read(file, text)
         except FormatError:
             return None
 
@@ -294,14 +302,14 @@ def _of_bytes(
     try:
         text = data.decode()
         # The words of an index are read without the lines that point to pages.
-        if lister is None or name != lister.INDEX:
-            dialect.read_page(name, text)
+        listed = lister is not None and name == lister.INDEX
+        said = dialect.read_page(name, text) if not listed else None
     except UnicodeDecodeError:
         return PageFile(made, problem="is not UTF-8", data=data, mode=mode)
     except FormatError as error:
         where = f"line {error.line}: " if error.line else ""
         return PageFile(made, problem=f"cannot be read ({where}{error.what})", data=data, mode=mode)
-    return PageFile(made, text, data=data, mode=mode)
+    return PageFile(made, text, data=data, mode=mode, said=said)
 
 
 def _unreadable(known: PageFile | None, problem: str) -> PageFile:
@@ -478,7 +486,7 @@ class _Overlay:
         """The note with what its page says anew."""
         assert note.page is not None
         file = note.page.file
-        new = self._pages.dialect.read_page(file, text)
+        new = self._pages.read(file, text)
         written = self._pages.written_ns(file)
         updated = max(note.updated_at, new.updated or _iso(written))
         if self._pages.dialect.WHOLE:
@@ -516,7 +524,7 @@ class _Overlay:
         }
 
     def _add(self, name: str, text: str) -> None:
-        said = self._pages.dialect.read_page(name, text)
+        said = self._pages.read(name, text)
         at = _iso(self._pages.written_ns(name))
         updated = said.updated or at
         whole = self._pages.dialect.WHOLE
@@ -873,7 +881,7 @@ def _says(page: Page, note: Note, pages: PageSet) -> bool:
 def _saying(note: Note, pages: PageSet) -> Note:
     """The note with title and text as its page says them."""
     assert note.page is not None
-    said = pages.dialect.read_page(note.page.file, note.page.text)
+    said = pages.read(note.page.file, note.page.text)
     return with_fields(note, title=said.title, content=said.content)
 
 
@@ -982,7 +990,7 @@ class _Whole:
             return change
         page, pages = self._made[change.id], self._pages
         try:
-            said = pages.dialect.read_page(page.file, page.text)
+            said = pages.read(page.file, page.text)
             brought = after.page
             if (
                 brought is not None

@@ -12,6 +12,8 @@ from kits.team_pages import PAGES, write_team
 
 from core import Memory
 from core.errors import InvalidInputError, StorageError
+from core.exchange import team_pages
+from core.exchange.dialect import Said
 from core.facts.edits import remember
 from core.graph.edits import (
     create_note,
@@ -70,6 +72,20 @@ def test_each_page_is_a_note_with_what_it_says(folder: Path) -> None:
     assert [(link.to, link.reason) for link in deploy.links] == [(vpn.id, "staging is behind it")]
     assert (deploy.id, "staging is behind it") in [(link.to, link.reason) for link in vpn.links]
     assert (vpn.id, "linked") in [(link.to, link.reason) for link in billing.links]
+
+
+def test_a_page_is_taken_apart_once_however_much_of_it_is_wanted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, seen = team_pages.read_page, list[str]()
+
+    def counted(file: str, page: str) -> Said:
+        seen.append(file)
+        return read(file, page)
+
+    monkeypatch.setattr(team_pages, "read_page", counted)
+    memory = Memory.open(folder, reconcile=False)
+    assert sorted(seen) == sorted(note.page.file for note in memory.snapshot.notes if note.page)
 
 
 @pytest.mark.parametrize("reconcile", [True, False, None])
