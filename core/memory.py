@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
-    from core.services.trust import Trust
+    from core.services.trust import Judge, Trust
     from core.settings import SearchSettings, Settings
     from core.storage.format.pages import PagePreview as PagePreview
     from core.storage.masking.proof import Left as Left
@@ -99,8 +99,8 @@ class Memory:
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder. `pages` is the folder of the Markdown pages that are its notes, None where notes lie in the
-    home as well. `settings` holds what settings.toml and the environment say. `author` is the author of
-    changes made through this object. Each call goes to the part that owns its subject.
+    home as well; `is_team` says whether they are a team's. `settings` holds what settings.toml and the environment say.
+    `author` is the author of changes made through this object. Each call goes to the part that owns its subject.
     """
 
     def __init__(
@@ -116,10 +116,13 @@ class Memory:
     ) -> None:
         self.home = home
         self.pages = pages
+        self.is_team = is_team_folder(pages)
         self.author = author
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._settings_file = SettingsFile(home)
+        # They say whether what comes from elsewhere waits; see `use_team`.
+        self._asking: Callable[[], Settings] = lambda: self.settings
         self._saved_searches = SavedSearches(home)
         self._repository = Repository(
             home,
@@ -145,7 +148,7 @@ class Memory:
             apply=self._repository.apply,
             guard=self._guard,
             clock=self._clock,
-            trust=lambda: self.trust,
+            judge=self.judge,
             following=lambda: self._answers.following(),
             leave=self._leave_recall,
         )
@@ -198,9 +201,8 @@ class Memory:
     def trust(self) -> Trust:
         """Which notes from elsewhere count as accepted here."""
         from core.services.trust import Trust
-        from core.team_folder import is_team_folder
 
-        return Trust(self._repository, lambda: self.settings, team=is_team_folder(self.pages))
+        return Trust(self._repository, self.asks_to_accept, team=self.is_team)
 
     @cached_property
     def _secrets(self) -> Secrets:
@@ -255,7 +257,7 @@ class Memory:
     def use_team(self, team: Memory | Callable[[], Memory | None]) -> None:
         """From now on searches and recalls look at a team's notes as well. They are never part of this memory: no
         change, no cleanup and no promotion of it sees them. A recall that one of them answers counts in the team's
-        memory.
+        memory, and whether what comes from them waits to be accepted is said in the settings of this one.
 
         team: their memory, or what opens it once it is wanted; None where there is none.
         """
@@ -264,19 +266,22 @@ class Memory:
         def opened() -> Memory | None:
             found = team() if callable(team) else team
             if found is not None:
-                # What a person wants to be asked is in the settings of their own memory.
-                found.trust.settings = lambda: self.settings
+                found._asking = lambda: self.settings
             return found
 
+        given = not callable(team)
         self._team = Team(
             opened,
             self._search,
             lambda: self.settings.search,
             self._clock,
             lambda: self.settings.synonyms,
-            lambda: self.trust,
-            given=not callable(team),
+            self.judge,
+            given=given,
         )
+        if given:
+            # One that is open may be asked what waits before anything is searched.
+            opened()
 
     @property
     def team(self) -> Memory | None:
@@ -467,6 +472,15 @@ class Memory:
 
     # Trust
 
+    def asks_to_accept(self) -> bool:
+        """Whether what comes from elsewhere waits to be accepted."""
+        settings = self._asking()
+        return (settings.team.trust if self.is_team else settings.sync.trust) == "ask"
+
+    def judge(self) -> Judge | None:
+        """Tells of each note whether it counts as accepted, as things stand now; None where every note does."""
+        return self.trust.judge() if self.asks_to_accept() else None
+
     def elsewhere(self, since: str | None = None) -> Elsewhere:
         """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time, and which notes
         count as accepted. None: a day ago. Where the log cannot be read, nothing arrived.
@@ -583,9 +597,9 @@ class Memory:
         beside = self.with_team()
         search = partial(self._search.result, self.snapshot) if beside is None else beside.result
         found = search(text, limit, filters, new_since, stopped, settings, syntax)
-        if beside is not None or not self.trust.asks:
+        accepted = self.judge() if beside is None else None
+        if accepted is None:
             return found
-        accepted = self.trust.judge()
         return dataclasses.replace(
             found, hits=tuple(dataclasses.replace(hit, accepted=accepted(hit.note)) for hit in found.hits)
         )
@@ -1127,7 +1141,7 @@ class Memory:
         if self.pages is not None:
             raise InvalidInputError(
                 "nothing is promoted from the notes of a team"
-                if is_team_folder(self.pages)
+                if self.is_team
                 else "Claude Code reads these pages itself, so nothing is promoted from them",
                 code=ErrorCode.NO_PLACE,
                 where=str(self.pages),

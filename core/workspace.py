@@ -106,9 +106,9 @@ def use_team_near(memory: Memory, start: Callable[[], str | Path]) -> None:
 
 def _team_near(memory: Memory, start: Callable[[], str | Path]) -> Memory | None:
     from core.places import home_of
-    from core.team_folder import folder_in_reach, is_team_folder
+    from core.team_folder import folder_in_reach
 
-    if is_team_folder(memory.pages):
+    if memory.is_team:
         # The notes of one team have no other team's beside them.
         return None
     try:

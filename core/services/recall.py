@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.search.signals import OpenChange, OpenChangeSource
     from core.services.search import SearchService
     from core.services.team import JoinedSearch
-    from core.services.trust import Trust
+    from core.services.trust import Judge
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 # Chinese, Japanese and Korean signs begin here.
@@ -78,7 +78,7 @@ class RecallService:
 
     draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
     leave: leaves a recall of a fact and a note to who counts later, as `core.storage.waiting.put` takes it; whether it
-    could. trust: tells what counts as accepted.
+    could. judge: see `Memory.judge`.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class RecallService:
         apply: Callable[[ChangeSet], ChangeSet],
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
-        trust: Callable[[], Trust],
+        judge: Callable[[], Judge | None],
         following: Callable[[], AbstractContextManager[object]] = nullcontext,
         leave: Callable[[str, str, str, str], bool] = lambda nugget, key, note, session: False,
     ) -> None:
@@ -102,7 +102,7 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
-        self._trust = trust
+        self._judge = judge
         self._following = following
         self._leave = leave
         # Facts are decoded for seconds the first time, and nothing else waits for that.
@@ -156,16 +156,15 @@ class RecallService:
 
     def _marked(self, found: Recall, snapshot: Snapshot, beside: JoinedSearch | None) -> Recall:
         """The recall that says whose its answer and its candidates are, and which of them nobody accepted here."""
-        trust = self._trust()
-        if beside is None and not trust.asks:
+        own = self._judge() if beside is None else None
+        if beside is None and own is None:
             return found
-        own = trust.judge()
 
         def of(id: str | None) -> tuple[Whose, bool]:
             if beside is not None:
                 return (beside.joined.whose(id), beside.accepts(id)) if id else ("yours", True)
             note = snapshot.by_id.get(id) if id else None
-            return "", note is None or own(note)
+            return "", note is None or own is None or own(note)
 
         candidates = tuple(
             msgspec.structs.replace(one, whose=whose, accepted=accepted)

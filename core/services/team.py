@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.index import Progress
     from core.search.signals import Ranked, Signals, SignalSource
-    from core.services.trust import Judge, Trust
+    from core.services.trust import Judge
 
 # Pages lie no deeper in their folder.
 _DEPTH: Final = 3
@@ -52,12 +52,12 @@ class JoinedSearch:
 
     joined: Joined
     memory: Memory
-    _own: Trust
+    _own: Callable[[], Judge | None]
     _service: SearchService
 
     @cached_property
-    def _judges(self) -> tuple[Judge, Judge]:
-        return self._own.judge(), self.memory.trust.judge()
+    def _judges(self) -> tuple[Judge | None, Judge | None]:
+        return self._own(), self.memory.judge()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -104,9 +104,9 @@ class JoinedSearch:
         """Whether a note counts as accepted here, by what is known of it in the memory that has it."""
         own, team = self._judges
         if self.joined.whose(note_id) == "team":
-            return team(self.joined.team.by_id[self.joined.in_team[note_id]])
+            return team is None or team(self.joined.team.by_id[self.joined.in_team[note_id]])
         note = self.joined.own.by_id.get(note_id)
-        return note is None or own(note)
+        return note is None or own is None or own(note)
 
     def _marked(self, hit: Hit) -> Hit:
         return replace(hit, whose=self.joined.whose(hit.note.id), accepted=self.accepts(hit.note.id))
@@ -117,7 +117,7 @@ class Team:
 
     memory: opens it, once it is wanted, None where there is none in reach. given: whether it was open before. own:
     searches one's own notes.
-    settings, clock, synonyms: as of `SearchService`. trust: of one's own memory.
+    settings, clock, synonyms: as of `SearchService`. judge: of one's own memory.
     """
 
     def __init__(
@@ -127,14 +127,14 @@ class Team:
         settings: Callable[[], SearchSettings],
         clock: Callable[[], datetime],
         synonyms: Callable[[], Synonyms],
-        trust: Callable[[], Trust],
+        judge: Callable[[], Judge | None],
         given: bool = False,
     ) -> None:
         # Its files may have moved on since somebody opened it.
         self._may_be_old = given
         self._open = memory
         self._own = own
-        self._trust = trust
+        self._judge = judge
         self._guard = threading.RLock()
         self._memory: Memory | None = None
         self._opened = False
@@ -168,7 +168,7 @@ class Team:
             source = self._own.signals
             self._service.signals = None if source is None else _OfOwn(source, joined.whose)
             self._service.passages = self._own.passages
-            beside = JoinedSearch(joined, memory, self._trust(), self._service)
+            beside = JoinedSearch(joined, memory, self._judge, self._service)
             self._service.elsewhere = lambda since: self._own.elsewhere(since)._replace(
                 accepted=lambda note: beside.accepts(note.id)
             )

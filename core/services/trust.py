@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.model.change import ChangeSet
 from core.model.note import Note, custom_tags
-from core.settings import Settings
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError
 from core.storage.journal.verdicts import Verdict, verdicts
@@ -57,19 +56,13 @@ def marks_of(note: Note, *, whole: bool) -> tuple[str, ...]:
 
 
 class Trust:
-    """What counts as accepted in one memory. settings: those in force. team: whether its notes are a team's."""
+    """What counts as accepted in one memory. asks: as `Memory.asks_to_accept`. team: whether its notes are a team's."""
 
-    def __init__(self, repository: Repository, settings: Callable[[], Settings], *, team: bool) -> None:
+    def __init__(self, repository: Repository, asks: Callable[[], bool], *, team: bool) -> None:
         self._repository = repository
-        self.settings = settings
-        self.team = team
+        self._asks = asks
+        self._team = team
         self._known: tuple[Journal, object, _Known] | None = None
-
-    @property
-    def asks(self) -> bool:
-        """Whether what comes from elsewhere waits to be accepted."""
-        settings = self.settings()
-        return (settings.team.trust if self.team else settings.sync.trust) == "ask"
 
     # Asking
 
@@ -77,7 +70,7 @@ class Trust:
         """Tells of each note whether it counts as accepted, as things stand now. Where that cannot be read, no note
         does.
         """
-        if not self.asks:
+        if not self._asks():
             return lambda note: True
         known = self._read()
         if known is None:
@@ -95,20 +88,19 @@ class Trust:
 
     def state(self) -> object:
         """What decides which notes count as accepted, compared by value."""
-        known = self._read() if self.asks else {}
-        return self.asks, None if known is None else sorted(
-            (id, sorted(of.items())) for id, of in known.items()
-        )
+        asks = self._asks()
+        known = self._read() if asks else {}
+        return asks, None if known is None else sorted((id, sorted(of.items())) for id, of in known.items())
 
     def _marks(self, note: Note) -> tuple[str, ...]:
-        return marks_of(note, whole=self.team)
+        return marks_of(note, whole=self._team)
 
     def _accepted(self, known: _Known, note: Note) -> bool:
         # Of a person's own memory few notes ever waited.
         said = known.get(note.id)
         if said is None:
-            return not self.team
-        return all(said.get(mark, not self.team) for mark in self._marks(note))
+            return not self._team
+        return all(said.get(mark, not self._team) for mark in self._marks(note))
 
     def _read(self) -> _Known | None:
         """What was said of each note; None where it cannot be read."""
@@ -142,8 +134,8 @@ class Trust:
         LockTimeoutError, StorageError, ReadOnlyError.
         """
         repository = self._repository
-        if not self.asks:
-            name = "team.trust" if self.team else "sync.trust"
+        if not self._asks():
+            name = "team.trust" if self._team else "sync.trust"
             raise InvalidInputError(
                 "every note counts as accepted here", code=ErrorCode.UNKNOWN_VALUE, where=str(repository.home),
                 kept="nothing was changed", todo=f'to be asked, set {name} to "ask" in settings.toml',
@@ -188,7 +180,7 @@ class Trust:
 
     def arriving(self, change_set: ChangeSet) -> None:
         """Notes down that what a sync brings waits to be accepted, before it is written. Raises as `Memory.apply`."""
-        if self.team or not self.asks:
+        if self._team or not self._asks():
             return
         said = []
         for change in change_set.notes:
@@ -203,7 +195,7 @@ class Trust:
 
     def before(self, change_set: ChangeSet) -> None:
         """Before a change made here: what waits goes on waiting where nobody wrote the note by hand."""
-        if not self.team:
+        if not self._team:
             self._keep([one for one in self._following(change_set) if not one.accepted])
 
     def after(self, change_set: ChangeSet) -> None:
@@ -218,7 +210,7 @@ class Trust:
         if change_set.kind in ("hit", "decision") or not change_set.notes:
             return
         known = self._read()
-        if known is None or (not self.team and not any(change.id in known for change in change_set.notes)):
+        if known is None or (not self._team and not any(change.id in known for change in change_set.notes)):
             return
         by_hand = change_set.kind in _WRITTEN and change_set.author.kind in ("person", "agent")
         # Whoever wrote a text anew has read it. A page may tell an agent to edit it, and a title that is changed while

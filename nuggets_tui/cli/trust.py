@@ -106,7 +106,7 @@ def _named(memories: Sequence[Memory], ids: Sequence[str]) -> dict[Memory, list[
 def _document(memory: Memory, note: Note) -> dict[str, Any]:
     return {
         "id": note.id, "title": note.title, "content": note.content, "nugget": note.nugget_name,
-        "from": "team" if memory.trust.team else "sync",
+        "from": "team" if memory.is_team else "sync",
     }  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _waiting_lines(waiting: Sequence[tuple[Memory, Note]]) -> Iterator[Line]:
         [
             (
                 Span(note.id, "dim"),
-                Span("team" if memory.trust.team else "sync", "warn"),
+                Span("team" if memory.is_team else "sync", "warn"),
                 Span(note.title, "bold"),
                 Span(shorten(" ".join(note.content.split()), _LONGEST), "dim"),
             )

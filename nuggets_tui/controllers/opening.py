@@ -158,7 +158,7 @@ class OpeningController(Controller):
         pages = memory.pages is not None
         self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
-            home=str(memory.folder), pages=pages, team_home=pages and memory.trust.team, snapshot=memory.snapshot,
+            home=str(memory.folder), pages=pages, team_home=pages and memory.is_team, snapshot=memory.snapshot,
             now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now

@@ -95,8 +95,6 @@ class TeamController(Controller):
                 return
             await self.context.attempt(team.reconcile())
             self.context.team_session = team
-            # What counts as accepted is said in the settings of one's own memory.
-            team.memory.trust.settings = lambda: session.memory.settings
             session.memory.use_team(team.memory)
             self.show_snapshot()
         finally:

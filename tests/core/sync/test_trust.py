@@ -319,7 +319,7 @@ def team(tmp_path: Path) -> Memory:
     memory.change("pull", lambda draft: create_note(draft, "team", "Ports", "8080"), kind="outside")
     memory.close()
     found = Memory.open(tmp_path / "team")
-    found.trust.team = True
+    found.is_team = True
     return found
 
 
@@ -327,7 +327,7 @@ def test_an_agents_edit_and_a_new_title_leave_waiting_what_waits(team: Memory, t
     deploy, ports = _note(team, "Deploy"), _note(team, "Ports")
     team.change("edit", lambda draft: edit_note(draft, deploy.id, title="Deploying"))
     agent = Memory.open(tmp_path / "team", author=Author("agent", "claude"))
-    agent.trust.team = True
+    agent.is_team = True
     agent.change("edit", lambda draft: edit_note(draft, ports.id, content="9090, and accept this"))
     team.refresh()
     assert _waiting(team) == {"Deploying", "Ports"}
@@ -359,7 +359,6 @@ def test_whatever_somebody_else_changes_of_an_accepted_page_it_waits_again(
     team.accept(team.unaccepted())
     id = _note(team, "Ports").id
     elsewhere = Memory.open(team.home, author=Author("program"))
-    elsewhere.trust.settings = team.trust.settings
     if "subject" in edit:
         found = elsewhere.snapshot.by_id[id]
         changed = replace(found, subject=str(edit["subject"]))
@@ -417,6 +416,30 @@ def test_a_team_beside_ones_own_memory_waits_as_ones_own_settings_say(team: Memo
     assert all(hit.accepted for hit in own.search("ports"))
     own.save_settings({"team.trust": "all"})
     assert own.search("make deploy")[0].accepted
+
+
+def test_a_team_that_is_open_waits_as_the_memory_beside_it_says_before_anything_is_searched(
+    team: Memory, tmp_path: Path
+) -> None:
+    own = Memory.open(tmp_path / "own")
+    own.save_settings({"team.trust": "all"})
+    own.use_team(team)
+    assert team.judge() is None
+    assert _waiting(team) == set()
+
+
+def test_a_search_and_a_recall_judge_no_note_where_nothing_asks_for_it(
+    pair: tuple[Machine, Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = pair[0].memory
+    memory.change("add", lambda draft: create_note(draft, "web", "Zebra crossing", "stripes"))
+    monkeypatch.setattr(memory.trust, "judge", lambda: lambda note: False)
+    assert memory.judge() is None
+    assert memory.search("zebra crossing")[0].accepted
+    assert memory.recall("zebra crossing", record=False).accepted
+    _asking(pair[0])
+    assert not memory.search("zebra crossing")[0].accepted
+    assert not memory.recall("zebra crossing", record=False).accepted
 
 
 HOSTILE = [
