@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _MODULE: Final = "nuggets_tui.cli.team"
 _STALE = 1
-_REFUSED = 1
 _DONE: Final = {
     "folder": ("Made the folder {}.", "The folder {} is there."),
     "index": ("Wrote {}, which says what the folder is.", "{} is there and stays."),
@@ -146,7 +145,7 @@ def share(call: Invocation, /, ids: Sequence[str], to: str | None, dry_run: bool
     file, unless somebody changed that meanwhile.
 
     A note that looks like it holds a credential, or that names a path of somebody's home folder, is refused; change
-    what it says. With --dry-run, exit code 1 says that a note would be refused.
+    what it says. Exit code 2 says so, with --dry-run too.
     """
     from core.team import plan_share, share
     from core.team.sharing import refusal_text
@@ -157,7 +156,7 @@ def share(call: Invocation, /, ids: Sequence[str], to: str | None, dry_run: bool
     if dry_run:
         refused: list[Line] = [Span(f"Refused: {refusal_text(one)}.", "warn") for one in plan.refused]
         call.answer(lambda: _share_document(plan, team, None), lambda: [*_review(plan), *refused])
-        return _REFUSED if plan.refused else 0
+        return InvalidInputError.exit_code if plan.refused else 0
     if not plan.refused and plan.change_set is not None and not yes:
         if can_ask():
             call.preview(_review(plan))

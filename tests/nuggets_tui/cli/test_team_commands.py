@@ -122,7 +122,7 @@ def test_what_others_must_not_read_is_refused_with_the_line_and_nothing_is_writt
     monkeypatch.setattr("getpass.getuser", lambda: "lovelace")
     before = tree(project)
     fine, bad = add(nuggets, "Fine", "Text."), add(nuggets, "Not fine", f"First line.\n{text}")
-    (refused,) = nuggets.json("share", fine, bad, "--dry-run", code=1)["refused"]
+    (refused,) = nuggets.json("share", fine, bad, "--dry-run", code=2)["refused"]
     assert (refused["why"], refused["found"][0]["line"]) == (why, 2)
     said = nuggets.fails("share", fine, bad, "--yes")
     assert "line 2" in said
@@ -216,5 +216,5 @@ def test_a_subject_that_names_somebodys_home_folder_is_refused_as_a_text_is(
 ) -> None:
     id = add(nuggets, "T", "text")
     nuggets.ok("note", "edit", id, "--subject", "/home/ada/work")
-    (refused,) = nuggets.json("share", id, "--dry-run", code=1)["refused"]
+    (refused,) = nuggets.json("share", id, "--dry-run", code=2)["refused"]
     assert refused["why"] == "home"
