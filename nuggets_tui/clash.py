@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from core.errors import ConflictError
-from core.model.change import ChangeSet, FactChange, NoteChange
+from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
 from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
@@ -56,6 +56,18 @@ class Clash:
     def textual(self) -> bool:
         """Whether a third text can take the place of both."""
         return self.field in TEXTS
+
+    @property
+    def own(self) -> Side:
+        """The side of the person here: what stands in the files, where another machine, a conflict copy or an agent has
+        said what waits.
+        """
+        made = self.entry.change_set
+        return "ours" if made.author in (PERSON, OURSELVES) and made.kind != "import" else "theirs"
+
+    def version(self, side: Side) -> Version:
+        """One of the two versions that can be taken."""
+        return self.ours if side == "ours" else self.theirs
 
 
 def concerned(entry: Entry, snapshot: Snapshot) -> str:

@@ -84,8 +84,8 @@ class ConflictScreen(TypedDialog[Resolution]):
         self.heading = f"Conflict: {clash.title}"
         self._session = session
         self._clash = clash
-        # What the result was taken from last.
-        self.choice: Side = "ours"
+        # What the result was taken from last. At first it is what whoever looks at nothing would expect.
+        self.choice: Side = clash.own
 
     def compose_inside(self) -> ComposeResult:
         """What it is about, the three versions, and the result."""
@@ -98,9 +98,9 @@ class ConflictScreen(TypedDialog[Resolution]):
         if not clash.textual:
             yield Static("", id="choice", classes="words")
         elif clash.field in LINES:
-            yield Field("Result", clash.ours.text, id="result")
+            yield Field("Result", clash.version(clash.own).text, id="result")
         else:
-            yield TextField("Result", clash.ours.text, id="result")
+            yield TextField("Result", clash.version(clash.own).text, id="result")
 
     def on_mount(self) -> None:
         """Letters act from the beginning."""
@@ -108,7 +108,7 @@ class ConflictScreen(TypedDialog[Resolution]):
         for field in self.query(TextArea):
             field.move_cursor(field.document.end)
         if self.typed and self._clash.textual:
-            self._set_result(self.typed.get("result", self._clash.ours.text))
+            self._set_result(self.typed.get("result", self._clash.version(self.choice).text))
         self._show_choice()
 
     def _about(self) -> Content:
@@ -187,8 +187,7 @@ class ConflictScreen(TypedDialog[Resolution]):
         """Puts one of the two into the result."""
         self.choice = side
         if self._clash.textual:
-            version = self._clash.ours if side == "ours" else self._clash.theirs
-            self._set_result(version.text)
+            self._set_result(self._clash.version(side).text)
         self._show_choice()
 
     def action_all(self) -> None:

@@ -105,6 +105,7 @@ async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_
         assert "c shows both" in app.notices
         screen = await waiting_conflict(app)
         await app.until(lambda: "theirs" in app.text and "mine" in app.text)
+        assert screen.result == "mine", "what the copy says is looked at before it is taken"
         assert app.app.screen is screen
 
 
@@ -146,6 +147,24 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         await app.until(lambda: not app.view.log.waiting)
         assert "Resolved: claude's stays" in app.notices
         assert "resolved" in app.text
+
+
+async def test_a_version_that_somebody_else_keeps_waiting_is_not_taken_unasked(home: Path) -> None:
+    store = stored(home, "Session store").id
+    agent = agent_on(home)
+    draft = agent.draft()
+    edit_note(draft, store, content="Theirs")
+    Memory.open(home).change("newer", lambda draft: edit_note(draft, store, content="Mine"))
+    with pytest.raises(ConflictError):
+        agent.apply(draft.change_set("edited by claude", author=agent.author))
+    async with opened(home) as app:
+        screen = await waiting_conflict(app)
+        assert screen.result == "Mine"
+        assert "save yours" in app.text
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: not app.view.log.waiting)
+    assert stored(home, "Session store").content == "Mine"
 
 
 async def test_an_edited_result_takes_the_place_of_both(home: Path) -> None:

@@ -15,6 +15,7 @@ from core.memory import Memory
 from core.sync import Sync, set_up
 from nuggets_tui import detached
 from nuggets_tui.controllers import sync as controller
+from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.entry import EntryScreen
 
 pytestmark = pytest.mark.slow
@@ -107,6 +108,31 @@ async def test_a_remote_that_is_away_is_told_and_the_next_sync_sends(pair: Pair)
         await app.press("ctrl+s")
         await app.until(lambda: "⇅ in step" in header(app))
     assert "Test" in git(pair.remote, "show", "main:graph/graph.json")
+
+
+async def test_of_what_both_machines_changed_ones_own_version_is_saved_unless_another_is_taken(
+    pair: Pair,
+) -> None:
+    (note, *_) = pair.desk.memory.snapshot.visible
+    pair.desk.memory.change("edit", lambda draft: edit_note(draft, note.id, content="Of the desk"))
+    pair.desk.sync()
+    here = Memory.open(pair.home)
+    here.change("edit", lambda draft: edit_note(draft, note.id, content="Of the laptop"))
+    here.close()
+    async with opened(pair.home, (160, 40)) as app:
+        await app.until(lambda: app.main.view.sync is not None)
+        await app.press("ctrl+s")
+        await app.until(lambda: app.view.log.waiting, "the conflict")
+        await app.press("c")
+        screen = await app.screen(ConflictScreen)
+        assert screen.result == "Of the laptop"
+        await app.until(lambda: "✓ Yours" in app.text, "which is taken")
+        await app.press("t", "y")
+        assert screen.result == "Of the desk"
+        await app.press("t", "ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: not app.view.log.waiting)
+        assert app.view.snapshot.note(note.id).content == "Of the laptop"
 
 
 async def test_what_keeps_a_sync_from_going_on_is_a_notice(pair: Pair) -> None:
