@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from kits.claude_pages import note_of, tree, write_folder
+from kits.team_pages import write_team
 
 from core import Memory
 from core.graph.edits import create_note, hide_note
@@ -32,11 +34,11 @@ from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhi
 memory = Memory.open(sys.argv[1])
 def id_of(file):
     return note_of(memory, file).id
+first, second, third = sys.argv[4:]
 deeds = {
-    "title": lambda draft: edit_note(draft, id_of("deploy-needs-vpn.md"), title="Renamed", content="New text."),
-    "hide": lambda draft: (
-        hide_note(draft, id_of("feedback_pnpm.md")), edit_note(draft, id_of("debugging.md"), content="Edited.")
-    ),
+    "title": lambda draft: edit_note(draft, id_of(first), title="Renamed", content="New text."),
+    "hide": lambda draft: (hide_note(draft, id_of(second)), edit_note(draft, id_of(third), content="Edited.")),
+    "link": lambda draft: link_notes(draft, id_of(second), id_of(third), "both"),
     "new": lambda draft: create_note(draft, "claude", "Made here", "Its text."),
     "show": lambda draft: unhide_note(draft, id_of("billing.md")),
 }
@@ -49,9 +51,15 @@ print("done", flush=True)
 """
 
 
-def _started(root: Path, deed: str) -> Path:
+# Whose folder, and three of its pages.
+CLAUDE = (write_folder, "deploy-needs-vpn.md", "feedback_pnpm.md", "debugging.md")
+TEAM = (write_team, "deploy-to-staging.md", "vpn-setup.md", "plain.md")
+Kind = tuple[Callable[[Path], Path], str, str, str]
+
+
+def _started(root: Path, kind: Kind, deed: str) -> Path:
     """A folder right before the deed."""
-    folder = write_folder(root)
+    folder = kind[0](root)
     memory = Memory.open(folder)
     if deed == "show":
         memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "billing.md").id))
@@ -61,29 +69,34 @@ def _started(root: Path, deed: str) -> Path:
     return folder
 
 
-def _run(folder: Path, step: int, deed: str) -> bytes:
+def _run(folder: Path, kind: Kind, step: int, deed: str) -> bytes:
     return subprocess.run(
-        [sys.executable, "-c", AT_STEP, str(folder), str(step), deed],
+        [sys.executable, "-c", AT_STEP, str(folder), str(step), deed, *kind[1:]],
         cwd=ROOT, stdout=subprocess.PIPE, check=False, timeout=60,
     ).stdout  # fmt: skip
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("deed", ["title", "hide", "new", "show", "undo"])
+@pytest.mark.parametrize(
+    ("kind", "deed"),
+    [(CLAUDE, deed) for deed in ("title", "hide", "new", "show", "undo")]
+    + [(TEAM, deed) for deed in ("title", "hide", "link", "new", "show", "undo")],
+    ids=lambda one: one if isinstance(one, str) else "team" if one is TEAM else "claude",
+)
 def test_killed_before_any_step_the_change_is_whole_or_not_there(
-    deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Kind, deed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NUGGETS_STATE", str(tmp_path / "state-0"))
-    whole = _started(tmp_path / "whole", deed)
+    whole = _started(tmp_path / "whole", kind, deed)
     before = tree(whole)
-    assert _run(whole, 100_000, deed) == b"done\n"
+    assert _run(whole, kind, 100_000, deed) == b"done\n"
     after = tree(whole)
     seen = set()
     for step in range(0, 200, EVERY):
         monkeypatch.setenv("NUGGETS_STATE", str(tmp_path / f"state-{step + 1}"))
-        folder = _started(tmp_path / f"at-{step}", deed)
+        folder = _started(tmp_path / f"at-{step}", kind, deed)
         assert tree(folder) == before
-        done = _run(folder, step, deed)
+        done = _run(folder, kind, step, deed)
         shown = {
             n.id: (n.title, n.content, n.hidden) for n in Memory.open(folder, reconcile=False).snapshot.notes
         }
