@@ -262,30 +262,20 @@ RowList {
     overflow-x: hidden;
     overflow-y: auto;
     scrollbar-size-vertical: 1;
-    & > .row-list--heading { text-style: bold; }
     & > .row-list--cursor {
         color: $block-cursor-foreground;
         background: $block-cursor-background;
         text-style: $block-cursor-text-style;
     }
     & > .row-list--cursor-blurred { background: $block-cursor-blurred-background; }
-    & > .row-list--selected { text-style: bold; }
-    & > .row-list--glow { text-style: bold; }
-    & > .row-list--mark { color: $text-accent; text-style: bold; }
-    & > .row-list--glow-mark { color: $text-success; text-style: bold; }
-    & > .row-list--empty { color: $text-muted; }
 }
 """
-ROW_CLASSES: Final = {
-    "row-list--heading",
-    "row-list--cursor",
-    "row-list--cursor-blurred",
-    "row-list--selected",
-    "row-list--glow",
-    "row-list--mark",
-    "row-list--glow-mark",
-    "row-list--empty",
-}
+# Only what has a ground of its own: each of these is styled for each list, and the first frame waits for that.
+ROW_CLASSES: Final = {"row-list--cursor", "row-list--cursor-blurred"}
+_BOLD: Final = Style(bold=True)
+_MARK: Final = "bold $text-accent"
+_GLOW_MARK: Final = "bold $text-success"
+_EMPTY: Final = "$text-muted"
 
 _LINES_KEPT: Final = 4096
 
@@ -299,12 +289,10 @@ class RowState(IntFlag):
     GLOW = 8
 
 
-_STYLES: Final = (
-    (RowState.SELECTED, "row-list--selected"),
-    (RowState.GLOW, "row-list--glow"),
-    (RowState.CURSOR_BLURRED, "row-list--cursor-blurred"),
-    (RowState.CURSOR, "row-list--cursor"),
-)
+_CURSOR_CLASSES: Final = {
+    RowState.CURSOR: "row-list--cursor",
+    RowState.CURSOR_BLURRED: "row-list--cursor-blurred",
+}
 _CURSOR_SIGNS: Final = {RowState.CURSOR: "▌", RowState.CURSOR_BLURRED: "›"}
 _ROW_SIGNS: Final = {
     RowState.SELECTED: "✓",
@@ -336,7 +324,7 @@ class RowPainter:
         """A line of the text that a list without rows shows, wrapped at `width` cells."""
         if width not in self._empty:
             shown = text if isinstance(text, Content) else content(text)
-            style = self._widget.get_visual_style("row-list--empty")
+            style = self._widget.visual_style + parse_style(_EMPTY)
             self._empty = {width: [self._strip(part, width, style) for part in _wrapped(shown, width)]}
         lines = self._empty[width]
         return lines[y] if y < len(lines) else self.blank(width)
@@ -353,10 +341,7 @@ class RowPainter:
         return strip
 
     def _draw(self, row: Row, number: int, width: int, state: RowState) -> Strip:
-        names = [name for flag, name in _STYLES if state & flag]
-        if not row.selectable:
-            names.insert(0, "row-list--heading")
-        style = self._widget.get_visual_style(*names)
+        style = self._style(row, state)
         gutter = GUTTER if row.selectable else 0
         room = max(width - gutter, 0)
         line = row.lines[number] if number < len(row.lines) else Content("")
@@ -367,20 +352,24 @@ class RowPainter:
             return strip
         return Strip([*self._gutter(number, state, style), *strip], strip.cell_length + gutter).crop(0, width)
 
+    def _style(self, row: Row, state: RowState) -> Style:
+        cursor = _CURSOR_CLASSES.get(state & (RowState.CURSOR | RowState.CURSOR_BLURRED))
+        style = self._widget.get_visual_style(cursor) if cursor else self._widget.visual_style
+        bold = not row.selectable or state & (RowState.SELECTED | RowState.GLOW)
+        return style + _BOLD if bold else style
+
     def _gutter(self, number: int, state: RowState, style: Style) -> list[Segment]:
         cursor = _CURSOR_SIGNS.get(state & (RowState.CURSOR | RowState.CURSOR_BLURRED), " ")
         sign = _ROW_SIGNS.get(state & (RowState.SELECTED | RowState.GLOW), " ") if number == 0 else " "
         if cursor == sign == " ":
             return [Segment(" " * GUTTER, style.rich_style)]
         return [
-            Segment(cursor, self._sign_style(style, "row-list--mark", state)),
-            Segment(sign, self._sign_style(style, _sign_class(state), state)),
+            Segment(cursor, self._sign_style(style, _MARK, state)),
+            Segment(sign, self._sign_style(style, _MARK if state & RowState.SELECTED else _GLOW_MARK, state)),
         ]
 
-    def _sign_style(self, style: Style, name: str, state: RowState) -> RichStyle:
-        if state & RowState.CURSOR:
-            return style.rich_style
-        return (style + self._widget.get_visual_style(name, partial=True)).rich_style
+    def _sign_style(self, style: Style, own: str, state: RowState) -> RichStyle:
+        return (style if state & RowState.CURSOR else style + parse_style(own)).rich_style
 
     def _strip(self, text: Content, width: int, style: Style, *, plain_only: bool = False) -> Strip:
         """Content as a strip of exactly `width` cells; `plain_only` drops colours of its own."""
@@ -411,10 +400,6 @@ def parse_style(style: str | Style) -> Style:
 
 def _wrapped(text: Content, width: int) -> list[Content]:
     return text.wrap(width) if width > 0 else []
-
-
-def _sign_class(state: RowState) -> str:
-    return "row-list--mark" if state & RowState.SELECTED else "row-list--glow-mark"
 
 
 Shown = tuple[Row, int, RowState]
