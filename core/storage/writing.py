@@ -29,6 +29,7 @@ from core.errors import (
 from core.folder import GRAPH_FILE, OWED_FILE, suffix_in_use
 from core.model.change import OURSELVES, ChangeSet, FileChange
 from core.model.names import check_nugget_name
+from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import (
     Fingerprint,
@@ -246,11 +247,26 @@ def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
 
     Raises InvalidInputError for what no page can hold.
     """
+    if loaded.graph.pages is None:
+        return _without_pages(effective)
     from core.storage.format import pages
 
-    if loaded.graph.pages is None:
-        return pages.without_pages(effective)
     return pages.completed(loaded.graph, effective)
+
+
+def _without_pages(effective: ChangeSet) -> ChangeSet:
+    """A change set for a memory whose notes are no pages: what came from one that has them leaves them behind."""
+    if all(change.after is None or change.after.page is None for change in effective.notes):
+        return effective
+    return msgspec.structs.replace(
+        effective,
+        notes=tuple(
+            change
+            if change.after is None
+            else msgspec.structs.replace(change, after=with_fields(change.after, page=None))
+            for change in effective.notes
+        ),
+    )
 
 
 def store_pages(home: Path, loaded: Loaded) -> Write:

@@ -16,7 +16,11 @@ HEAVY = {"numpy", "rapidfuzz", "snowballstemmer", "watchfiles", "anyio", "hypoth
 
 def _loaded_by(code: str) -> set[str]:
     """Top-level modules in a fresh interpreter after running `code`."""
-    report = "\nimport json, sys\nprint(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    return {name.partition(".")[0] for name in _modules_after(code)}
+
+
+def _modules_after(code: str) -> set[str]:
+    report = "\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code + report],
         cwd=ROOT,
@@ -42,6 +46,20 @@ memory.change("hide", lambda draft: hide_note(draft, "fact-memory-00000002"))
     loaded = _loaded_by(code)
     assert not loaded & TERMINAL
     assert not loaded & (HEAVY - {"snowballstemmer"})
+
+
+def test_a_memory_whose_notes_are_no_pages_loads_nothing_that_reads_pages(store: Path) -> None:
+    code = f"""
+from core import Memory
+from core.graph.edits import hide_note
+memory = Memory.open({str(store)!r})
+memory.change("hide", lambda draft: hide_note(draft, "fact-memory-00000002"))
+memory.recall("test command")
+"""
+    loaded = _modules_after(code)
+    assert "core.storage.writing" in loaded
+    assert not {name for name in loaded if name.startswith("core.exchange")}
+    assert "core.storage.format.pages" not in loaded
 
 
 @pytest.mark.parametrize(

@@ -778,21 +778,6 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     return msgspec.structs.replace(effective, notes=tuple(notes))
 
 
-def without_pages(effective: ChangeSet) -> ChangeSet:
-    """A change set for a memory whose notes are no pages: what came from one that has them leaves them behind."""
-    if all(change.after is None or change.after.page is None for change in effective.notes):
-        return effective
-    return msgspec.structs.replace(
-        effective,
-        notes=tuple(
-            change
-            if change.after is None
-            else msgspec.structs.replace(change, after=with_fields(change.after, page=None))
-            for change in effective.notes
-        ),
-    )
-
-
 def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:
     """Raises InvalidInputError for facts and nuggets, which a folder of pages has no place for."""
     if change_set.facts or change_set.nuggets or any(change.note.is_fact for change in change_set.notes):

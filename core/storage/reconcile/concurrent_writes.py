@@ -16,7 +16,6 @@ from core.model.names import iso
 from core.settings import InferenceSettings
 from core.storage.files.atomic import fingerprint, leftovers, read_file
 from core.storage.format.documents import Document, Loaded, assembled, read_graph, read_nugget
-from core.storage.format.pages import with_page
 from core.storage.journal.codec import TAKEN_IN, fact_item, items_of, note_item
 from core.storage.journal.journal import Journal
 from core.storage.journal.session import JournalSession
@@ -44,6 +43,8 @@ def with_concurrent_write(
     document: Document
     try:
         if target != base.graph.path and base.graph.pages is not None:
+            from core.storage.format.pages import with_page
+
             document = graph = with_page(base.graph, target, found[0], rules)
         elif target == base.graph.path:
             document = graph = read_graph(target, *found, rules, base.graph)
