@@ -82,6 +82,10 @@ def _holds_something(view: View) -> bool:
     return view.loaded and not view.empty
 
 
+def _can_be_searched(view: View) -> bool:
+    return _holds_something(view) or _has_team(view)
+
+
 def _takes_facts(view: View) -> bool:
     # Pages of Claude Code have no place for them.
     return view.loaded and not view.pages
@@ -168,7 +172,7 @@ def _commands() -> tuple[Command, ...]:
     # fmt: off
     return (
         Command("search", "slash", "search", "Search notes and facts", SEARCH,
-                lambda main: main.search.focus(), "memory", 1, at_once=True),
+                lambda main: main.search.focus(), "memory", 1, at_once=True, when=_can_be_searched),
         Command("open", "enter", "open", "Open the row under the cursor", NOTES,
                 lambda main: main.open_under_cursor(), "memory"),
         Command("why", "w", "why", "Why this note is a hit or not: its score in this search", SEARCH,

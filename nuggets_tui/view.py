@@ -217,6 +217,13 @@ class View(msgspec.Struct, frozen=True, eq=False):
         """Whether the memory holds nothing at all."""
         return self.loaded and not self.snapshot.notes and not self.snapshot.fact_count
 
+    @property
+    def begins(self) -> bool:
+        """Whether how to begin stands in place of the panes: a memory that holds nothing, unless a search shows the
+        team's notes.
+        """
+        return self.empty and (self.team is None or self.found is None)
+
     def with_(self, **changes: object) -> View:
         """The view with some fields replaced."""
         return replace(self, **changes)

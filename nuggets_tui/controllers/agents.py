@@ -176,7 +176,7 @@ class AgentsController(Controller):
     def _show_awaited(self) -> None:
         """Says in the header, and in the greeting of an empty memory, whose first recall is waited for."""
         self.context.show(awaited=tuple(self._awaited.values()))
-        if self.view.empty:
+        if self.view.begins:
             for one in self.context.controllers:
                 one.welcomed()
 

@@ -108,7 +108,8 @@ class ArrangementController(Controller):
         panes = self.context.panes
         panes.active = pane
         # At once, not when messages have been handled: the next key may be on its way already.
-        self.context.screen.set_focus(panes.query_one(f"#{pane}"))
+        shown = panes.query_one(f"#{pane}") if panes.display else self.context.screen.query_one("#message")
+        self.context.screen.set_focus(shown)
         self.show_tabs()
 
     def show_tabs(self) -> None:

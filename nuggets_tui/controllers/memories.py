@@ -69,13 +69,13 @@ class MemoriesController(Controller):
 
         home = self.view.home
         here = await self.context.attempt(run_in_thread(_here, home))
-        if here is not None and self.view.empty and self.view.home == home:
+        if here is not None and self.view.begins and self.view.home == home:
             self._offers = offers(here, home)
             self._opening.show_message(welcome_lines(self.view, here), trouble=False)
 
     def takes(self, key: str) -> bool:
         """Takes up what the greeting offers by a key; False where it offers nothing by it."""
-        if not (self.view.empty and self.view.past is None):
+        if not (self.view.begins and self.view.past is None):
             return False
         keys = (str(place) for place in range(1, len(self._offers) + 1))
         offer = next((offer for offer, own in zip(self._offers, keys, strict=True) if own == key), None)

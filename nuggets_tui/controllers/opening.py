@@ -163,7 +163,7 @@ class OpeningController(Controller):
         )  # fmt: skip
         self.context.header.now = self.view.now
         self._reading.begin()
-        self._show_message_or_panes()
+        self.show_message_or_panes()
         self.context.after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
@@ -227,33 +227,46 @@ class OpeningController(Controller):
         await run_in_thread(self._opening.open)
         self._try_to_show()
 
-    def _show_message_or_panes(self) -> None:
-        """A memory that holds nothing shows how to begin; any other its panes."""
-        from_message = bool(self.context.screen.query("#message"))
-        if self.view.empty:
+    def show_message_or_panes(self) -> None:
+        """A memory that holds nothing shows how to begin; the panes show any other, and what a search finds."""
+        message = self.context.screen.query("#message")
+        if self.view.begins:
             self.welcome()
-        elif from_message:
-            self.context.screen.query("#message").remove()
+        elif message:
+            # The cursor leaves what goes off the screen, for the search box where nobody says otherwise.
+            typing = self.context.typing
             self.context.panes.display = True
-            self.context.screen.set_focus(self.context.notes_pane)
+            if not typing:
+                self.context.screen.set_focus(self.context.notes_pane)
+            if self.view.empty:
+                # It is back as soon as the search is over.
+                message.set(display=False)
+            else:
+                message.remove()
         self.context.refresh_bindings()
 
     def welcome(self) -> None:
         """How to begin, over the whole screen."""
         from nuggets_tui.screens.first_minutes import welcome_lines
 
+        if self.view.note_id:
+            # Keys change nothing that nobody sees.
+            self.context.show(note_id="", suggested=())
         self.show_message(welcome_lines(self.view), trouble=False)
         for one in self.context.controllers:
             one.welcomed()
 
     def show_message(self, lines: MakeLines, *, trouble: bool) -> None:
         """Lines over the whole screen, in place of the panes."""
+        typing = self.context.typing
         self.context.panes.display = False
         found = self.context.screen.query("#message").results(LineView)
         message = next(iter(found), None)
         if message is None:
             message = LineView(id="message")
             self.context.screen.mount(message, after="#panes")
+        message.display = True
+        if not typing:
             message.focus()
         message.set_class(trouble, "-trouble")
         message.show_lines(lines)
@@ -314,7 +327,7 @@ class OpeningController(Controller):
         self.context.header.now = self.view.now
         if before.note_id and not note_id:
             self._reading.note_under_cursor()
-        self._show_message_or_panes()
+        self.show_message_or_panes()
         for one in self.context.controllers:
             one.snapshot_shown()
 

@@ -136,8 +136,8 @@ class TeamController(Controller):
             self.context.show(note_id="", suggested=())
         self.context.refresh_bindings()
         if before is None and self.view.empty:
-            # How to begin names it.
-            self._opening.welcome()
+            # How to begin names it, and a search finds it.
+            self._opening.show_message_or_panes()
         # Another state has other hits.
         self._search.again()
         self._search.prepare_later()

@@ -86,10 +86,11 @@ def _of_team(view: View) -> list[Content]:
     if view.team is None:
         return []
     said = plural(len(view.team.snapshot.visible), "note")
-    key = content(view.keys.key("team"), "bold $text-accent")
+    keys = view.keys
     return [
         Content.styled("In this project", "bold"),
-        Content.assemble(key, f"  open the team's memory: {said}"),
+        Content.assemble((keys.key("team"), _KEY), f"  open the team's memory: {said}"),
+        Content.assemble((keys.key("search"), _KEY), "  search it from here"),
         Content(""),
     ]
 

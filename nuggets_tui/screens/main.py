@@ -207,6 +207,8 @@ class MainScreen(Screen[None]):
         self.searches.view_changed(after)
         if before.found is not after.found:
             self.context.call_later(self.tips.choose)
+            if after.empty and after.past is None:
+                self.context.call_later(self.opening.show_message_or_panes)
         if self.is_mounted:
             self.show_keys()
 

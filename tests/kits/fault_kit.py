@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 from core import Memory
 from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
+from core.home import TEAM_NOTES
 from core.model.change import Author
 from core.pipeline.database.connection import Database
 from core.pipeline.models.provider import ModelHttpError
@@ -28,6 +29,7 @@ from kits.faults import Faults, failing
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 from kits.outbox_kit import learned
 from kits.service_kit import Clock, Failing, drain, open_pipeline
+from kits.team_pages import write_team
 from nuggets_tui.cli import program
 
 SECRET: Final = "Blau3" + "Katze!77"
@@ -285,6 +287,15 @@ def _conversation(home: Path) -> None:
     (home.parent / "talk.txt").write_text("We talked of billing.")
 
 
+def _team(home: Path) -> None:
+    write_team(home.parent / "project")
+
+
+def _shared(home: Path) -> None:
+    _team(home)
+    ok("share", "Deploy day", "--to", "project", "--yes")
+
+
 def _kept_search(home: Path) -> None:
     ok("searches", "keep", "days", "deploy")
 
@@ -356,6 +367,15 @@ COMMANDS: Final[dict[str, Command]] = {
         ("pipeline", "restore", "raw-"), lambda home: (_read_text(home), ok("pipeline", "remove", "raw-")),
         in_steps=True,
     ),
+    "begin a team's folder": Command(("team", "init", "project"), lambda home: (home.parent / "project").mkdir(), undone=False),
+    "share": Command(("share", "Deploy day", "Runner", "--yes"), _team, undone=False),
+    "share again": Command(
+        ("share", "Deploy day", "--yes"),
+        lambda home: (_shared(home), ok("note", "edit", "Deploy day", "--content", "Fridays.")), undone=False,
+    ),
+    "edit a team's note": Command(("note", "edit", "VPN setup", "--content", "Connect late."), _team, undone=False),
+    "write a team's index": Command(("team", "index"), _team, undone=False),
+    "accept a team's note": Command(("accept", "VPN setup"), _team, undone=False),
     "sweep": Command(("pipeline", "sweep"), _old_rows, undone=False, in_steps=True),
     "pause": Command(("pipeline", "pause"), _proposals, undone=False),
     "resume": Command(
@@ -389,6 +409,8 @@ class Bench:
         os.environ["NUGGETS_HOME"] = str(place / "memory")
         os.environ["NUGGETS_CACHE"] = str(place / "cache")
         os.environ["NUGGETS_STATE"] = str(place / "state")
+        project = place / "project"
+        os.environ["NUGGETS_TEAM"] = str(project) if project.is_dir() else "off"
         os.chdir(place)
 
     def ready(self, name: str) -> Path:
@@ -521,8 +543,10 @@ class Bench:
 def reopen(place: Path, *, brings_over: bool = False) -> None:
     """What whoever opens the memory next does, with the fault gone; brings_over: as the pipeline's work goes on."""
     home = place / "memory"
-    memory = Memory.open(home, tolerant=True)
-    memory.close()
+    Memory.open(home, tolerant=True).close()
+    notes = place / "project" / TEAM_NOTES
+    if notes.is_dir():
+        Memory.open(notes).close()
     if brings_over:
         with Pipeline.open(home) as pipeline:
             pipeline.flush()
@@ -564,6 +588,11 @@ def state(place: Path, ready: Path) -> Any:
         },
         "copies": sorted(
             path.name for path in home.rglob("*sync-conflict*") if "quarantine" not in path.parts
+        ),
+        "accepted": sorted(
+            row
+            for path in place.rglob("ledger.db")
+            for row in _rows(path, "SELECT note, accepted FROM verdict ORDER BY note, mark")
         ),
         "conflicts": len(_rows(home / "ledger.db", "SELECT 1 FROM entry WHERE state = 'conflict'")),
         "pipeline": [

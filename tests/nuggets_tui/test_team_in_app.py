@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NOW, WIDE, Driver, opened, small_memory
+from kits.app_kit import NARROW, NOW, WIDE, Driver, opened, small_memory
 from kits.claude_pages import tree
 from textual.widgets import TextArea
 
@@ -83,6 +83,54 @@ async def test_after_a_search_of_the_teams_notes_the_row_under_the_cursor_is_sho
         row = app.main.query_one("#notes", NotesPane).cursor_row
         assert row is not None
         assert row.data == app.view.note_id
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_who_has_no_notes_yet_finds_the_teams_and_is_back_at_how_to_begin(
+    project: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    (tmp_path / "new").mkdir()
+    async with opened(tmp_path / "new", size) as app:
+        await with_team(app)
+        await app.until(lambda: "search it from here" in app.text, "how to begin")
+        await search(app, "releases")
+        await app.until(lambda: "Release day" in app.text and "Welcome" not in app.text, "the hit")
+        assert app.main.focused is app.main.search_box
+        await app.press("enter")
+        await app.until(lambda: app.view.note is not None and app.view.note.title == "Release day")
+        await app.press("escape")
+        await app.until(lambda: "Welcome" in app.text and "Release day" not in app.text, "how to begin again")
+        await app.until(lambda: app.view.note is None, "no key changes what nobody sees")
+        await app.until(lambda: app.main.focused is app.main.query_one("#message"), "what is shown")
+
+
+async def test_who_clears_a_search_types_on_over_how_to_begin(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    async with opened(tmp_path / "new", WIDE) as app:
+        await with_team(app)
+        await search(app, "releases")
+        await app.until(lambda: "Release day" in app.text)
+        app.fill("#search", "")
+        await app.until(lambda: "Welcome" in app.text, "how to begin again")
+        await app.press(*"vpn")
+        await app.until(lambda: "VPN for staging" in app.text and "Welcome" not in app.text, "the hit")
+        await app.press("escape")
+        await app.until(lambda: app.main.focused is app.main.notes_pane, "what is shown")
+
+
+async def test_the_teams_notes_are_listed_for_who_has_none_and_the_first_own_note_joins_them(
+    project: Path, tmp_path: Path
+) -> None:
+    home = tmp_path / "new"
+    home.mkdir()
+    async with opened(home, WIDE) as app:
+        await with_team(app)
+        app.main.team.list_alone()
+        await app.until(lambda: "VPN for staging" in app.text and "Welcome" not in app.text, "the list")
+        Memory.open(home).change("first", lambda draft: create_note(draft, "web", "Mine", "Of my own."))
+        await app.until(lambda: not app.view.empty, "the first note")
+        app.main.team.list_alone()
+        await app.until(lambda: "Mine" in pane(app, "notes") and "Welcome" not in app.text, "one's own")
 
 
 async def test_a_team_note_is_edited_in_its_file_and_undone_there(project: Path, tmp_path: Path) -> None:

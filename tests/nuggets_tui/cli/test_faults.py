@@ -38,7 +38,7 @@ _benches: dict[Path, Bench] = {}
 @pytest.fixture
 def bench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """Copies of one memory to run in, which is made once; the environment is this test's alone."""
-    for name in ("HOME", "NUGGETS_HOME", "NUGGETS_CACHE", "NUGGETS_STATE"):
+    for name in ("HOME", "NUGGETS_HOME", "NUGGETS_CACHE", "NUGGETS_STATE", "NUGGETS_TEAM"):
         monkeypatch.setenv(name, str(folder))
     monkeypatch.chdir(folder)
     if folder not in _benches:
