@@ -37,7 +37,12 @@ def team_near(start: str) -> str:
     folder, inner = os.path.abspath(start), ""
     while folder != inner:
         found = os.path.join(folder, TEAM_NOTES)
-        if os.path.isdir(found):
+        if os.path.isdir(found) and lies_in(found, folder):
             return found
         folder, inner = os.path.dirname(folder), folder
     return ""
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a path in a folder stays in it, links followed."""
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(os.path.realpath(folder), ""))

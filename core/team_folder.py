@@ -9,7 +9,7 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
 from core.folder import GRAPH_FILE, USUAL_HOME
-from core.home import OFF, TEAM_NOTES, TEAM_VARIABLE
+from core.home import OFF, TEAM_NOTES, TEAM_VARIABLE, lies_in
 
 # Of the project's repository.
 TEAM_FOLDER: Final = Path(TEAM_NOTES)
@@ -24,7 +24,7 @@ def team_folder(start: str | Path) -> Path | None:
     at = Path(os.path.abspath(start))
     for folder in (at, *at.parents):
         found = folder / TEAM_FOLDER
-        if found.is_dir() and not _is_own(found.parent) and _lies_in(found, folder):
+        if found.is_dir() and not _is_own(found.parent) and lies_in(str(found), str(folder)):
             return found
     return None
 
@@ -71,10 +71,6 @@ def is_team_folder(folder: Path | None) -> bool:
 def pages_named(folder: Path) -> str:
     """What the pages in a folder are called in a sentence."""
     return "the notes of a team" if is_team_folder(folder) else "the pages of Claude Code"
-
-
-def _lies_in(found: Path, folder: Path) -> bool:
-    return Path(os.path.realpath(found)).is_relative_to(os.path.realpath(folder))
 
 
 def _is_own(folder: Path) -> bool:

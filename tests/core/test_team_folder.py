@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import InvalidInputError
+from core.home import team_near
 from core.team_folder import folder_in_reach, team_folder
 
 
@@ -63,3 +64,4 @@ def test_a_link_that_leads_out_of_the_project_is_no_teams_folder(tmp_path: Path,
     place.symlink_to(private if link == ".nuggets" else private / "notes")
     assert team_folder(tmp_path / "project") is None
     assert folder_in_reach(tmp_path / "project", "", {}) is None
+    assert team_near(str(tmp_path / "project")) == ""

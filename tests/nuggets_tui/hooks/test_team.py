@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from kits.team_pages import write_team
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.workspace import use_team_near
 from nuggets_tui.hooks.fast import _kept_briefing, _near
+from nuggets_tui.hooks.places import briefing_name
 from nuggets_tui.hooks.worker import main, make_briefing
 
 
@@ -34,6 +36,23 @@ def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) 
     page.write_text(page.read_text().replace("release", "destroy"))
     assert _kept_briefing(str(home), "", near)[0] is None
     assert "destroy" not in make_briefing(home, "", near)
+
+
+@pytest.mark.parametrize("link", [".nuggets", ".nuggets/notes"])
+def test_a_briefing_holds_for_the_team_above_a_link_that_leads_out_of_a_project(
+    tmp_path: Path, link: str
+) -> None:
+    page = (
+        write_team(tmp_path / "outer", {"deploy.md": "# Deploy steps\n\nRun make release.\n"}) / "deploy.md"
+    )
+    elsewhere = write_team(tmp_path / "elsewhere", {})
+    place = tmp_path / "outer" / "inner" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(elsewhere.parent if link == ".nuggets" else elsewhere)
+    near = _near(str(tmp_path / "outer" / "inner"))
+    before = briefing_name("", near)
+    page.write_text("# Deploy steps\n\nNever run make release on Fridays.\n")
+    assert briefing_name("", near) != before
 
 
 def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
