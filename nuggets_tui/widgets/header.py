@@ -61,9 +61,10 @@ class HeaderLine(Widget):
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
         dues = _dues(self.view)
-        # A calm status leaves the counts and what happened last their room, in fewer words if it must.
+        # A calm status leaves the counts and what happened last their room, in fewer words if it must. A calm pipeline
+        # has nothing to say; what waits to be sent has.
         statuses = [
-            [*sync, *pipeline] for pipeline in [*_pipeline_status(self.view), []] for sync in _sync_status(self.view)
+            [*sync, *pipeline] for sync in _sync_status(self.view) for pipeline in [*_pipeline_status(self.view), []]
         ]  # fmt: skip
         for keeps, more in [
             *((keeps, [*status, *due]) for keeps in ("event", "counts", "") for due in dues for status in statuses),

@@ -12,6 +12,7 @@ from textual.geometry import Size
 from core.errors import ConflictError
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
+from core.sync import SyncState
 from nuggets_tui.widgets.header import HeaderLine
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
@@ -75,6 +76,18 @@ async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
         await app.press("c", "exclamation_mark", "o")
         assert app.app.screen is app.main
         assert Memory.open(tmp_path / "memory").conflicts() == ()
+
+
+@pytest.mark.parametrize("width", [100, 110, 120, 130, 140])
+async def test_what_waits_to_be_sent_is_said_before_a_calm_pipeline_is_named(
+    tmp_path: Path, width: int
+) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory", (width, 30)) as app:
+        await app.until(lambda: app.view.log.last is not None)
+        app.main.context.show(sync=SyncState(to_send=3))
+        line = app.main.header.render().plain
+        assert "⇅ 3 to send: ctrl+s" in line or "pipeline" not in line
 
 
 @pytest.mark.parametrize("width", [60, 70, 80, 100, 120, 160])
