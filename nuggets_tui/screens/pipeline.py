@@ -24,6 +24,7 @@ from nuggets_tui.pipeline_words import SHORT_MODES, age, counts, mode_of, model_
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.lines_review import LinesReview
 from nuggets_tui.session import Session
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.fields import Field
@@ -818,8 +819,6 @@ class PipelineScreen(Dialog[None]):
     @work(group="open", exclusive=True, exit_on_error=False)
     async def _review_removal(self) -> None:
         """Shows what becomes of the text under the cursor and of its notes; removes it after a yes."""
-        from nuggets_tui.screens.text_removal import RemovalReview
-
         raw_id = self._text_here()
         if not raw_id:
             notify(self, "This job is about no text. Documents are removed in Documents.")
@@ -835,7 +834,13 @@ class PipelineScreen(Dialog[None]):
             if sure:
                 self._remove_text(raw_id)
 
-        self.app.push_screen(RemovalReview(planned, titles, found[raw_id]), answered)
+        review = LinesReview(
+            "Remove this text?",
+            partial(details.removal_lines, planned, titles, found[raw_id]),
+            yes="remove",
+            about="Nothing is done before you press y. In Jobs, u brings it back with its notes.",
+        )
+        self.app.push_screen(review, answered)
 
     @work(group="decide", exit_on_error=False)
     async def _remove_text(self, raw_id: str) -> None:
@@ -870,7 +875,6 @@ class PipelineScreen(Dialog[None]):
     async def action_repair(self) -> None:
         """Shows what the repair under the cursor would do, else all that are recommended; runs them after a yes."""
         from core.pipeline.health.records import Recommendation
-        from nuggets_tui.screens.pipeline_repairs import RepairsReview
 
         row, report = self._list("health").cursor_row, self.pipeline.measured
         if row is not None and isinstance(row.data, Recommendation):
@@ -881,12 +885,21 @@ class PipelineScreen(Dialog[None]):
             notify(self, "Nothing is recommended." if report else "The health is not measured yet.")
             return
         plans = await self.attempt(self.pipeline.repair_plans(wanted))
-        if plans is not None:
-            self.app.push_screen(RepairsReview(plans, self.session.clock()), self._repairs_reviewed)
+        if plans is None:
+            return
 
-    def _repairs_reviewed(self, actions: tuple[MaintenanceAction, ...] | None) -> None:
-        if actions:
-            self._repair(actions)
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._repair(tuple(plan.action for plan in plans))
+
+        review = LinesReview(
+            "Repair this?",
+            partial(details.plan_lines, plans, self.session.clock()),
+            yes="run",
+            about="Nothing is done before you press y. Repairs hide, merge and change no note; what they did is listed "
+            "after.",
+        )
+        self.app.push_screen(review, answered)
 
     @work(group="decide", exit_on_error=False)
     async def _repair(self, actions: tuple[MaintenanceAction, ...]) -> None:

@@ -30,10 +30,10 @@ from core.pipeline.database.session_memories import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
 from nuggets_tui.pipeline_session import PIPELINE_FILE
+from nuggets_tui.screens.lines_review import LinesReview
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import SubmitScreen
-from nuggets_tui.screens.pipeline_repairs import RepairsReview
 from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
@@ -408,12 +408,12 @@ async def test_health_shows_each_part_and_a_repair_only_after_a_look_at_what_it_
         await app.press("4")
         await app.until(lambda: "1 job failed for good." in details(screen))
         await app.press("f")
-        await app.screen(RepairsReview)
+        await app.screen(LinesReview)
         assert "job 9 is tried again: Notes from the call with the supplier" in app.text
         await app.press("n")
         assert "maintain" not in fake.calls
         await app.press("f")
-        await app.screen(RepairsReview)
+        await app.screen(LinesReview)
         await app.press("y")
         await app.until(lambda: "1 thing put right" in app.text)
         assert fake.calls.count("maintain") == 1

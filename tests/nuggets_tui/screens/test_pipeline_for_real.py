@@ -202,7 +202,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
 ) -> None:
     from kits.service_kit import drain, open_pipeline
 
-    from nuggets_tui.screens.text_removal import RemovalReview
+    from nuggets_tui.screens.lines_review import LinesReview
 
     home = tmp_path / "memory"
     memory = small_memory(home)
@@ -219,7 +219,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
             lambda: "x removes it and hides its notes" in " ".join(screen.details_view.text.split())
         )
         await app.press("x")
-        review = await app.screen(RemovalReview)
+        review = await app.screen(LinesReview)
         shown = " ".join(review.query_one(LineView).text.split())
         assert "2 notes that came of it will be hidden." in shown
         assert "can be brought back for 30 days" in shown
@@ -228,7 +228,7 @@ async def test_a_text_is_removed_with_its_notes_after_a_look_and_brought_back_al
         await app.screen(PipelineScreen)
         assert MOVES in contents(home)
         await app.press("x")
-        await app.screen(RemovalReview)
+        await app.screen(LinesReview)
         await app.press("y")
         await app.until(lambda: MOVES not in contents(home))
         await app.until(lambda: "Removed the text, 2 notes hidden. u brings it back." in app.notices)
