@@ -28,13 +28,6 @@ _EXCERPT: Final = 200
 _NOT_FOUND: Final = 1
 
 
-@click.pass_context
-def _list_by_default(ctx: click.Context) -> None:
-    """Lists them when no command was given."""
-    if ctx.invoked_subcommand is None:
-        _list(ctx.find_root().ensure_object(Invocation), removed=False, limit=50)
-
-
 document_group = LazyGroup(
     "document",
     entries={
@@ -45,8 +38,7 @@ document_group = LazyGroup(
         "remove": CommandEntry(f"{_MODULE}:remove", "Take a document out of the search; notes stay."),
         "restore": CommandEntry(f"{_MODULE}:restore", "Bring a removed or replaced document back."),
     },
-    callback=_list_by_default,
-    invoke_without_command=True,
+    by_default=lambda call: _list(call, removed=False, limit=50),
     help="""Make documents searchable: text, Markdown, HTML, PDF and pages of the web.
 
 `nuggets daemon` reads and indexes them, or the app while it is open.""",

@@ -170,10 +170,29 @@ class CommandEntry:
     help: str
 
 
-class LazyGroup(click.Group):
-    """A group that knows its commands' names and help, and imports a command when it is called."""
+def _where_none_is_given(does: Callable[[Invocation], int | None]) -> Callable[..., int | None]:
+    @click.pass_context
+    def callback(ctx: click.Context) -> int | None:
+        return None if ctx.invoked_subcommand else does(ctx.find_root().ensure_object(Invocation))
 
-    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:
+    return callback
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help, and imports a command when it is called.
+
+    by_default: what it does when no command was given; its result is the exit code.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        entries: Mapping[str, CommandEntry],
+        by_default: Callable[[Invocation], int | None] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if by_default is not None:
+            kwargs |= {"callback": _where_none_is_given(by_default), "invoke_without_command": True}
         kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)

@@ -37,13 +37,6 @@ _STATUSES: Final = ("held", "pending", "leased", "completed", "dead")
 _MODULE: Final = "nuggets_tui.cli.pipeline"
 
 
-@click.pass_context
-def _status_by_default(ctx: click.Context) -> None:
-    """Says how it stands when no command was given."""
-    if ctx.invoked_subcommand is None:
-        _print_status(ctx.find_root().ensure_object(Invocation))
-
-
 pipeline_group = LazyGroup(
     "pipeline",
     entries={
@@ -69,8 +62,7 @@ pipeline_group = LazyGroup(
         "pause": CommandEntry(f"{_MODULE}:pause", "Start no more jobs, in any process."),
         "resume": CommandEntry(f"{_MODULE}:resume", "Go on after a pause."),
     },
-    callback=_status_by_default,
-    invoke_without_command=True,
+    by_default=lambda call: _print_status(call),
     help="""Show how submitted texts are getting on, and decide on the proposals.
 
 `nuggets daemon` does the work, or the app while it is open.""",

@@ -22,12 +22,8 @@ LOST = 1
 _NONE = 'No saved searches. To save one: nuggets searches keep NAME QUERY, such as "auth" "token tag:auth".'
 
 
-@click.pass_context
-def _list(ctx: click.Context) -> int | None:
-    """Lists the searches when no command was given."""
-    if ctx.invoked_subcommand is not None:
-        return None
-    call = ctx.find_root().ensure_object(Invocation)
+def _list(call: Invocation) -> int:
+    """Lists the searches with what each finds."""
     searches, problem = call.memory.searches, call.memory.searches_problem
     if call.memory.searches_error is not None:
         # A script that relies on search checks must not take this for none failing.
@@ -46,8 +42,7 @@ searches_group = LazyGroup(
         ),
         "drop": CommandEntry("nuggets_tui.cli.searches:drop", "Delete saved searches."),
     },
-    callback=_list,
-    invoke_without_command=True,
+    by_default=_list,
     help="""List saved searches with their hits, and search checks with the rank of the note that they must find.
 
 Exit code 1 when a search check fails: its note is no longer among the first hits. So a script can guard what

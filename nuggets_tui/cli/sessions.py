@@ -35,13 +35,6 @@ _TOKENS: Final = WholeNumber(min=50)
 _MODULE: Final = "nuggets_tui.cli.sessions"
 
 
-@click.pass_context
-def _list_by_default(ctx: click.Context) -> None:
-    """Lists the sessions when no command was given."""
-    if ctx.invoked_subcommand is None:
-        _print_sessions(ctx.find_root().ensure_object(Invocation), 50)
-
-
 session_group = LazyGroup(
     "session",
     entries={
@@ -59,8 +52,7 @@ session_group = LazyGroup(
         "end": CommandEntry(f"{_MODULE}:end", "End one, with a last checkpoint."),
         "recover": CommandEntry(f"{_MODULE}:recover", "Show what a session left, to go on from there."),
     },
-    callback=_list_by_default,
-    invoke_without_command=True,
+    by_default=lambda call: _print_sessions(call, 50),
     help="""Keep the place of an agent's session, so that work can go on after a crash or a compaction.
 
 The hooks of `nuggets agent install` call these by themselves.""",

@@ -61,12 +61,6 @@ _STANDINGS: Final[dict[str, tuple[str, SpanStyle]]] = {
 }
 
 
-@click.pass_context
-def _sync_by_default(ctx: click.Context) -> int | None:
-    """Syncs when no command was given."""
-    return None if ctx.invoked_subcommand else _sync(ctx.find_root().ensure_object(Invocation))
-
-
 sync_group = LazyGroup(
     "sync",
     entries={
@@ -74,8 +68,7 @@ sync_group = LazyGroup(
         "status": CommandEntry(f"{_MODULE}:status", "Show how the memory stands, without asking the remote."),
         "off": CommandEntry(f"{_MODULE}:off", "Take back what init set up; the memory stays."),
     },
-    callback=_sync_by_default,
-    invoke_without_command=True,
+    by_default=lambda call: _sync(call),
     help="""Keep the memory the same on several machines, through your own git.
 
 Without a command it syncs: commits what changed, takes in what others pushed, and pushes. What comes in is in the

@@ -35,20 +35,13 @@ _WOULD: Final = {
 }
 
 
-@click.pass_context
-def _state_by_default(ctx: click.Context) -> int | None:
-    """Shows how the folder stands when no command was given."""
-    return None if ctx.invoked_subcommand else _state(ctx.find_root().ensure_object(Invocation))
-
-
 team_group = LazyGroup(
     "team",
     entries={
         "init": CommandEntry(f"{_MODULE}:init", "Make the folder of a team's notes in a project."),
         "index": CommandEntry(f"{_MODULE}:index", "Bring the list of the notes in the README up to date."),
     },
-    callback=_state_by_default,
-    invoke_without_command=True,
+    by_default=lambda call: _state(call),
     help="""Show the notes of a team, which lie in their project's repository.
 
 The folder is .nuggets/notes, found from the working directory upwards: one Markdown file a note. Without a command it
