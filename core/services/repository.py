@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import replace
 
-from core.errors import ConflictError, NuggetsError, UnfinishedError
+from core.errors import ConflictError, Notice, NuggetsError, UnfinishedError
 from core.model.change import PROGRAM, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
@@ -83,6 +82,7 @@ class Repository:
         self._versions: dict[str, Fingerprint | tuple[object, ...] | None] = {}
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
+        self._notices: list[Notice] = []
         first = read_folder(home, settings().inference, tolerant=tolerant, pages=pages)
         self._first: Loaded | None = first
         self._tolerant = tolerant
@@ -228,7 +228,8 @@ class Repository:
     def take_notices(self) -> tuple[str, ...]:
         """See `Memory.take_notices`."""
         told = (listener.take_notices() for listener in self._listeners)
-        return (*self.store.take_notices(), *chain.from_iterable(told))
+        own, self._notices = self._notices, []
+        return (*self.store.take_notices(), *dict.fromkeys(own), *chain.from_iterable(told))
 
     def visited(self) -> str | None:
         """See `Memory.visited`."""
@@ -322,6 +323,8 @@ class Repository:
             except UnfinishedError as error:
                 if asked:
                     self.window.made.append(error.entry)
+                if trust is not None:
+                    self._accept_written(trust, change_set)
                 raise
             # Who only reads goes on to be shown what is still to be restored.
             waiting = viewed and counting and not self.store.reconciled
@@ -331,12 +334,21 @@ class Repository:
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if trust is not None:
-                with suppress(NuggetsError):
-                    # The change itself is written; a note that is not accepted for once can be.
-                    trust.after(done.change_set)
+                self._accept_written(trust, done.change_set)
             if done.change_set.files:
                 self._notify_listeners()
             return done.change_set
+
+    def _accept_written(self, trust: Trust, change_set: ChangeSet) -> None:
+        """Has what somebody wrote here count as accepted. The change itself is written: where this cannot be, the note
+        waits until somebody accepts it.
+        """
+        try:
+            trust.after(change_set)
+        except NuggetsError as error:
+            said = f"what you wrote is written, but does not count as accepted yet ({error.what})"
+            more = "accept it with: nuggets accept"
+            self._notices.append(Notice(said, where=str(self.pages or self.home), code=error.code, more=more))
 
     def change(
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"

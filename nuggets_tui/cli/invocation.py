@@ -51,6 +51,7 @@ class Invocation:
     _answered: set[str] = field(default_factory=set)
     _elsewhere: str = ""
     _team: Memory | None = None
+    _beside: list[Memory] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -165,9 +166,14 @@ class Invocation:
 
     def take_notices(self) -> tuple[str, ...]:
         """What the memory, if it was opened, wants a person to know beside the answer."""
-        notices = self._memory.take_notices() if self._memory is not None else ()
-        notices = (*notices, *filter(None, [self._elsewhere]))
+        opened = (self._memory, self._team, *self._beside)
+        told = [notice for memory in opened if memory is not None for notice in memory.take_notices()]
+        notices = (*told, *filter(None, [self._elsewhere]))
         return tuple(notice for notice in notices if notice not in self._answered)
+
+    def tells_of(self, memory: Memory) -> None:
+        """What another memory wants a person to know is said as well."""
+        self._beside.append(memory)
 
     def answers_too(self, told: Sequence[str]) -> None:
         """These stand in the answer itself, and are not said beside it as well."""

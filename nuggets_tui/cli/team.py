@@ -62,7 +62,9 @@ def _opened(call: Invocation, start: str | None = None) -> Memory:
         folder = nearest_folder(os.getcwd(), load_settings(call.folder).team.folder, os.environ)
     else:
         folder = nearest_folder(Path(start).expanduser())
-    return Memory.open(folder, author=call.author, reconcile=False)
+    memory = Memory.open(folder, author=call.author, reconcile=False)
+    call.tells_of(memory)
+    return memory
 
 
 def _state(call: Invocation) -> int:

@@ -41,7 +41,7 @@ def _callables() -> tuple[Any, ...]:
         migrations.VERSION,
         schema.VERSION,
         schema._make_tables,
-        schema._make_index,
+        schema._make_missing,
     )
     return os.open, os.link, open, sqlite3.connect, schema.sqlite3.connect, *making
 

@@ -94,7 +94,7 @@ def connect(path: Path) -> sqlite3.Connection:
         log_beside(connection)
         if not made:
             _make_tables(connection)
-        _make_index(connection)
+        _make_missing(connection)
     except DATABASE_ERRORS as error:
         connection.close()
         raise journal_error(path, error) from error
@@ -135,7 +135,7 @@ def copied(source: sqlite3.Connection) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         source.backup(connection)
-        _make_index(connection)
+        _make_missing(connection)
     except BaseException:
         connection.close()
         raise
@@ -189,14 +189,14 @@ def _make_tables(connection: sqlite3.Connection) -> None:
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _make_index(connection: sqlite3.Connection) -> None:
-    """Makes what journals of earlier versions do without."""
-    for name, statement in (
-        ("entry_listed", _LISTED), ("seen_placed", _PLACED), ("pending_restore", _PENDING),
-        ("verdict", _VERDICTS),
+def _make_missing(connection: sqlite3.Connection) -> None:
+    """Makes what journals of earlier versions lack. It goes on without an index, which only makes it quicker."""
+    for name, statement, index in (
+        ("entry_listed", _LISTED, True), ("seen_placed", _PLACED, True), ("pending_restore", _PENDING, False),
+        ("verdict", _VERDICTS, False),
     ):  # fmt: skip
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
-            with contextlib.suppress(sqlite3.OperationalError):
+            with contextlib.suppress(*([sqlite3.OperationalError] if index else [])):
                 connection.execute(statement)
 
 

@@ -21,7 +21,7 @@ FULL = bool(os.environ.get("NUGGETS_FAULTS"))
 pytestmark = [pytest.mark.slow, *([pytest.mark.timeout(1800)] if FULL else [])]
 COMMON = (
     "remember", "forget", "recall", "note hide", "promote", "undo", "repair a file", "resolve copies", "mask",
-    "save a setting", "ingest", "accept",
+    "save a setting", "ingest", "accept", "share",
 )  # fmt: skip
 # How many calls of a command are refused where not all are.
 FEW = 3
