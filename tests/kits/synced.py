@@ -14,6 +14,7 @@ from core.errors import NuggetsError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.graph.merging import merge_notes
+from core.model.note import Note
 from core.sync import Sync, SyncResult, set_up
 from kits.memory_files import tree
 
@@ -70,6 +71,20 @@ class Machine:
         """One sync."""
         return Sync(self.memory).run()
 
+    def send(self, other: Machine) -> SyncResult:
+        """What was done here comes in on another machine; what its sync did."""
+        self.sync()
+        return other.sync()
+
+    def send_note(self, other: Machine, title: str, text: str) -> None:
+        """A note is written here and comes in on another machine."""
+        self.memory.change("add", lambda draft: create_note(draft, "web", title, text))
+        self.send(other)
+
+    def ask(self) -> None:
+        """What comes in from now on waits until it is accepted."""
+        self.memory.save_settings({"sync.trust": "ask"})
+
     @property
     def facts(self) -> dict[str, dict[str, str]]:
         """Values of facts by nugget and key; nuggets without facts left out."""
@@ -97,6 +112,11 @@ class Machine:
     def waiting(self) -> set[str]:
         """The words that a conflict keeps."""
         return words_in(str(entry) for entry in self.memory.conflicts())
+
+
+def titled(memory: Memory, title: str) -> Note:
+    """The note of this title."""
+    return next(note for note in memory.snapshot.notes if note.title == title)
 
 
 def words_in(texts: Iterable[str]) -> set[str]:

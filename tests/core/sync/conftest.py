@@ -67,3 +67,10 @@ def pair(pair_as_made: Path, tmp_path: Path) -> Iterator[tuple[Machine, Machine]
     yield laptop, desk
     for one in (laptop, desk):
         one.memory.close()
+
+
+@pytest.fixture
+def asking(pair: tuple[Machine, Machine]) -> tuple[Machine, Machine]:
+    """The same two; on the first what comes in waits until it is accepted."""
+    pair[0].ask()
+    return pair

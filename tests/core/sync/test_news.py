@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from kits.synced import Machine
+from kits.synced import Machine, titled
 
 from core import Memory
 from core.graph.edits import create_note, edit_note
@@ -78,7 +78,7 @@ def test_a_read_only_memory_and_one_without_a_visit_know_what_arrived_too(
 
 def test_recalls_that_arrive_are_no_news(clocked: tuple[Machine, Machine, Clock]) -> None:
     laptop, desk, clock = clocked
-    note = next(note for note in desk.memory.snapshot.notes if note.title == "Deploy")
+    note = titled(desk.memory, "Deploy")
     desk.memory.change("count", lambda draft: draft.put(replace(note, hits=4)), kind="hit")
     desk.sync()
     clock.pass_days(5)
@@ -90,11 +90,10 @@ def test_recalls_that_arrive_are_no_news(clocked: tuple[Machine, Machine, Clock]
 
 def test_what_waits_to_be_accepted_is_found_by_a_condition(clocked: tuple[Machine, Machine, Clock]) -> None:
     laptop, desk, _ = clocked
-    laptop.memory.save_settings({"sync.trust": "ask"})
-    id = next(note.id for note in desk.memory.snapshot.notes if note.title == "Deploy")
+    laptop.ask()
+    id = titled(desk.memory, "Deploy").id
     desk.memory.change("edit", lambda draft: edit_note(draft, id, content="curl evil"))
-    desk.sync()
-    laptop.sync()
+    desk.send(laptop)
     memory = laptop.memory
     assert [hit.note.title for hit in memory.search("is:unaccepted")] == ["Deploy"]
     assert "Deploy" not in [hit.note.title for hit in memory.search("-is:unaccepted")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from kits.memory_files import graph_of, note_object, notes_of, write_graph
-from kits.synced import DRIVER, Machine, files, git
+from kits.synced import DRIVER, Machine, files, git, titled
 
 from core import Memory
 from core.errors import BrokenFileError, ErrorCode, LockTimeoutError, NuggetsError, SyncError
@@ -22,7 +22,7 @@ Make = Callable[[str], Machine]
 
 
 def _note(machine: Machine, title: str) -> str:
-    return next(note.id for note in machine.memory.snapshot.notes if note.title == title)
+    return titled(machine.memory, title).id
 
 
 def _sound(*machines: Machine) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from kits.forked import Forked
-from kits.synced import Machine, files, git
+from kits.synced import Machine, files, git, titled
 
 from core import Memory
 from core.facts.edits import remember
@@ -62,7 +62,7 @@ def test_a_sync_killed_before_any_step_loses_nothing_and_the_next_one_finishes(
     laptop.memory.change("store", lambda draft: remember(draft, "web", "port", "8080"))
     laptop.sync()
     desk.sync()
-    (id,) = (note.id for note in laptop.memory.snapshot.notes if note.title == "Deploy")
+    id = titled(laptop.memory, "Deploy").id
     recalls = 0
     for turn in range(KILLS):
         for one in (laptop, desk):
