@@ -108,6 +108,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "noteCount": len(snapshot.notes),
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
+        "team": _team_document(call.memory_as_it_is.team),
         "conflictCount": len(call.memory_as_it_is.conflicts()),
         "setAsideCount": len(aside),
         "soundSetAsideCount": sum(record.sound for record in aside),
@@ -124,6 +125,15 @@ def _status_document(call: Invocation) -> dict[str, Any]:
             *_wrong_configuration(folder),
         ],
     }
+
+
+def _team_document(team: Memory | None) -> dict[str, Any] | None:
+    """The notes of the team in whose project one works; None where there are none in reach."""
+    if team is None:
+        return None
+    notes = team.snapshot.notes
+    hidden = sum(note.hidden for note in notes)
+    return {"folder": str(team.folder), "noteCount": len(notes), "hiddenCount": hidden}
 
 
 def _wrong_settings(settings: Settings) -> Iterator[str]:
@@ -208,6 +218,10 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
     if document["nuggetFiles"]:
         yield ("facts  ", Span(", ".join(Path(file).name for file in document["nuggetFiles"]), "dim"))
     yield ("notes  ", Span(document["graphFile"], "dim"))
+    team = document["team"]
+    if team:
+        said = plural(team["noteCount"] - team["hiddenCount"], "note")
+        yield ("team   ", Span(f"{team['folder']}  {said} of the team's", "dim"))
     last = document["lastChange"]
     if last:
         said = f"last   {local_time(last['at'])}  {last['author']}: {last['what']}"

@@ -150,7 +150,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "accept", run("accept")
     for words in ("sync init --dry-run", "sync init", "sync", "sync status", "sync off"):
         yield words.removesuffix(" --dry-run"), run(*words.split())
-    for words in ("team init", "team", "team index"):
+    for words in ("team init", "team", "team index", "status"):
         yield words, run(*words.split())
     yield "share", run("share", page["id"], "--dry-run")
     yield "undo", run("undo")

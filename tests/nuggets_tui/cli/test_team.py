@@ -75,6 +75,20 @@ def test_without_a_team_nothing_is_said_of_it(own: CommandLine, monkeypatch: pyt
         assert "whose" not in own.json("recall", "backups every night")
 
 
+def test_status_says_where_the_teams_notes_are_and_how_many_where_they_are_near(
+    own: CommandLine, pages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (pages / "old.md").write_text("---\nhidden: true\n---\n\n# Old\n\nNot any more.\n")
+    before = tree(pages)
+    assert own.json("status")["team"] == {"folder": str(pages), "noteCount": 3, "hiddenCount": 1}
+    assert f"team   {pages}  2 notes of the team's\n" in own.ok("status")
+    assert own.json("status")["noteCount"] == 1
+    assert tree(pages) == before
+    monkeypatch.setenv("NUGGETS_TEAM", "off")
+    assert own.json("status")["team"] is None
+    assert "team" not in own.ok("status")
+
+
 def test_the_setting_names_the_folder_or_switches_it_off(
     own: CommandLine, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
