@@ -14,7 +14,6 @@ from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found, Past, prepare
-from nuggets_tui.words import plural, time_ago
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from core.timeline import Timeline
 
 _RESULTS: Final = 50
-_DAY: Final = 86_400.0
 
 
 class TimeTravel:
@@ -165,22 +163,6 @@ class TimeTravel:
         return max(0, min(width - 1, int((1.0 - age / self.span) * width)))
 
 
-def describe_moment(past: Past, now: datetime) -> str:
-    """The moment in words: "as it was on 14 Nov 09:41, 3 d ago · read only · 12 changes before now"."""
-    changes = plural(past.changes_after, "change")
-    if not past.position:
-        return "now · read only during time travel"
-    moment = parse_iso(past.at)
-    if moment is None:
-        since = "before the log began" if past.begins else "before the oldest entry read so far"
-        return f"as it was {since} · read only · {changes} before now"
-    local, today = moment.astimezone(), now.astimezone()
-    year = f" {local.year}" if local.year != today.year else ""
-    day = "today" if local.date() == today.date() else f"on {local.day} {local:%b}{year}"
-    clock = f"{local:%H:%M:%S}" if (now - moment).total_seconds() < _DAY else f"{local:%H:%M}"
-    return f"as it was {day} {clock}, {time_ago(past.at, now)} · read only · {changes} before now"
-
-
 class PastSearch:
     """Searches in states of the past, with an index of its own that follows from one state to the next."""
 
@@ -219,12 +201,3 @@ class PastSearch:
             self._index = self._memory.index().for_another(snapshot)
         self._index.update(snapshot)
         return self._index
-
-
-def bar_signs(counts: Sequence[int]) -> str:
-    """A bar of eighths, the fullest part as high as the line; a part without changes is a dot."""
-    most = max(counts, default=0)
-    return "".join(_EIGHTHS[-(-count * 8 // most) - 1] if count else "·" for count in counts)
-
-
-_EIGHTHS: Final = "▁▂▃▄▅▆▇█"

@@ -345,9 +345,9 @@ class TimeTravelController(Controller):
         self._reading.reveal()
 
     def _moment_words(self, past: Past) -> str:
-        from nuggets_tui.past import describe_moment
+        from nuggets_tui.widgets.time_line import moment_words
 
-        return describe_moment(past, self.session.clock()).partition(" · ")[0]
+        return moment_words(past, self.session.clock())
 
 
 # What these keys do while somebody looks back.

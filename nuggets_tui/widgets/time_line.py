@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -15,8 +16,11 @@ from textual.style import Style
 from textual.widget import Widget
 
 from core.model.names import parse_iso
-from nuggets_tui.past import TimeTravel, bar_signs, describe_moment
-from nuggets_tui.view import View
+from nuggets_tui.view import Past, View
+from nuggets_tui.words import plural, time_ago
+
+if TYPE_CHECKING:
+    from nuggets_tui.past import TimeTravel
 
 _NOW: Final = " now"
 _MARK: Final = "┃"
@@ -25,6 +29,8 @@ _LEAST_BAR: Final = 10
 # What the frame takes of a line on it.
 _CORNERS: Final = 4
 _PRESSED_AS: Final = {"esc": "escape"}
+_EIGHTHS: Final = "▁▂▃▄▅▆▇█"
+_DAY: Final = 86_400.0
 
 
 class TimeLine(Widget, can_focus=True):
@@ -68,7 +74,7 @@ class TimeLine(Widget, can_focus=True):
         """Says which moment is shown."""
         if after.past is None:
             return
-        self.border_title = Content.assemble("◷ ", describe_moment(after.past, self._now))
+        self.border_title = Content.assemble("◷ ", _title(after.past, self._now))
         self._show_keys()
         self.refresh()
 
@@ -104,7 +110,7 @@ class TimeLine(Widget, can_focus=True):
             return Content("")
         counts = (width, len(self.time_travel.timeline))
         if self._signs[:2] != counts:
-            self._signs = (*counts, bar_signs(self.time_travel.density(width)))
+            self._signs = (*counts, _bar(self.time_travel.density(width)))
         signs, place = self._signs[2], self.time_travel.cell(past.position, width)
         return Content.assemble(
             (begin, "$text-muted"),
@@ -147,3 +153,29 @@ class TimeLine(Widget, can_focus=True):
     def action_to_panes(self) -> None:
         """The cursor goes on to the panes."""
         self.post_message(self.Left())
+
+
+def moment_words(past: Past, now: datetime) -> str:
+    """The moment that is shown: "as it was on 14 Nov 09:41, 3 d ago"."""
+    if not past.position:
+        return "now"
+    moment = parse_iso(past.at)
+    if moment is None:
+        return f"as it was before {'the log began' if past.begins else 'the oldest entry read so far'}"
+    local, today = moment.astimezone(), now.astimezone()
+    year = f" {local.year}" if local.year != today.year else ""
+    day = "today" if local.date() == today.date() else f"on {local.day} {local:%b}{year}"
+    clock = f"{local:%H:%M:%S}" if (now - moment).total_seconds() < _DAY else f"{local:%H:%M}"
+    return f"as it was {day} {clock}, {time_ago(past.at, now)}"
+
+
+def _title(past: Past, now: datetime) -> str:
+    changes = plural(past.changes_after, "change")
+    more = f"read only · {changes} before now" if past.position else "read only during time travel"
+    return f"{moment_words(past, now)} · {more}"
+
+
+def _bar(counts: Sequence[int]) -> str:
+    """A bar of eighths, the fullest part as high as the line; a part without changes is a dot."""
+    most = max(counts, default=0)
+    return "".join(_EIGHTHS[-(-count * 8 // most) - 1] if count else "·" for count in counts)
