@@ -25,7 +25,7 @@ from core.model.window import Window
 from core.services.recall import RecallService
 from core.services.repository import Repository
 from core.services.saved_searches import SavedSearches
-from core.services.search import SearchService
+from core.services.search import SearchQuery, SearchService
 from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
 from core.storage.personal.page_homes import home_and_pages
@@ -596,7 +596,7 @@ class Memory:
         """
         beside = self.with_team()
         search = partial(self._search.result, self.snapshot) if beside is None else beside.result
-        found = search(text, limit, filters, new_since, stopped, settings, syntax)
+        found = search(SearchQuery(text, filters, new_since, settings, syntax), limit, stopped)
         accepted = self.judge() if beside is None else None
         if accepted is None:
             return found
@@ -622,7 +622,7 @@ class Memory:
         """
         beside = self.with_team()
         explain = partial(self._search.explain, self.snapshot) if beside is None else beside.explain
-        return explain(text, note_id, filters, new_since, shown, settings, syntax)
+        return explain(SearchQuery(text, filters, new_since, settings, syntax), note_id, shown)
 
     def judge_searches(
         self,

@@ -17,6 +17,7 @@ from core.errors import LockTimeoutError, NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
 from core.model.note_origin import disputed_note
+from core.services.search import SearchQuery, SearchService
 from core.text.mask import all_masked
 
 if TYPE_CHECKING:
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from core.model.joined import Whose
     from core.model.note import Note
     from core.model.snapshot import Snapshot
-    from core.search import Filters, Hit, SearchIndex, SearchResult
+    from core.search import Hit, SearchIndex, SearchResult
     from core.search.results import Passage
     from core.search.signals import OpenChange, OpenChangeSource
-    from core.services.search import SearchService
     from core.services.team import JoinedSearch
     from core.services.trust import Judge
 
@@ -52,9 +52,7 @@ class _Searching(Protocol):
 
     def index(self) -> SearchIndex: ...
 
-    def result(
-        self, text: str, limit: int, filters: Filters | None = None, *, syntax: bool = True
-    ) -> SearchResult: ...
+    def result(self, query: SearchQuery, limit: int) -> SearchResult: ...
 
 
 @dataclass(frozen=True)
@@ -67,10 +65,8 @@ class _Searched:
     def index(self) -> SearchIndex:
         return self.service.index(self.snapshot)
 
-    def result(
-        self, text: str, limit: int, filters: Filters | None = None, *, syntax: bool = True
-    ) -> SearchResult:
-        return self.service.result(self.snapshot, text, limit, filters, syntax=syntax)
+    def result(self, query: SearchQuery, limit: int) -> SearchResult:
+        return self.service.result(self.snapshot, query, limit)
 
 
 class RecallService:
@@ -246,7 +242,7 @@ class RecallService:
 
         if not any(map(_distinguishes, words(query))):
             return missed
-        result = searched.result(query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
+        result = searched.result(SearchQuery(query, Filters(nugget=nugget), syntax=syntax), _LOOKED_AT)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
         judgement = judged_among(hits, query)

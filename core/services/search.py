@@ -11,13 +11,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from core.model.snapshot import Snapshot
 from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
     from core.model.joined import Whose
     from core.model.saved_search import SavedSearch
-    from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
+    from core.search import Explanation, Filters, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
     from core.search.passages import PassageSource
@@ -39,6 +41,16 @@ def _nothing(new_since: str | None) -> Elsewhere:
     from core.search.conditions import NOWHERE_ELSE
 
     return NOWHERE_ELSE
+
+
+class SearchQuery(msgspec.Struct, frozen=True):
+    """What is searched for, and how; see `Memory.search_result`."""
+
+    text: str
+    filters: Filters | None = None
+    new_since: str | None = None
+    settings: SearchSettings | None = None
+    syntax: bool = True
 
 
 class SearchService:
@@ -86,56 +98,35 @@ class SearchService:
             self._index = None
             self._mine = None
 
-    def search(
-        self,
-        snapshot: Snapshot,
-        text: str,
-        limit: int,
-        filters: Filters | None,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-        settings: SearchSettings | None = None,
-    ) -> tuple[Hit, ...]:
-        """See `Memory.search`."""
-        return self.result(snapshot, text, limit, filters, new_since, stopped, settings).hits
-
     def result(
         self,
         snapshot: Snapshot,
-        text: str,
+        query: SearchQuery,
         limit: int,
-        filters: Filters | None = None,
-        new_since: str | None = None,
         stopped: Callable[[], bool] | None = None,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
         whose: Callable[[str], Whose] = _yours,
     ) -> SearchResult:
         """See `Memory.search_result`. whose: a note of the snapshot is, by its id."""
         from core.search.index import search_question
 
         index = self.index(snapshot)
-        wanted = self._question_filters(index, text, filters, new_since, syntax, whose)
-        return search_question(index, snapshot, wanted, limit, settings or self._settings(), stopped)
+        wanted = self._question_filters(index, query, whose)
+        return search_question(index, snapshot, wanted, limit, query.settings or self._settings(), stopped)
 
     def explain(
         self,
         snapshot: Snapshot,
-        text: str,
+        query: SearchQuery,
         note_id: str,
-        filters: Filters | None,
-        new_since: str | None = None,
-        shown: int = 10,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
+        shown: int,
         whose: Callable[[str], Whose] = _yours,
     ) -> Explanation | None:
         """See `Memory.explain`. whose: as in `result`."""
         from core.search.index import explain_question
 
         index = self.index(snapshot)
-        wanted = self._question_filters(index, text, filters, new_since, syntax, whose)
-        return explain_question(index, snapshot, wanted, note_id, settings or self._settings(), shown)
+        wanted = self._question_filters(index, query, whose)
+        return explain_question(index, snapshot, wanted, note_id, query.settings or self._settings(), shown)
 
     def judge(
         self,
@@ -168,22 +159,17 @@ class SearchService:
         return self.elsewhere(new_since) if question.asks_elsewhere else NOWHERE_ELSE
 
     def _question_filters(
-        self,
-        index: SearchIndex,
-        text: str,
-        filters: Filters | None,
-        new_since: str | None,
-        syntax: bool,
-        whose: Callable[[str], Whose],
+        self, index: SearchIndex, query: SearchQuery, whose: Callable[[str], Whose]
     ) -> QuestionFilters:
         from core.search.index import question_filters
         from core.search.query_syntax import parse_question, plain_question
 
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()
-        question = parse_question(text, index.excludes) if syntax else plain_question(text)
-        found = question_filters(question, now=now, new_since=new_since, filters=filters)
-        return replace(found, whose=whose, elsewhere=self._asked_elsewhere(question, new_since))
+        text, since = query.text, query.new_since
+        question = parse_question(text, index.excludes) if query.syntax else plain_question(text)
+        found = question_filters(question, now=now, new_since=since, filters=query.filters)
+        return replace(found, whose=whose, elsewhere=self._asked_elsewhere(question, since))
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as

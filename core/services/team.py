@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from core.errors import Notice, NuggetsError
 from core.folder import GRAPH_FILE, OWED_FILE
 from core.model.joined import Joined, Whose, join
-from core.services.search import SearchService
+from core.services.search import SearchQuery, SearchService
 from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.snapshot import Snapshot
-    from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
+    from core.search import Explanation, Hit, SearchIndex, SearchResult
     from core.search.index import Progress
     from core.search.signals import Ranked, Signals, SignalSource
     from core.services.trust import Judge
@@ -69,35 +69,15 @@ class JoinedSearch:
         return self._service.index(self.snapshot, progress)
 
     def result(
-        self,
-        text: str,
-        limit: int,
-        filters: Filters | None = None,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
+        self, query: SearchQuery, limit: int, stopped: Callable[[], bool] | None = None
     ) -> SearchResult:
         """See `Memory.search_result`."""
-        found = self._service.result(
-            self.snapshot, text, limit, filters, new_since, stopped, settings, syntax, self.joined.whose
-        )
+        found = self._service.result(self.snapshot, query, limit, stopped, self.joined.whose)
         return replace(found, hits=tuple(map(self._marked, found.hits)))
 
-    def explain(
-        self,
-        text: str,
-        note_id: str,
-        filters: Filters | None,
-        new_since: str | None = None,
-        shown: int = 10,
-        settings: SearchSettings | None = None,
-        syntax: bool = True,
-    ) -> Explanation | None:
+    def explain(self, query: SearchQuery, note_id: str, shown: int) -> Explanation | None:
         """See `Memory.explain`."""
-        found = self._service.explain(
-            self.snapshot, text, note_id, filters, new_since, shown, settings, syntax, self.joined.whose
-        )
+        found = self._service.explain(self.snapshot, query, note_id, shown, self.joined.whose)
         return None if found is None else replace(found, hit=self._marked(found.hit))
 
     def accepts(self, note_id: str) -> bool:

@@ -12,7 +12,8 @@ from kits.memory_files import tree
 from core.memory import Memory
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.services.search import SearchService
+from core.search import Hit
+from core.services.search import SearchQuery, SearchService
 from core.settings import SearchSettings
 from core.storage.cache.rows import Numbers
 
@@ -40,6 +41,10 @@ def service(home: Path, **settings: int) -> SearchService:
     return SearchService(home, lambda: SearchSettings(**settings), lambda: datetime(2026, 11, 1, tzinfo=UTC))  # type: ignore[arg-type]
 
 
+def _hits(asked: SearchService, snapshot: Snapshot, text: str, limit: int) -> tuple[Hit, ...]:
+    return asked.result(snapshot, SearchQuery(text), limit).hits
+
+
 @pytest.fixture
 def cache() -> Path:
     return Path(os.environ["NUGGETS_CACHE"])
@@ -53,11 +58,11 @@ def test_the_next_start_reads_no_note_and_makes_no_vector_again(tmp_path: Path, 
     snapshot = snapshot_of()
     first = service(tmp_path)
     assert first.prepare(snapshot) == COUNT
-    hits = first.search(snapshot, "gateway retries", 5, None)
+    hits = _hits(first, snapshot, "gateway retries", 5)
     again = service(tmp_path)
     assert again.index(snapshot).read_anew == 0
     assert again.prepare(snapshot) == 0
-    assert [(hit.note.id, hit.breakdown) for hit in again.search(snapshot, "gateway retries", 5, None)] == [
+    assert [(hit.note.id, hit.breakdown) for hit in _hits(again, snapshot, "gateway retries", 5)] == [
         (hit.note.id, hit.breakdown) for hit in hits
     ]
     assert tree(tmp_path) == {}
@@ -71,8 +76,8 @@ def test_only_what_changed_is_read_at_the_next_start(tmp_path: Path) -> None:
     newer = Snapshot(notes=(*snapshot.notes[:7], changed, *snapshot.notes[9:]))
     again = service(tmp_path)
     assert again.index(newer).read_anew == 1
-    assert [hit.note.id for hit in again.search(newer, "volcano", 5, None)] == [changed.id]
-    assert again.search(newer, snapshot.notes[8].title, 1, None)[0].note.id != snapshot.notes[8].id
+    assert [hit.note.id for hit in _hits(again, newer, "volcano", 5)] == [changed.id]
+    assert _hits(again, newer, snapshot.notes[8].title, 1)[0].note.id != snapshot.notes[8].id
     assert again.prepare(newer) == 1
 
 
@@ -93,7 +98,7 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, cache: Path, damage: str) -
     again = service(tmp_path)
     assert again.index(snapshot).read_anew == COUNT
     again.prepare(snapshot)
-    assert len(again.search(snapshot, "kettle", 500, None)) == COUNT // len(TEXTS)
+    assert len(_hits(again, snapshot, "kettle", 500)) == COUNT // len(TEXTS)
     if damage != "folder":
         assert service(tmp_path).index(snapshot).read_anew == 0
 
@@ -111,10 +116,10 @@ def test_a_damaged_vector_is_never_used_and_made_anew_once_a_search_wants_it(
     rows.write_bytes(bytes(len(rows.read_bytes())))
     again = service(tmp_path)
     assert again.prepare(snapshot) == 0
-    found = again.search(snapshot, "title 8", 1, None)[0]
+    found = _hits(again, snapshot, "title 8", 1)[0]
     assert not found.breakdown.measured
     assert again.prepare(snapshot) > 0
-    assert again.search(snapshot, "title 8", 1, None)[0].breakdown.measured
+    assert _hits(again, snapshot, "title 8", 1)[0].breakdown.measured
 
 
 def test_vectors_that_were_cut_off_are_made_anew_at_once(tmp_path: Path, cache: Path) -> None:
@@ -124,7 +129,7 @@ def test_vectors_that_were_cut_off_are_made_anew_at_once(tmp_path: Path, cache: 
     rows.write_bytes(rows.read_bytes()[: rows.stat().st_size // 3])
     again = service(tmp_path)
     assert COUNT // 2 < again.prepare(snapshot) < COUNT
-    assert all(hit.breakdown.measured for hit in again.search(snapshot, "kettle", 50, None))
+    assert all(hit.breakdown.measured for hit in _hits(again, snapshot, "kettle", 50))
 
 
 def test_a_start_reads_no_vector_that_it_finds_in_the_cache(
@@ -143,7 +148,7 @@ def test_a_start_reads_no_vector_that_it_finds_in_the_cache(
     again = service(tmp_path)
     assert again.prepare(snapshot) == 0
     assert read == []
-    again.search(snapshot, "kettle", 5, None)
+    _hits(again, snapshot, "kettle", 5)
     assert read
 
 
@@ -152,7 +157,7 @@ def test_vectors_of_another_dimension_are_not_taken(tmp_path: Path) -> None:
     service(tmp_path, dimension=1024).prepare(snapshot)
     other = service(tmp_path, dimension=2048)
     assert other.prepare(snapshot) == COUNT
-    assert other.search(snapshot, "kettle", 1, None)[0].breakdown.measured
+    assert _hits(other, snapshot, "kettle", 1)[0].breakdown.measured
 
 
 @pytest.mark.parametrize("where", ["off", "inside"])
@@ -164,7 +169,7 @@ def test_without_a_place_for_a_cache_everything_works_in_memory(
     one = service(tmp_path)
     assert one.prepare(snapshot) == COUNT
     assert not one.keep(0)
-    assert one.search(snapshot, "kettle", 1, None)[0].breakdown.measured
+    assert _hits(one, snapshot, "kettle", 1)[0].breakdown.measured
     assert tree(tmp_path) == {}
 
 
