@@ -69,12 +69,14 @@ def pages_of(home: Path) -> Path | None:
     A home is believed only where it lies in the state folder of the very pages that it names. A folder that came from
     elsewhere could name any folder of this machine, and what is written to such a memory goes there.
     """
-    import json
-
     if home in _UNWRITTEN:
         return _UNWRITTEN[home]
     try:
-        said = json.loads((home / PLACE_FILE).read_bytes())
+        text = (home / PLACE_FILE).read_bytes()
+        # Most homes say nothing, and who starts the app waits for what is loaded here.
+        import json
+
+        said = json.loads(text)
     except (OSError, ValueError):
         return None
     folder = said.get("folder") if isinstance(said, dict) else None

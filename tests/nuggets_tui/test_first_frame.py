@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 LATER = (
     "numpy", "orjson", "watchfiles", "sqlite3", "filelock", "rapidfuzz", "snowballstemmer", "tomllib",
     "tomlkit", "click", "httpx2", "mcp", "markdown_it", "rich.markdown", "selectolax", "netext", "textual_serve",
-    "multiprocessing", "hypothesis", "pytest",
+    "multiprocessing", "json", "hypothesis", "pytest",
     "textual.widgets._markdown", "textual.widgets._text_area", "textual.widgets._data_table",
     "core.memory", "core.services", "core.storage", "core.search", "core.facts", "core.graph", "core.text", "core.fhrr",
     "core.reflection", "core.promotion", "core.verify", "core.pipeline", "core.daily", "core.timeline", "core.unsaved",
@@ -30,7 +30,7 @@ LATER = (
 # empty app takes: look for what can be loaded later before making room for more.
 MOST = 95
 _RUN = """
-import json, os, sys, threading
+import os, sys, threading
 from pathlib import Path
 from nuggets_tui.quick_scan import quick_scan
 from nuggets_tui.opening import Opening
@@ -39,7 +39,9 @@ from nuggets_tui.application import NuggetsApp
 class Shown(threading.Event):
     def set(self):
         frame = "\\n".join("".join(segment.text for segment in line) for line in app.screen._compositor.render_strips())
-        Path(sys.argv[2]).write_text(json.dumps([sorted(sys.modules), frame]))
+        loaded = sorted(sys.modules)
+        import json
+        Path(sys.argv[2]).write_text(json.dumps([loaded, frame]))
         os._exit(0)
 
 home = Path(sys.argv[1])
