@@ -10,6 +10,8 @@ from typing import Final
 from textual.color import BLACK, WHITE, Color
 from textual.theme import Theme
 
+from nuggets_tui.themes import DARK, LIGHT
+
 # What WCAG 2 asks for text, and for frames, bars and other shapes.
 TEXT: Final = 4.5
 SHAPE: Final = 3.0
@@ -102,7 +104,8 @@ def _first(holds: Callable[[int], bool]) -> int:
     return at
 
 
-_READABLE: Final[dict[str, Theme]] = {}
+# Our own are written down readable, and the first frame does not wait until that is found anew.
+_READABLE: Final[dict[str, Theme]] = {theme.name: theme for theme in (DARK, LIGHT)}
 
 
 def readable(theme: Theme) -> Theme:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-import mmap
 import os
 import sys
 import threading
@@ -162,6 +161,9 @@ def _lines(path: Path, mapped: bool) -> list[_Line]:
     with path.open("rb") as file:
         if not mapped:
             return msgspec.json.decode(file.read(), type=_Graph).notes
+        # In the copy of the process alone: the first frame does without it.
+        import mmap
+
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return msgspec.json.decode(data, type=_Graph).notes
 

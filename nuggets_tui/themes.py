@@ -1,4 +1,4 @@
-"""The app's own two themes; the only place where colours are written down."""
+"""The app's own two themes; the only place where colours are written down, each as `contrast` would push it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DARK: Final = Theme(
     error="#d9736a",
     variables={
         "border": "#d9a94e",
-        "border-blurred": "#3a4049",
+        "border-blurred": "#71757c",
         "text-muted": "#9a9ea6",
-        "text-disabled": "#6f747e",
+        "text-disabled": "#8e929a",
         "text-accent": "#e0b562",
         "text-secondary": "#82bab8",
         "text-success": "#9cc281",
@@ -40,14 +40,19 @@ DARK: Final = Theme(
         "block-cursor-blurred-background": "#23262c",
         "block-cursor-blurred-foreground": "#d3cfc5",
         "block-hover-background": "#20242a",
-        "input-selection-background": "#d9a94e 30%",
-        "scrollbar": "#343a43",
-        "scrollbar-hover": "#4a525e",
+        "input-selection-background": "#3f3626",
+        "scrollbar": "#60656c",
+        "scrollbar-hover": "#606772",
         "scrollbar-active": "#d9a94e",
         "scrollbar-background": "#16181c",
         "scrollbar-background-hover": "#16181c",
         "scrollbar-background-active": "#16181c",
         "scrollbar-corner-color": "#16181c",
+        "boost": "#16181c",
+        "ground-past": "#222c2f",
+        "screen-selection-background": "#3e3626",
+        "foreground-muted": "#94928e",
+        "screen-selection-foreground": "#d3cfc5",
     },
 )
 
@@ -66,9 +71,9 @@ LIGHT: Final = Theme(
     error="#b23c34",
     variables={
         "border": "#9a6a10",
-        "border-blurred": "#d3cbb9",
+        "border-blurred": "#837e73",
         "text-muted": "#67625a",
-        "text-disabled": "#8b857a",
+        "text-disabled": "#666159",
         "text-accent": "#835808",
         "text-secondary": "#266765",
         "text-success": "#3f6a28",
@@ -80,14 +85,19 @@ LIGHT: Final = Theme(
         "block-cursor-blurred-background": "#f1ece0",
         "block-cursor-blurred-foreground": "#33302a",
         "block-hover-background": "#f3eee2",
-        "input-selection-background": "#9a6a10 25%",
-        "scrollbar": "#d9d1c0",
-        "scrollbar-hover": "#c2b8a3",
+        "input-selection-background": "#e2d3b8",
+        "scrollbar": "#958f84",
+        "scrollbar-hover": "#948c7c",
         "scrollbar-active": "#9a6a10",
         "scrollbar-background": "#faf7f0",
         "scrollbar-background-hover": "#faf7f0",
         "scrollbar-background-active": "#faf7f0",
         "scrollbar-corner-color": "#faf7f0",
+        "boost": "#faf7f0",
+        "ground-past": "#d8e1da",
+        "screen-selection-background": "#dccbab",
+        "foreground-muted": "#63615c",
+        "screen-selection-foreground": "#33302a",
     },
 )
 

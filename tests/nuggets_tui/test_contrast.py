@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,6 +187,19 @@ def test_a_theme_that_is_made_readable_keeps_its_colours_where_they_can_be_told(
         given.background, given.primary, given.dark, given.ansi,
     )  # fmt: skip
     assert readable(made) is made or readable(given) is made
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_the_own_themes_are_written_down_as_they_would_be_made_readable(theme: Theme) -> None:
+    """The app takes them as they stand; of a copy under another name all colours are found anew."""
+    made = readable(replace(theme, name=f"copy of {theme.name}"))
+    assert readable(theme) is theme
+    assert _colours(made) == _colours(theme)
+
+
+def _colours(theme: Theme) -> dict[str, str]:
+    named = {**theme.to_color_system().generate(), **theme.variables}
+    return {name: said.upper() for name, said in named.items()}
 
 
 @pytest.mark.parametrize("ground", ["#000000", "#777777", "#808080", "#ffffff", "#0000ff", "#fdf6e3"])
