@@ -400,7 +400,7 @@ def test_a_search_and_a_recall_judge_no_note_where_nothing_asks_for_it(
     assert memory.judge() is None
     assert memory.search("zebra crossing")[0].accepted
     assert memory.recall("zebra crossing", record=False).accepted
-    _asking(pair[0])
+    pair[0].ask()
     assert not memory.search("zebra crossing")[0].accepted
     assert not memory.recall("zebra crossing", record=False).accepted
 
