@@ -221,13 +221,16 @@ class AnyKeys(XTermParser):
 
 
 def reading_any_bytes(driver: type[Driver]) -> type[Driver]:
-    """The driver class itself, its module made to decode whatever is typed; on Windows, bytes come decoded."""
+    """The driver class itself, the modules it is made of told to decode whatever is typed; on Windows, bytes come
+    decoded.
+    """
     # Both are made inside the loop that reads: only the names by which they are found can be given another meaning.
-    names = vars(sys.modules[driver.__module__])
-    if names.get(_STRICT) is codecs.getincrementaldecoder:
-        names[_STRICT] = _lenient
-    if names.get(_PARSER) is XTermParser:
-        names[_PARSER] = AnyKeys
+    for each in driver.__mro__:
+        names = vars(sys.modules[each.__module__])
+        if names.get(_STRICT) is codecs.getincrementaldecoder:
+            names[_STRICT] = _lenient
+        if names.get(_PARSER) is XTermParser:
+            names[_PARSER] = AnyKeys
     return driver
 
 

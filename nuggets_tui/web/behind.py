@@ -16,6 +16,8 @@ from nuggets_tui.web.frames import Focus, Resized, Typed
 # Seconds that an app has to leave as it does on `q`, and then to leave when it is told to by a signal.
 _TO_LEAVE: Final = 4.0
 _TO_END: Final = 1.0
+# Named as Textual wants it, so that the server loads nothing that draws.
+_DRIVER: Final = "nuggets_tui.web.driver:PageDriver"
 # What the driver writes before anything else.
 _READY: Final = b"__GANGLION__\n"
 
@@ -90,7 +92,7 @@ class AppBehindPage(AppService):
     async def _open_app_process(self, width: int = 80, height: int = 24) -> asyncio.subprocess.Process:
         # Without a shell in between, so that what is ended is the app itself.
         pipe = asyncio.subprocess.PIPE
-        environment = self._build_environment(width, height)
+        environment = self._build_environment(width, height) | {"TEXTUAL_DRIVER": _DRIVER}
         process = await asyncio.create_subprocess_exec(*self._words, stdin=pipe, stdout=pipe, env=environment)
         assert process.stdin is not None
         self._process, self._stdin = process, process.stdin

@@ -134,6 +134,9 @@ async def test_the_app_of_a_page_ends_when_the_server_is_killed(
         server.send_signal(signal.SIGKILL)
         _wait_for_the_end_of(children)
         assert not any(_lives(int(child)) for child in children)
+    _, complaints = server.communicate(timeout=_PATIENCE)
+    # The app writes where its server did.
+    assert len(complaints.splitlines()) == 1, complaints
 
 
 def _wait_for_the_end_of(processes: Iterable[str]) -> None:
