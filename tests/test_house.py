@@ -69,6 +69,7 @@ def _imported(module: list[ast.AST], known: Modules) -> Iterator[str]:
             yield from (name if name in known else node.module for name in full)
 
 
+@pytest.mark.slow
 def test_no_class_is_a_base_only_to_split_another(modules: Modules) -> None:
     # Errors are caught by their base.
     assert {name for name in cut_classes(modules) if not name.endswith("Error")} == set()
@@ -90,11 +91,13 @@ def longest_chain(modules: Modules) -> list[str]:
     return max(map(chain, bases), key=len)
 
 
+@pytest.mark.slow
 def test_no_chain_of_classes_is_long(modules: Modules) -> None:
     found = longest_chain(modules)
     assert 2 < len(found) <= LONGEST_CHAIN, found
 
 
+@pytest.mark.slow
 def test_no_file_imports_one_that_imports_it(modules: Modules) -> None:
     graph = {
         name: {one for one in _imported(module, modules) if one in modules and one != name}
@@ -175,6 +178,7 @@ def writing_calls(nodes: list[ast.AST]) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_files_are_written_in_storage_alone(modules: Modules) -> None:
     """The demo makes a memory of its own, a person's editor gets a copy of the text, a closed pipe leads nowhere."""
     exempt = ("core.storage.", "nuggets_tui.demo", "nuggets_tui.screens.outside", "nuggets_tui.cli")
@@ -186,6 +190,7 @@ def test_files_are_written_in_storage_alone(modules: Modules) -> None:
     assert written == {}
 
 
+@pytest.mark.slow
 def test_a_call_that_writes_is_found() -> None:
     for code in ("os.makedirs(x)", "os.open(p, os.O_RDWR | os.O_CREAT)", "p.write_text('x')", "q.unlink()"):
         assert writing_calls(nodes_of(code)) == [1]

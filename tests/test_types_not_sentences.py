@@ -227,10 +227,12 @@ def readings(file: str, tree: ast.Module) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_code_reads_what_is_written_for_people() -> None:
     assert [found for file, text in sources() for found in readings(file, ast.parse(text))] == []
 
 
+@pytest.mark.slow
 def test_all_of_the_product_is_looked_at() -> None:
     looked_at = {file for file, _ in sources()}
     assert {"core/services/history.py", "core/storage/store.py", "nuggets_tui/notices.py"} <= looked_at

@@ -232,6 +232,7 @@ FLOWS: list[Flow] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.__name__)
 def test_with_codes_in_place_of_all_words_everything_goes_on_as_it_does(
     flow: Flow, tmp_path: Path, mute: Callable[[], None]

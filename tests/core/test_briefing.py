@@ -28,6 +28,7 @@ def sections(found: Briefing) -> dict[str, list[str]]:
     return told
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.builds(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TERMINAL = {"textual", "rich", "click", "nuggets_tui", "netext", "curses"}
 HEAVY = {"numpy", "rapidfuzz", "snowballstemmer", "watchfiles", "anyio", "hypothesis", "pytest"}

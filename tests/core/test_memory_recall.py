@@ -72,6 +72,7 @@ def test_an_answer_is_given_also_when_it_cannot_be_counted(
     assert tree(store) == before
 
 
+@pytest.mark.slow
 def test_a_locked_memory_still_answers(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "LOCK_SECONDS", 0.01)
     memory = Memory.open(store)

@@ -70,6 +70,7 @@ def _write(home: Path, content: str) -> None:
     write_graph(home, [note_object(1, content=content)])
 
 
+@pytest.mark.slow
 async def test_another_programs_write_is_told_of(home: Path) -> None:
     memory = Memory.open(home)
     async with _listening(memory) as queue:
@@ -82,6 +83,7 @@ async def test_another_programs_write_is_told_of(home: Path) -> None:
     assert [entry.kind for entry in memory.history] == ["outside", "outside"]
 
 
+@pytest.mark.slow
 async def test_a_new_fact_file_and_a_removed_one_are_told_of(home: Path) -> None:
     memory = Memory.open(home)
     async with _listening(memory) as queue:
@@ -95,6 +97,7 @@ async def test_a_new_fact_file_and_a_removed_one_are_told_of(home: Path) -> None
         assert told.nuggets == ()
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_deleted_and_made_again_is_still_watched(home: Path) -> None:
     memory = Memory.open(home)
     async with _listening(memory) as queue:
@@ -125,6 +128,7 @@ async def test_a_folder_that_does_not_exist_yet_is_waited_for_and_not_made(tmp_p
         assert told.note(FIRST).content == "Here."
 
 
+@pytest.mark.slow
 async def test_a_file_that_cannot_be_read_is_told_of_once_and_when_it_is_well_again(home: Path) -> None:
     memory = Memory.open(home)
     whole = (home / GRAPH).read_bytes()
@@ -155,6 +159,7 @@ async def test_watch_yields_snapshots_alone_and_passes_over_a_broken_state(home:
             await asyncio.wait_for(anext(events), PATIENCE)
 
 
+@pytest.mark.slow
 async def test_what_another_program_wrote_is_told_of_before_what_it_took_back_is_restored(home: Path) -> None:
     memory = Memory.open(home)
     stale = (home / GRAPH).read_bytes()
@@ -184,6 +189,7 @@ async def test_our_own_change_is_told_of_too(home: Path) -> None:
     assert graph_of(home)["notes"][0]["content"] == "Ours."
 
 
+@pytest.mark.slow
 async def test_where_the_system_gives_no_watches_the_files_are_looked_at(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

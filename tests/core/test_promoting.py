@@ -187,6 +187,7 @@ def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Pa
     assert memory.promotion_targets(tmp_path)[0].path == str(page_there)
 
 
+@pytest.mark.slow
 def test_what_a_promotion_that_was_killed_left_goes_with_the_next_one(memory: Memory, tmp_path: Path) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()

@@ -222,6 +222,7 @@ def test_no_cache_means_no_answer(home: Path, monkeypatch: pytest.MonkeyPatch) -
 # Damage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_damaged_cache_is_no_answer_and_made_anew(home: Path, which: int) -> None:
     path = cache_files(home)[which]
@@ -284,6 +285,7 @@ def test_a_recall_that_waits_is_counted_by_who_reads_the_memory_next(home: Path)
     assert note["lastAccessedAt"] == entry.change_set.at
 
 
+@pytest.mark.slow
 def test_a_recall_that_meets_a_writer_is_counted_once_that_is_done(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_none_lies_in_a_memory_that_is_all_there_is(tmp_path: Path) -> None:
     assert beside is not None
 
 
+@pytest.mark.slow
 def test_finding_them_loads_nothing_of_the_engine_and_no_library() -> None:
     code = (
         "import sys; before = set(sys.modules); from core.user_folders import cache_folder, state_folder;"

@@ -34,6 +34,7 @@ def test_a_folder_without_a_pipeline_is_verified_and_masked_as_its_memory_and_ge
     assert not Pipeline.exists(memory.home)
 
 
+@pytest.mark.slow
 def test_a_credential_in_the_pipeline_alone_is_found_and_masked_with_those_of_the_notes(
     memory: Memory,
 ) -> None:

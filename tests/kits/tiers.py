@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 FAST: Final = "not slow"
 # Of a test in the fast tier; what takes longer is named at the end of a run, and fails nothing.
-LONG_SECONDS: Final = 1.5
+LONG_SECONDS: Final = 0.5
 
 
 class Phase(Protocol):

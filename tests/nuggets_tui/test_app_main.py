@@ -36,6 +36,7 @@ async def test_everything_stands_on_one_screen(home: Path) -> None:
         assert "Old scratch" not in shown
 
 
+@pytest.mark.slow
 async def test_opening_and_closing_leaves_every_byte_as_it_was(store: Path) -> None:
     before = tree(store)
     async with opened(store) as app:
@@ -85,6 +86,7 @@ async def test_panes_never_overlap_and_stay_on_screen(home: Path) -> None:
                 assert pane is other or not pane.region.overlaps(other.region)
 
 
+@pytest.mark.slow
 async def test_moving_in_notes_shows_each_note(home: Path) -> None:
     async with opened(home) as app:
         first = app.view.note_id
@@ -182,6 +184,7 @@ async def test_the_graph_key_fills_the_screen_and_brings_it_back(home: Path) -> 
         assert app.main.query_one("#graph").region.width < WIDE[0]
 
 
+@pytest.mark.slow
 async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home: Path) -> None:
     async with opened(home) as app:
         await app.press("down")
@@ -210,6 +213,7 @@ async def test_another_programs_fact_appears_and_the_note_shown_follows_an_edit(
         assert app.view.note_id == note_id
 
 
+@pytest.mark.slow
 async def test_a_note_deleted_elsewhere_leaves_no_broken_pane(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -266,6 +270,7 @@ async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: 
     assert not home.exists()
 
 
+@pytest.mark.slow
 async def test_the_welcome_names_the_command_that_connects_each_agent(tmp_path: Path) -> None:
     async with opened(tmp_path) as app:
         await app.until(lambda: "nuggets agent install claude" in app.text)
@@ -273,6 +278,7 @@ async def test_the_welcome_names_the_command_that_connects_each_agent(tmp_path: 
         assert set(AGENT_FILES) <= words
 
 
+@pytest.mark.slow
 async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -> None:
     home = tmp_path / "later"
     home.mkdir()

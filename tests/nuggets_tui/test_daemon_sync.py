@@ -57,6 +57,7 @@ def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pair]:
         one.memory.close()
 
 
+@pytest.mark.slow
 def test_it_syncs_nothing_unless_the_settings_say_how_often(pair: Pair) -> None:
     pair.note(pair.desk, "Deploy")
     pair.desk.sync()
@@ -67,6 +68,7 @@ def test_it_syncs_nothing_unless_the_settings_say_how_often(pair: Pair) -> None:
     assert pair.said == []
 
 
+@pytest.mark.slow
 def test_it_syncs_every_so_often_and_says_what_came_in_and_how_to_undo_it(pair: Pair) -> None:
     pair.settings('every = "10m"')
     pair.note(pair.desk, "Deploy")
@@ -85,6 +87,7 @@ def test_it_syncs_every_so_often_and_says_what_came_in_and_how_to_undo_it(pair: 
     assert len(pair.said) == 2
 
 
+@pytest.mark.slow
 def test_a_remote_that_is_away_is_told_once_and_asked_less_often_until_it_is_back(pair: Pair) -> None:
     pair.settings('every = "10m"')
     away = pair.remote.rename(pair.remote.with_name("away"))
@@ -104,6 +107,7 @@ def test_a_remote_that_is_away_is_told_once_and_asked_less_often_until_it_is_bac
     assert _last(pair) > before
 
 
+@pytest.mark.slow
 def test_what_keeps_a_sync_from_going_on_is_one_line_and_harms_nothing(pair: Pair) -> None:
     pair.settings('every = "10m"')
     (pair.laptop.home / ".git" / "MERGE_HEAD").write_text("")
@@ -114,6 +118,7 @@ def test_what_keeps_a_sync_from_going_on_is_one_line_and_harms_nothing(pair: Pai
     assert pair.titles(pair.laptop) == {"Begin"}
 
 
+@pytest.mark.slow
 def test_a_single_look_says_whether_the_sync_went_through(pair: Pair) -> None:
     pair.settings('every = "10m"')
     pair.now += timedelta(hours=1)
@@ -146,6 +151,7 @@ def test_a_memory_without_a_sync_is_left_alone(tmp_path: Path) -> None:
     assert [one.name for one in home.iterdir()] == ["settings.toml"]
 
 
+@pytest.mark.slow
 def test_at_its_end_it_syncs_where_that_is_wanted(pair: Pair) -> None:
     pair.note(pair.laptop, "Test")
     pair.beside.start()
@@ -160,6 +166,7 @@ def test_at_its_end_it_syncs_where_that_is_wanted(pair: Pair) -> None:
     assert pair.said == ["sync: sent 1 note"]
 
 
+@pytest.mark.slow
 def test_ending_it_stops_a_sync_between_two_steps_and_nothing_is_lost(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -211,6 +211,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "--version", run("--version")
 
 
+@pytest.mark.slow
 def test_every_command_prints_the_document_that_the_page_describes(home: Path) -> None:
     def run(*words: str) -> Any:
         done = CliRunner().invoke(program, ["--home", str(home), *words, "--json"], input="Anna likes tea.")

@@ -107,6 +107,7 @@ def test_a_quick_answer_is_what_a_recall_of_the_memory_gives(
         assert answers_there or all(map(all_masked, values))
 
 
+@pytest.mark.slow
 def test_questions_by_meaning_are_answered_alike_found_not_sure_and_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -108,6 +108,7 @@ def test_begun_beside_other_threads_it_makes_no_copy_of_the_process(
     assert begin_quick_scan(tmp_path / "none")() is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="no copies of the process are made elsewhere")
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_an_answer_that_is_cut_off_is_none(tmp_path: Path, share: float) -> None:

@@ -158,6 +158,7 @@ def test_styles_survive_when_content_is_made_harmless() -> None:
     assert safe_content(harmless) is harmless
 
 
+@pytest.mark.slow
 def test_the_command_line_gets_it_without_textual() -> None:
     code = (
         "import sys, nuggets_tui.safe_text as t; t.fit(t.plain('a\\x1b'), 4); print('textual' in sys.modules)"
@@ -166,6 +167,7 @@ def test_the_command_line_gets_it_without_textual() -> None:
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 def test_nothing_is_typed_into_a_field_that_draws_it_raw() -> None:
     raw = [
         (path.name, node.lineno)

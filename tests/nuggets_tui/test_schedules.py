@@ -31,6 +31,7 @@ def systemd_words(line: str) -> list[str]:
     return words[3:] if words[:3] == ["/bin/sh", "-c", 'exec "$0" "$@"'] else words
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
 @pytest.mark.parametrize("name", ["plain", "with space 100%", ODD.replace("/", " ")])
 def test_systemd_finds_nothing_wrong_with_what_is_printed(tmp_path: Path, name: str) -> None:
@@ -69,6 +70,7 @@ def test_every_name_reaches_the_program_as_it_is(program: str, name: str) -> Non
     assert document["ProgramArguments"] == wanted
 
 
+@pytest.mark.slow
 def test_a_shell_is_given_what_was_meant(tmp_path: Path) -> None:
     text = made("cron", "/bin/echo", ODD).parts[0].text
     command = text.split(" ", 5)[5].rstrip("\n").replace("\\%", "%").removesuffix(" >/dev/null")

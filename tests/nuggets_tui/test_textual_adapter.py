@@ -40,6 +40,7 @@ def made_here(nodes: list[ast.AST]) -> set[str]:
     return made | {node.attr for node in stored if ast.unparse(node.value) == "self"}
 
 
+@pytest.mark.slow
 def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
     others: dict[Path, list[ast.AST]],
 ) -> None:
@@ -51,6 +52,7 @@ def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
         assert not [module for module in modules if "._" in module], path
 
 
+@pytest.mark.slow
 def test_no_class_of_another_file_overrides_one_of_these_names(others: dict[Path, list[ast.AST]]) -> None:
     names = {name for names in NAMES.values() for name in names}
     for path, nodes in others.items():
@@ -70,6 +72,7 @@ def test_the_installed_version_has_every_name() -> None:
     assert not app.console.is_dumb_terminal
 
 
+@pytest.mark.slow
 async def test_what_a_closed_widget_drew_is_let_go() -> None:
     let_go_of_closed_widgets()
     app = App[None]()

@@ -87,6 +87,7 @@ print(failures)
 """
 
 
+@pytest.mark.slow
 def test_reading_markdown_and_masking_can_be_imported_at_the_same_time() -> None:
     done = subprocess.run([sys.executable, "-c", _TWO_IMPORTS], capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from kits.app_kit import NOW, Driver, opened, small_memory
 
 from core.tried import keep_tried, read_tried
 from core.user_settings import save_user_settings
+
+pytestmark = pytest.mark.slow
 
 # Wide: what is worth trying takes room from nothing else.
 SIZE = (160, 40)

@@ -89,6 +89,7 @@ async def test_the_tour_goes_from_key_to_key_and_covers_nothing(
         assert (tmp_path / "demo" / "graph" / "graph.json").read_bytes() == before
 
 
+@pytest.mark.slow
 async def test_the_tour_is_offered_once_and_kept_outside_the_memory(tmp_path: Path) -> None:
     async with demo(tmp_path / "demo") as app:
         assert tour(app) is not None
@@ -114,6 +115,7 @@ async def test_any_other_key_leaves_the_tour_and_does_what_it_does(tmp_path: Pat
         assert (app.view.past is not None) == (key == "T")
 
 
+@pytest.mark.slow
 async def test_a_memory_of_ones_own_has_no_tour(tmp_path: Path) -> None:
     async with demo(tmp_path / "memory", is_demo=False) as app:
         assert tour(app) is None

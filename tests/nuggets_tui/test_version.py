@@ -38,6 +38,7 @@ def test_the_version_is_the_one_that_the_package_describes(
     assert installed_version() in ("9.8.6", "9.8.7", described())
 
 
+@pytest.mark.slow
 def test_the_short_way_prints_what_the_command_line_prints_and_loads_none_of_it() -> None:
     code = (
         "import atexit, sys; sys.argv = ['nuggets', '--version']\n"
@@ -54,6 +55,7 @@ def test_the_short_way_prints_what_the_command_line_prints_and_loads_none_of_it(
     assert told["version"] == installed_version()
 
 
+@pytest.mark.slow
 def test_looking_at_facts_loads_nothing_that_only_imports_and_repairs_need(home: Path) -> None:
     code = (
         f"import atexit, sys; sys.argv = ['nuggets', '--home', {str(home)!r}, 'facts', 'project']\n"

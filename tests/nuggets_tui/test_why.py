@@ -176,6 +176,7 @@ def test_neighbours_keep_the_reading_that_gives_most() -> None:
     assert neighbours(reasons) == {"token": "tokn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_titles_and_queries_are_explained_and_harmless_once_rendered(
     memory: Memory, hostile: str

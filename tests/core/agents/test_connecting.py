@@ -477,6 +477,7 @@ def test_what_is_nested_deeply_is_kept_or_refused(depth: int) -> None:
 # Laws
 
 
+@pytest.mark.slow
 @given(data=jsonc(), which=st.sampled_from(("claude", "opencode", "gemini", "cursor")), hooks=st.booleans())
 def test_any_json_with_comments_is_the_same_after_ours_went(
     data: tuple[str, object], which: str, hooks: bool

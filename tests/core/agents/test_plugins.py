@@ -94,6 +94,7 @@ def run(folder: Path, code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "code", "end"),
     [("opencode", OPENCODE, "Stop"), ("opencode", OPENCODE_2, "Stop"), ("pi", PI, "SessionEnd")],
@@ -116,6 +117,7 @@ def test_each_event_reaches_the_hook_and_the_briefing_the_agent(
     assert {event["cwd"] for event in found.values()} == {"/p"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [("opencode", OPENCODE), ("opencode", OPENCODE_2), ("pi", PI)])
 def test_a_program_that_is_gone_is_no_failure_of_the_agent(name: str, code: str, tmp_path: Path) -> None:
     written(name, tmp_path, Command(("/gone/nuggets",)))

@@ -61,12 +61,14 @@ def _changed(page: str, **fields: str) -> str:
     return dialect.changed_page("file-name.md", page, before, after)
 
 
+@pytest.mark.slow
 @LAWS
 @given(front=FRONT, body=TEXT)
 def test_a_page_to_which_nothing_is_changed_is_the_same(front: str, body: str) -> None:
     assert _changed(front + body) == front + body
 
 
+@pytest.mark.slow
 @LAWS
 @given(front=FRONT, body=TEXT, content=TEXT)
 def test_a_page_says_the_text_that_it_was_given(front: str, body: str, content: str) -> None:
@@ -86,6 +88,7 @@ def test_front_matter_stays_when_a_page_that_ends_with_it_gets_a_text(end: str) 
     assert _changed(page, content="A text.") == f"{page}{end}A text."
 
 
+@pytest.mark.slow
 @LAWS
 @given(front=FRONT, body=TEXT, title=TEXT)
 def test_a_page_says_the_title_that_it_was_given_and_its_text_stays(
@@ -100,6 +103,7 @@ def test_a_page_says_the_title_that_it_was_given_and_its_text_stays(
         assert said.title == title
 
 
+@pytest.mark.slow
 @LAWS
 @given(front=FRONT, body=TEXT, kind=st.sampled_from(["user", "feedback", "project", "reference"]))
 def test_a_page_says_the_type_that_it_was_given_where_it_has_front_matter(
@@ -111,6 +115,7 @@ def test_a_page_says_the_type_that_it_was_given_where_it_has_front_matter(
     assert (kind in said.tags) == bool(front)
 
 
+@pytest.mark.slow
 @LAWS
 @given(title=TEXT, content=TEXT, kind=st.sampled_from(["user", "feedback", "project", "reference", ""]))
 def test_a_new_page_says_what_it_was_made_of(title: str, content: str, kind: str) -> None:
@@ -139,6 +144,7 @@ def test_names_of_new_pages_are_safe_on_every_system(title: str, file: str) -> N
     assert dialect.file_for(title, {"note.md"}) == file
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     index=st.lists(

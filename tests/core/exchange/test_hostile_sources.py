@@ -126,6 +126,7 @@ def test_more_notes_than_a_memory_holds_are_refused(
     assert refused(memory, tmp_path / "AGENTS.md").code is ErrorCode.TOO_LONG
 
 
+@pytest.mark.slow
 def test_a_million_lines_are_read_line_by_line(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("\n" * 1_000_000 + "- the one rule\n")
     result = memory.bring_import(memory.read_import(tmp_path / "AGENTS.md"), dry_run=True)

@@ -120,6 +120,7 @@ def _plain(made: Note) -> Note:
     return replace(made, tags=tuple(sorted(made.tags)), vector=note().vector)
 
 
+@pytest.mark.slow
 @LAWS
 @given(made=notes(), links=LINKS)
 def test_what_is_written_is_read_again(made: Note, links: list[Reference]) -> None:
@@ -130,6 +131,7 @@ def test_what_is_written_is_read_again(made: Note, links: list[Reference]) -> No
     assert dialect.with_links("some-page.md", page, (), links) == dialect.new_page("some-page.md", made)
 
 
+@pytest.mark.slow
 @LAWS
 @given(before=notes(), after=notes())
 def test_a_change_says_what_became_of_the_note_and_another_one_takes_it_back(
@@ -143,6 +145,7 @@ def test_a_change_says_what_became_of_the_note_and_another_one_takes_it_back(
     assert _plain(said(again, before)) == _plain(before)
 
 
+@pytest.mark.slow
 @LAWS
 @given(made=notes(), other=notes(), links=LINKS)
 def test_a_change_of_one_field_changes_its_lines_alone(
@@ -172,6 +175,7 @@ LINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     data=st.one_of(

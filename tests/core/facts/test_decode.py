@@ -101,6 +101,7 @@ def test_best_values_come_first_and_probabilities_add_up_to_no_more_than_one() -
     assert (decoded.probability.sum(axis=1) <= 1 + 1e-5).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("banks", [1, 3, 4, 10, 64])
 def test_the_quick_ways_of_comparing_agree(banks: int, monkeypatch: pytest.MonkeyPatch) -> None:
     meta, values = NuggetMeta(name="ways", D=960, banks=banks), [f"v{i}" for i in range(70)]

@@ -36,6 +36,7 @@ def undecoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "decode", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [600, 1400, 2000, 5000, 20_000])
 @pytest.mark.usefixtures("undecoded")
 def test_every_exact_key_is_answered_from_the_file_at_any_size(count: int) -> None:
@@ -149,6 +150,7 @@ def test_a_dimension_of_any_length_is_refused_in_a_sentence(dimension: int) -> N
         check_decodable(NuggetMeta(name="odd", D=dimension), 1, 1)
 
 
+@pytest.mark.slow
 def test_keys_that_are_known_to_the_letter_are_not_read_by_their_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -58,6 +58,7 @@ def test_of_a_named_nugget_nothing_else_is_said(tmp_path: Path) -> None:
     assert (found.answer, found.also) == ("w", ())
 
 
+@pytest.mark.slow
 def test_a_fact_more_beside_it_does_not_change_who_answers(tmp_path: Path) -> None:
     memory = memory_of(tmp_path, {"app": {"k one": "v"}, "other": {"k one": "w"}})
     for number in range(12):

@@ -90,6 +90,7 @@ def test_the_seed_is_the_length_in_the_units_of_javascript() -> None:
     assert utf16_length("a😀\ud800") == 4
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_the_length_is_that_of_utf16(text: str) -> None:
     assert utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -25,6 +25,7 @@ def joined(own: list[Note], team: list[Note]) -> Joined:
     return join(Snapshot(notes=tuple(own)), Snapshot(notes=tuple(team)))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(40))
 @given(SNAPSHOTS, SNAPSHOTS, QUERIES)
 def test_laws_of_joining(own: Snapshot, team: Snapshot, query: str) -> None:

@@ -138,6 +138,7 @@ def test_accepted_the_new_is_recalled_first_and_the_old_is_hidden_by_one_change(
     case.agree()
 
 
+@pytest.mark.slow
 @every_mode
 @pytest.mark.parametrize("action", ["update", "delete"])
 def test_undo_and_redo_of_an_accepted_change_bring_both_stores_along(
@@ -250,6 +251,7 @@ def test_what_no_sentence_says_or_nobody_is_sure_of_waits_without_a_note(case: C
     assert note_texts(case.pipeline) == [POSTGRES]
 
 
+@pytest.mark.slow
 @writing_modes
 def test_a_fact_of_a_nugget_keeps_its_key_and_gets_the_new_words(case: Case, mode: str) -> None:
     def remembered(draft: Draft) -> None:
@@ -518,6 +520,7 @@ def test_the_new_side_alone_settles_the_old_one(case: Case) -> None:
     case.agree()
 
 
+@pytest.mark.slow
 def test_undone_both_sides_of_a_change_wait_again_and_redone_neither(case: Case) -> None:
     old, new = shadowed(case)
     for _ in range(2):
@@ -538,6 +541,7 @@ def test_undone_both_sides_of_a_change_wait_again_and_redone_neither(case: Case)
     case.agree()
 
 
+@pytest.mark.slow
 @writing_modes
 def test_undone_the_later_of_two_changes_leaves_both_waiting_with_their_notes(case: Case, mode: str) -> None:
     case.changed(mode)
@@ -577,6 +581,7 @@ def test_after_the_old_side_was_refused_the_new_one_stands_by_itself(case: Case)
     case.agree()
 
 
+@pytest.mark.slow
 @every_mode
 @pytest.mark.parametrize("together", [True, False])
 def test_of_two_changes_of_one_fact_the_later_one_stands_alone(case: Case, mode: str, together: bool) -> None:

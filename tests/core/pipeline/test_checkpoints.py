@@ -141,6 +141,7 @@ def test_half_a_character_does_not_keep_a_checkpoint_from_being_kept(home: Path)
         found.text.encode()
 
 
+@pytest.mark.slow
 def test_a_kept_checkpoint_outlives_the_process_that_is_killed_right_after(home: Path) -> None:
     code = (
         "import os, sys\nfrom core.pipeline.service import Pipeline\n"

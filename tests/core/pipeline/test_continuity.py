@@ -221,6 +221,7 @@ def test_while_the_model_judges_another_process_can_write(tmp_path: Path) -> Non
     assert written == [1]
 
 
+@pytest.mark.slow
 def test_an_outage_burns_no_attempt_and_the_session_is_scored_once_the_model_is_back(tmp_path: Path) -> None:
     ids = noted(configure(tmp_path, SCORED), "Postgres port 5433")
     clock, answers = Clock(), [ModelUnavailableError("no connection") for _ in range(8)]

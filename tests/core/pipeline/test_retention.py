@@ -216,6 +216,7 @@ def _goes(text: Text) -> bool:
     return text.removed is not None and text.removed > 30 and not needed
 
 
+@pytest.mark.slow
 @given(stores, st.integers(0, 3), st.integers(0, 30))
 @settings(max_examples=examples(30))
 def test_a_sweep_deletes_exactly_what_nothing_needs_as_its_dry_run_says(
@@ -697,6 +698,7 @@ def tick_often(p: Any, clock: Clock, hours: int) -> int:
     return deleted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("earlier", ["after the first sweep", "before any sweep"])
 def test_a_clock_that_is_wrong_for_some_hours_deletes_nothing(tmp_path: Path, earlier: str) -> None:
     clock = Clock()

@@ -216,6 +216,7 @@ def test_what_a_beginning_session_does_is_not_what_it_picks_up(tmp_path: Path) -
         assert found.session == "crashed"
 
 
+@pytest.mark.slow
 def test_what_happened_outlives_a_kill_before_its_checkpoint_is_due(tmp_path: Path) -> None:
     code = (
         "import os, sys\nfrom core.pipeline.service import Pipeline\n"

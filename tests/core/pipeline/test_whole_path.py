@@ -74,6 +74,7 @@ def until_written(pipeline: Pipeline, clock: Clock) -> None:
     raise AssertionError(only_job(pipeline))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "said",
     [
@@ -111,6 +112,7 @@ def test_an_answer_in_whatever_dress_becomes_notes_with_a_way_back_to_the_senten
         assert (health.state, health.calls_today, health.tokens_today) == ("healthy", 1, 18)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trouble", "error_class"),
     [
@@ -220,6 +222,7 @@ def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_p
         assert len(notes(tmp_path)) == 5
 
 
+@pytest.mark.slow
 def test_three_failures_of_the_server_spare_the_attempts_of_all_other_jobs(tmp_path: Path) -> None:
     ollama = FakeOllama(by_prompt=lambda prompt: Reply("overloaded", status=503))
     with ollama, pipeline_at(tmp_path, ollama, Clock()) as pipeline:

@@ -315,6 +315,7 @@ def test_a_list_that_an_older_version_wrote_with_escapes_is_written_anew_once() 
     assert written(notes, old) == new
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_titles_contents_and_nugget_names_are_written_and_found_again(text: str) -> None:
     notes = [

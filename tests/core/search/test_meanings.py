@@ -55,6 +55,7 @@ def table() -> dict[str, dict[str, int]]:
     return found
 
 
+@pytest.mark.slow
 def test_the_table_says_the_same_of_both_words_of_a_pair(table: dict[str, dict[str, int]]) -> None:
     assert len(table) > 10_000
     for name, near in table.items():
@@ -63,6 +64,7 @@ def test_the_table_says_the_same_of_both_words_of_a_pair(table: dict[str, dict[s
             assert 0 < likeness < 100
 
 
+@pytest.mark.slow
 def test_the_table_is_small_where_it_is_shipped() -> None:
     import zlib
 
@@ -81,6 +83,7 @@ def test_no_opposites_stand_for_each_other(table: dict[str, dict[str, int]]) -> 
     assert [pair for pair in pairs if stem(pair[1]) in table.get(stem(pair[0]), {})] == []
 
 
+@pytest.mark.slow
 def test_no_language_takes_opposites_or_forms_of_one_word_for_near_words() -> None:
     pairs = [pair.split() for pair in _PAIRS + _WIDER_PAIRS] + [["sell", "buy"], ["high", "lower"]]
     for one, other in [*pairs, *(pair[::-1] for pair in pairs)]:
@@ -252,6 +255,7 @@ def test_what_is_only_a_little_like_the_query_is_no_hit_and_says_so(
     assert 0 == found.hit.breakdown.coverage < found.hit.breakdown.reached < found.floor
 
 
+@pytest.mark.slow
 def test_questions_in_other_words_find_more_with_the_table_than_without() -> None:
     data = outside_set(PARAPHRASES).of_split("all")
     gains: dict[float, list[float]] = {0.0: [], SearchSettings().meaning_weight: []}

@@ -374,6 +374,7 @@ def test_a_phrase_of_a_note_admits_it_and_its_exclusion_does_not(phrase: str) ->
     assert not admits(f'-"{phrase}"', note)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_questions(text: str) -> None:
     for typed in (text, f'"{text}"', f"-{text}", f"tag:{text}", f'title:"{text}"', f"updated:{text}"):

@@ -18,6 +18,7 @@ def data() -> DataSet:
     return languages_set()
 
 
+@pytest.mark.slow
 def test_small_memories_hold_what_answers_their_own_questions_and_nothing_that_answers_foreign_ones(
     data: DataSet,
 ) -> None:

@@ -273,6 +273,7 @@ def test_the_pipeline_of_another_memory_is_set_aside_and_brings_nothing_in(ours:
     assert aside.read_bytes() == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", ["ledger.id", "ledger*"])
 def test_a_pipeline_stays_with_its_memory_when_the_log_is_deleted(ours: Path, gone: str) -> None:
     _hand_in(ours, "A text of ours.")

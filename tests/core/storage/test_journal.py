@@ -108,6 +108,7 @@ def test_a_change_set_that_is_applied_again_gets_an_id_of_its_own(home: Path) ->
     memory.undo(f"{done.id}-2" if f"{done.id}-2" in ids else max(ids))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [text for text in HOSTILE if text.strip()])
 def test_any_text_comes_back_from_the_log(home: Path, text: str) -> None:
     memory = Memory.open(home, author=Author("agent", "an agent"))
@@ -312,6 +313,7 @@ def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was
     assert memory.log()[0].change_set.at == applied.at > memory.log()[1].change_set.at
 
 
+@pytest.mark.slow
 def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "ledger.db")
     closing = threading.Thread(target=journal.close)

@@ -56,6 +56,7 @@ def test_who_waits_in_vain_is_told_at_once_what_stands_there_and_what_to_do(
         pass
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_process_that_was_killed_is_nobodys(tmp_path: Path, no_locks: None) -> None:
     killed = (
         "import fcntl, os, sys; from pathlib import Path; from core.storage.files.atomic import Lock\n"

@@ -494,6 +494,7 @@ def test_two_paragraphs_that_two_change_go_together_and_one_paragraph_is_a_confl
     assert len(memory.conflicts()) == 1
 
 
+@pytest.mark.slow
 def test_a_page_saved_from_before_our_edit_of_seconds_ago_gets_that_edit_back(folder: Path) -> None:
     page = folder / "a.md"
     page.write_text("---\nname: a\n---\n\nfirst\n\nbetween\n\nlast\n")
@@ -561,6 +562,7 @@ def test_an_index_that_cannot_be_read_is_left_alone_while_pages_come_and_go(fold
     assert tree(folder) == before
 
 
+@pytest.mark.slow
 def test_a_text_too_long_for_a_page_is_refused_before_anything_is_written(folder: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     with pytest.raises(InvalidInputError, match="at most 4 MB"):
@@ -624,6 +626,7 @@ INDEXES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @LAWS
 @given(pages=st.dictionaries(NAMES, PAGE, min_size=1), index=INDEXES)
 def test_any_folder_opens_and_keeps_its_bytes(
@@ -639,6 +642,7 @@ def test_any_folder_opens_and_keeps_its_bytes(
     assert memory.refresh() is False
 
 
+@pytest.mark.slow
 @LAWS
 @given(
     pages=st.dictionaries(NAMES, PAGE, min_size=1),

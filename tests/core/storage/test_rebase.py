@@ -119,6 +119,7 @@ def _without_ids(memory: Memory) -> object:
     return notes, memory.snapshot.nuggets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ours", "theirs"), list(itertools.permutations(FIELDS, 2)))
 def test_edits_of_different_fields_of_one_note_merge(ours: str, theirs: str) -> None:
     merged = outcome((FIELDS[ours], FIELDS[theirs]), (0, 1)).snapshot.note(FIRST)
@@ -322,6 +323,7 @@ def test_facts_hidden_by_programs_that_do_not_know_of_each_other_return_to_their
         assert [fact.key for fact in ours.snapshot.nugget("memory").facts] == ["j", "k", "l"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", [*HITS, *ON_FIRST, *ON_OTHERS, *FIELDS.values()])
 def test_applying_a_change_set_again_does_nothing(edit: Edit) -> None:
     with two_programs() as (ours, theirs):

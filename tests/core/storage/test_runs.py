@@ -179,6 +179,7 @@ def test_of_a_journal_that_is_no_database_nothing_is_known_and_nothing_is_claime
 # The daemon's place
 
 
+@pytest.mark.slow
 def test_one_daemon_holds_a_folder_and_the_next_is_told_which(home: Path) -> None:
     first, second = Presence(home), Presence(home)
     assert daemon_on(home) is None

@@ -202,6 +202,7 @@ def test_a_file_put_back_long_after_is_a_change_like_any_other(home: Path) -> No
     assert content_of(home) == "Ours."
 
 
+@pytest.mark.slow
 def test_nothing_is_restored_while_another_program_keeps_saving(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -358,6 +359,7 @@ def test_a_change_while_a_program_saves_all_along_keeps_the_white_space_that_it_
     assert Memory.open(home).snapshot.by_id[ONE].content == code
 
 
+@pytest.mark.slow
 def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -> None:
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object("plain", "value"), fact_object("user:b", "other")])
@@ -666,6 +668,7 @@ def _hits_in(home: Path) -> tuple[int, int]:
     return fact[1].hits, snapshot.fact_notes["memory", "user:a"].hits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [(NUGGET,), (GRAPH,), (NUGGET, GRAPH)])
 def test_a_recall_that_an_old_copy_dropped_is_logged_as_dropped_and_counted_again(
     home: Path, files: tuple[str, ...]

@@ -13,6 +13,8 @@ from core.sync import Sync, set_up
 from core.sync import git as git_module
 from core.sync.git import without_password
 
+pytestmark = pytest.mark.slow
+
 
 def _pushed(folder: Path, remote: Path, message: str, author: str) -> None:
     """Somebody changes a fact and its note by hand, and pushes it."""

@@ -11,6 +11,8 @@ from core import Memory
 from core.graph.edits import create_note, edit_note
 from core.model.note import replace
 
+pytestmark = pytest.mark.slow
+
 _BEGUN = datetime(2031, 1, 1, tzinfo=UTC)
 
 

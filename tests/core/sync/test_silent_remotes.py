@@ -14,6 +14,8 @@ from core.facts.edits import remember
 from core.sync import BY_HAND_SILENCE, Standing, Sync
 from core.sync.git import UNATTENDED_SILENCE, Git
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def silent() -> Iterator[int]:

@@ -18,6 +18,8 @@ from core.sync import Standing, Sync, set_up, take_back
 from core.sync.git import GitFolder
 from core.sync.kept import one_at_a_time
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[[str], Machine]
 
 

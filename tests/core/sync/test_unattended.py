@@ -53,6 +53,7 @@ def test_a_sync_that_goes_through_ends_that_also_one_of_somebody_else() -> None:
     assert rhythm.wait(600, iso(later), later) == 600
 
 
+@pytest.mark.slow
 def test_only_a_memory_whose_sync_is_set_up_has_a_last_one(
     tmp_path: Path, machine: Callable[[str], Machine]
 ) -> None:

@@ -76,6 +76,7 @@ def test_beside_the_newest_original_what_was_hidden_stays_hidden_and_an_edit_sta
     assert bytes_before in [record_bytes(record) for record in again.set_aside()]
 
 
+@pytest.mark.slow
 def test_what_the_log_says_was_given_last_stands_and_the_other_value_is_kept(memory: Memory) -> None:
     home = memory.home
     memory.change("edited", lambda draft: remember(draft, "memory", "user:k1", "new"))
@@ -202,6 +203,7 @@ def test_a_copy_that_somebody_made_under_another_name_is_left_to_them(memory: Me
     assert [(found.kind, found.repair) for found in fresh.verify()] == [("second-file", "")]
 
 
+@pytest.mark.slow
 def test_a_second_repair_writes_nothing(memory: Memory) -> None:
     home = memory.home
     write_nugget(home, "memory", [fact_object("user:k1", "other")], suffix=".donna.json")

@@ -64,6 +64,7 @@ def test_the_memory_of_the_call_is_the_one_that_agents_get(user: Path, nuggets: 
     assert server["args"][-1] == "mcp"
 
 
+@pytest.mark.slow
 def test_the_registered_hook_can_be_run_as_it_stands(user: Path, nuggets: Any) -> None:
     nuggets.ok("agent", "install", "claude")
     hooks = json.loads((user / ".claude" / "settings.json").read_bytes())["hooks"]
@@ -171,12 +172,14 @@ def test_a_broken_memory_is_found_and_the_rest_is_looked_at_all_the_same(user: P
     assert nuggets.graph.read_bytes() == b"{broken"
 
 
+@pytest.mark.slow
 def test_the_doctor_shows_what_hooks_had_trouble_with(user: Path, nuggets: Any) -> None:
     code = "from nuggets_tui.hooks import fast; fast.main(['claude'])"
     subprocess.run([sys.executable, "-c", code], input=b"nonsense", check=True, timeout=60)
     assert "standard input is no JSON" in nuggets.ok("doctor")
 
 
+@pytest.mark.slow
 def test_the_doctor_changes_nothing(user: Path, nuggets: Any) -> None:
     nuggets.ok("note", "add", "Deploy", "With make ship.")
     nuggets.ok("agent", "install", "claude")

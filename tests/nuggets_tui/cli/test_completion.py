@@ -38,6 +38,7 @@ def memory(home: Path, nuggets: object) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_commands_are_completed_in_every_group(memory: Path) -> None:
     assert complete("") == list(ENTRIES)
     assert complete("re") == [name for name in ENTRIES if name.startswith("re")]
@@ -77,6 +78,7 @@ def test_completing_leaves_no_trace_and_bears_damage(memory: Path) -> None:
     assert cache_folder(str(memory)) is not None
 
 
+@pytest.mark.slow
 def test_completing_commands_loads_none_of_them(home: Path) -> None:
     script = (
         "import sys\n"

@@ -95,6 +95,7 @@ def test_before_anything_was_added_nothing_is_found_and_nothing_made(nuggets: An
     assert not (nuggets.home / "pipeline.db").exists()
 
 
+@pytest.mark.slow
 def test_hostile_texts_and_titles_reach_no_terminal(nuggets: Any) -> None:
     for text in HOSTILE:
         if text.strip() and "\0" not in text:

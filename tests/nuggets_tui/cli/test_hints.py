@@ -23,6 +23,7 @@ def hinted(nuggets: Any) -> str:
     return str(note)
 
 
+@pytest.mark.slow
 def test_hints_are_listed_removed_and_put_back(nuggets: Any, hinted: str) -> None:
     listed = nuggets.ok("note", "hints", hinted)
     assert " 1  Who handles payments?\n 2  Which service is paid?\n" in listed

@@ -126,6 +126,7 @@ def test_how_to_start_is_said_while_no_model_is_configured(nuggets: Any) -> None
     assert "no model is configured" in nuggets.ok("ingest", input=SAID).splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_that_no_model_is_configured_is_said_also_while_proposals_wait(nuggets: Any) -> None:
     nuggets.ok("demo", "--dir", str(nuggets.home))
     last = nuggets.ok("ingest", input=SAID).splitlines()[-1]

@@ -319,6 +319,7 @@ def test_show_names_the_nugget_and_add_says_when_it_is_a_new_one(nuggets: Any) -
     assert "projcet is a new nugget; there is also project." in said
 
 
+@pytest.mark.slow
 def test_json_of_notes_leaves_out_vectors_unless_they_are_asked_for(nuggets: Any) -> None:
     one = nuggets.json("note", "add", "One", "text")["id"]
     two = nuggets.json("note", "add", "Two", "text")["id"]

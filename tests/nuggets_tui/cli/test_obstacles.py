@@ -25,6 +25,7 @@ def written(nuggets: Any) -> Any:
     return nuggets
 
 
+@pytest.mark.slow
 def test_a_recall_is_answered_while_another_program_holds_the_lock(written: Any, monkeypatch: Any) -> None:
     waited: list[float | None] = []
     usual = store.locked
@@ -44,6 +45,7 @@ def test_a_recall_is_answered_while_another_program_holds_the_lock(written: Any,
     assert waited == [0.3]
 
 
+@pytest.mark.slow
 def test_a_recall_is_answered_while_another_program_writes_the_log(written: Any) -> None:
     with closing(sqlite3.connect(written.home / "ledger.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

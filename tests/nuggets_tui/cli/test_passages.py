@@ -25,6 +25,7 @@ def found_in(nuggets: Any, tmp_path: Any) -> Any:
     return nuggets
 
 
+@pytest.mark.slow
 def test_search_lists_a_part_of_a_document_with_its_title_place_and_score(found_in: Any) -> None:
     listed = found_in.json("search", "quetzal client retries")
     (passage,) = [one for one in listed if one.get("kind") == "document"]
@@ -63,6 +64,7 @@ def test_a_setting_switches_them_off(found_in: Any) -> None:
     assert all("kind" not in one for one in found_in.json("search", "client"))
 
 
+@pytest.mark.slow
 def test_a_long_document_takes_no_place_from_a_note(nuggets: Any, tmp_path: Any) -> None:
     for number in range(6):
         nuggets.ok(

@@ -232,6 +232,7 @@ def found_titles(nuggets: Any) -> set[str]:
     return {hit["title"] for hit in nuggets.json("search", "team database")}
 
 
+@pytest.mark.slow
 def test_a_changed_fact_is_counted_shown_beside_the_old_and_found_meanwhile(
     nuggets: Any, changed: str
 ) -> None:
@@ -245,6 +246,7 @@ def test_a_changed_fact_is_counted_shown_beside_the_old_and_found_meanwhile(
     assert f"{NEW} (disputes: {OLD})" in nuggets.ok("search", "CockroachDB")
 
 
+@pytest.mark.slow
 def test_a_recall_that_answers_with_a_disputed_fact_says_so_until_it_is_decided(
     nuggets: Any, changed: str
 ) -> None:
@@ -262,6 +264,7 @@ def test_a_recall_that_answers_with_a_disputed_fact_says_so_until_it_is_decided(
     assert "disputedBy" not in nuggets.json("recall", OLD)
 
 
+@pytest.mark.slow
 def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any, changed: str) -> None:
     accepted = nuggets.json("pipeline", "accept", changed)
     assert (accepted["written"], accepted["skipped"]) == ([changed], [])
@@ -279,6 +282,7 @@ def test_a_changed_fact_is_taken_and_taken_back_in_one_command_each(nuggets: Any
     assert nuggets.json("verify")["findings"] == []
 
 
+@pytest.mark.slow
 def test_accepting_all_above_a_confidence_says_which_changes_it_leaves_and_how_to_take_them(
     nuggets: Any, changed: str
 ) -> None:
@@ -320,6 +324,7 @@ def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(
     assert contents(nuggets) == [NEW]
 
 
+@pytest.mark.slow
 def test_daemon_once_ends_with_an_exit_code_when_nothing_could_be_read(nuggets: Any) -> None:
     with FakeOllama(by_prompt=lambda _: Reply("broken", status=500)) as ollama:
         configure(nuggets.home, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
@@ -333,6 +338,7 @@ def test_daemon_once_ends_with_an_exit_code_when_nothing_could_be_read(nuggets: 
     assert contents(nuggets) == [FIRST]
 
 
+@pytest.mark.slow
 def test_what_was_not_read_of_a_text_is_said_by_status_and_jobs_and_read_by_a_retry(
     nuggets: Any, worked: Worked
 ) -> None:
@@ -352,6 +358,7 @@ def test_what_was_not_read_of_a_text_is_said_by_status_and_jobs_and_read_by_a_re
     assert again["status"] == "pending"
 
 
+@pytest.mark.slow
 def test_a_removed_text_hides_its_notes_and_comes_back_by_undo_or_by_its_id(
     nuggets: Any, worked: Worked
 ) -> None:
@@ -392,6 +399,7 @@ def test_a_sweep_says_what_it_deletes_and_a_dry_run_deletes_nothing(nuggets: Any
     assert shown(nuggets) == [FIRST]
 
 
+@pytest.mark.slow
 def test_the_state_of_embeddings_is_told_and_a_search_says_what_they_gave(nuggets: Any) -> None:
     with FakeOllama(models=("m",), vector_of=lambda text: [1.0, 0.0]) as ollama:
         configure(nuggets.home, "enabled = true")

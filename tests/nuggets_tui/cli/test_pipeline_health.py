@@ -53,6 +53,7 @@ def test_what_is_wrong_is_said_with_what_to_do_and_ends_with_1(nuggets: Any, pip
     assert "nuggets pipeline maintain --dry-run" in lines
 
 
+@pytest.mark.slow
 def test_a_dry_run_lists_each_thing_and_changes_nothing_and_the_run_does_just_that(
     nuggets: Any, pipeline: Pipeline
 ) -> None:

@@ -58,6 +58,7 @@ def beside(nuggets: Any, tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_reading_changes_no_file_while_a_lost_change_waits(nuggets: Any, beside: Path) -> None:
     before = _files(beside)
     for args in _READS:
@@ -75,6 +76,7 @@ def test_reading_makes_no_log_where_there_is_none(nuggets: Any, tmp_path: Path) 
     assert nuggets.json("log") == []
 
 
+@pytest.mark.slow
 def test_a_read_shows_what_was_taken_back_as_it_is_to_be_and_what_was_meant(
     nuggets: Any, beside: Path
 ) -> None:
@@ -112,6 +114,7 @@ def test_what_a_read_names_in_the_log_can_be_undone_by_that_name(nuggets: Any, t
     assert nuggets.json("log")[1]["id"] == entry["id"]
 
 
+@pytest.mark.slow
 def test_a_counted_recall_writes_the_count_alone_beside_a_lost_change(nuggets: Any, beside: Path) -> None:
     shutil.rmtree(beside / "backups", ignore_errors=True)
     before = notes_of(beside)

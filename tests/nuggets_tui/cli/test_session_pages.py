@@ -42,6 +42,7 @@ def test_a_session_shows_what_it_was_given_while_it_goes_on(recalled: Any) -> No
     assert (found["scored"], found["order"], found["endedAt"]) == (None, None, None)
 
 
+@pytest.mark.slow
 def test_after_its_end_a_session_says_what_helped_and_how_that_was_told(
     recalled: Any, tmp_path: Path
 ) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from kits.synced import bare, git, own_git
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def remote(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

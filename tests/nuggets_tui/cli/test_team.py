@@ -101,6 +101,7 @@ def test_the_setting_names_the_folder_or_switches_it_off(
     assert len(own.json("search", "make")) == 1
 
 
+@pytest.mark.slow
 def test_a_project_names_its_teams_notes_for_every_command(
     own: CommandLine, pages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,6 +162,7 @@ def test_the_teams_own_folder_as_the_memory_is_no_double(own: CommandLine, pages
     assert all("whose" not in hit for hit in hits)
 
 
+@pytest.mark.slow
 def test_a_note_of_the_team_is_changed_in_its_file_and_the_answer_names_it(
     own: CommandLine, pages: Path
 ) -> None:
@@ -199,6 +201,7 @@ def test_the_list_of_notes_is_ones_own_or_with_team_the_teams(
     assert "no team has notes here" in own.fails("notes", "--team", code=1)
 
 
+@pytest.mark.slow
 def test_no_command_that_cleans_up_or_promotes_sees_the_team(own: CommandLine, pages: Path) -> None:
     before = tree(pages)
     for _ in range(4):

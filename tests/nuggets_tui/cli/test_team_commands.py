@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from kits.memory_files import tree
 
+pytestmark = pytest.mark.slow
+
 
 def git(folder: Path, *words: str) -> str:
     named = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from kits.synced import bare, own_git
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def desk(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nuggets: Any) -> str:

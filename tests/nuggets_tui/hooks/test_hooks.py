@@ -75,6 +75,7 @@ def log(home: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
+@pytest.mark.slow
 def test_what_a_person_says_to_last_becomes_notes_of_the_agent(home: Path, hook: Run) -> None:
     prompt = (
         "Fix it. Remember that staging listens on port 5433. I prefer tabs over spaces.\nNever push to main!"
@@ -99,6 +100,7 @@ def test_what_a_person_says_to_last_becomes_notes_of_the_agent(home: Path, hook:
     assert not memory.snapshot.visible
 
 
+@pytest.mark.slow
 def test_what_is_said_twice_is_kept_once(home: Path, hook: Run) -> None:
     for _ in range(2):
         hook(event(home, "UserPromptSubmit", prompt="Always use uv for Python."))
@@ -111,6 +113,7 @@ def test_what_is_said_twice_is_kept_once(home: Path, hook: Run) -> None:
     assert (home / "graph" / "graph.json").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_note_that_was_hidden_does_not_come_back(home: Path, hook: Run) -> None:
     from core.graph.edits import hide_note
 
@@ -123,6 +126,7 @@ def test_a_note_that_was_hidden_does_not_come_back(home: Path, hook: Run) -> Non
     assert [note.hidden for note in Memory.open(home).snapshot.notes] == [True]
 
 
+@pytest.mark.slow
 def test_credentials_are_masked_before_anything_is_put_down(home: Path, hook: Run) -> None:
     hook(event(home, "UserPromptSubmit", prompt=f"Remember that the token is {KEY} for CI."))
     hook(event(home, "UserPromptSubmit", prompt="Remember that my password is correct horse battery staple."))
@@ -134,6 +138,7 @@ def test_credentials_are_masked_before_anything_is_put_down(home: Path, hook: Ru
     assert KEY not in Memory.open(home).snapshot.notes[0].content
 
 
+@pytest.mark.slow
 def test_edited_files_of_the_project_become_facts_at_the_end_of_the_turn(home: Path, hook: Run) -> None:
     shop = home.parent / "shop"
     for path in (shop / "src" / "app.py", shop / ".env", shop / "node_modules" / "x.js", Path("/etc/passwd")):
@@ -145,6 +150,7 @@ def test_edited_files_of_the_project_become_facts_at_the_end_of_the_turn(home: P
     assert len(Memory.open(home).snapshot.by_name["shop"].facts) == 1
 
 
+@pytest.mark.slow
 def test_a_prompt_that_says_nothing_to_keep_leaves_no_trace(home: Path, hook: Run) -> None:
     before = tree(home.parent)
     for prompt in (
@@ -159,6 +165,7 @@ def test_a_prompt_that_says_nothing_to_keep_leaves_no_trace(home: Path, hook: Ru
     assert log(home) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS"])
 def test_a_session_that_extracts_for_us_is_not_listened_to(
     variable: str, home: Path, hook: Run, monkeypatch: pytest.MonkeyPatch
@@ -168,6 +175,7 @@ def test_a_session_that_extracts_for_us_is_not_listened_to(
     assert waiting(home) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [b"", b"\n", b"{", b"[1]", b"null", b"\xff\xfe\0\0", bytes(range(256)) * 40, b'{"hook_event_name": 7}', b"{}",
@@ -182,6 +190,7 @@ def test_hostile_input_ends_well_and_says_nothing_to_the_agent(data: bytes, home
     apply_caught(home)
 
 
+@pytest.mark.slow
 def test_what_could_not_be_used_is_in_a_small_log_without_its_text(home: Path, hook: Run) -> None:
     hook(b"my secret words")
     assert "standard input is no JSON" in log(home)
@@ -191,6 +200,7 @@ def test_what_could_not_be_used_is_in_a_small_log_without_its_text(home: Path, h
     assert len(log(home)) < 40_000
 
 
+@pytest.mark.slow
 def test_an_input_that_never_ends_is_left_at_the_deadline(home: Path) -> None:
     code = "from nuggets_tui.hooks import fast; fast._DEADLINE = 0.2; fast.main(['claude'])"
     with subprocess.Popen(
@@ -199,12 +209,14 @@ def test_an_input_that_never_ends_is_left_at_the_deadline(home: Path) -> None:
         assert process.wait(30) == 0
 
 
+@pytest.mark.slow
 def test_an_input_without_bound_is_read_and_not_kept(home: Path, hook: Run) -> None:
     code = NO_WORKER.replace("fast.main", "fast._LONGEST = 1000; fast.main")
     hook(b'{"hook_event_name": "UserPromptSubmit", "prompt": "' + b"a" * 200_000 + b'"}', code=code)
     assert "longer than" in log(home)
 
 
+@pytest.mark.slow
 def test_a_closed_output_is_no_failure(home: Path) -> None:
     with memory_with_note(home):
         pass
@@ -232,6 +244,7 @@ def memory_with_note(home: Path) -> Iterator[Memory]:
     memory.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "cursor", "opencode", "pi"])
 def test_at_the_start_each_agent_is_told_in_its_own_form(agent: str, home: Path, hook: Run) -> None:
     with memory_with_note(home):
@@ -248,6 +261,7 @@ def test_at_the_start_each_agent_is_told_in_its_own_form(agent: str, home: Path,
     assert "ghp_" not in said
 
 
+@pytest.mark.slow
 def test_a_briefing_of_an_older_state_is_not_told(home: Path, hook: Run) -> None:
     from core.graph.edits import hide_note
 
@@ -259,6 +273,7 @@ def test_a_briefing_of_an_older_state_is_not_told(home: Path, hook: Run) -> None
     assert b"Deploy" not in hook(event(home, "SessionStart"), code=code).stdout
 
 
+@pytest.mark.slow
 def test_a_briefing_that_is_not_there_is_made_by_another_process(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass
@@ -266,6 +281,7 @@ def test_a_briefing_that_is_not_there_is_made_by_another_process(home: Path, hoo
     assert b"make ship" in hook(event(home, "SessionStart"), code=code).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["Stop", "SessionEnd", "PreCompact", "sessionEnd"])
 def test_the_end_of_a_session_makes_the_briefing_of_the_next_one(end: str, home: Path, hook: Run) -> None:
     code = """
@@ -288,6 +304,7 @@ fast.main(sys.argv[1:])
     assert json.loads(words) == [str(home)]
 
 
+@pytest.mark.slow
 def test_a_briefing_is_told_though_others_write_while_it_is_made(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass
@@ -308,6 +325,7 @@ fast.main(sys.argv[1:])
     assert hook(event(home, "SessionStart"), code=code).stdout == b""
 
 
+@pytest.mark.slow
 def test_a_memory_that_cannot_be_written_is_briefed_all_the_same(home: Path, hook: Run) -> None:
     from core.facts.edits import remember
 
@@ -322,6 +340,7 @@ def test_a_memory_that_cannot_be_written_is_briefed_all_the_same(home: Path, hoo
     assert (Path(cache_folder(str(home))) / places.BRIEFING).exists()
 
 
+@pytest.mark.slow
 def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None:
     before = tree(home.parent)
     assert hook(event(home, "SessionStart")).stdout == b""
@@ -369,6 +388,7 @@ def test_several_that_apply_at_once_bring_in_each_thing_once(home: Path, hook: R
     assert log(home) == ""
 
 
+@pytest.mark.slow
 def test_a_broken_memory_keeps_what_was_caught(home: Path, hook: Run) -> None:
     from core.errors import NuggetsError
 
@@ -383,6 +403,7 @@ def test_a_broken_memory_keeps_what_was_caught(home: Path, hook: Run) -> None:
     assert len(Memory.open(home).snapshot.notes) == 1
 
 
+@pytest.mark.slow
 def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> None:
     code = NO_WORKER.replace("fast.main", "fast._MOST_CAUGHT = 1; fast.main")
     for _ in range(2):
@@ -391,6 +412,7 @@ def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> Non
     assert "not kept" in log(home)
 
 
+@pytest.mark.slow
 def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
     code = (
         "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a: None\n"
@@ -412,6 +434,7 @@ def test_no_prompt_that_holds_a_credential_is_taken_for_plain_words() -> None:
     assert is_plain("Fix the build. It doesn't run on 3 of 5 machines!")
 
 
+@pytest.mark.slow
 def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass
@@ -443,6 +466,7 @@ def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: 
         assert said in found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [False, True])
 def test_the_conversation_of_a_session_is_read_where_that_is_wanted(
     wanted: bool, home: Path, hook: Run
@@ -464,6 +488,7 @@ def test_the_conversation_of_a_session_is_read_where_that_is_wanted(
         assert [one.checkpoints for one in pipeline.sessions()] == [1]
 
 
+@pytest.mark.slow
 def test_prompts_of_a_session_that_was_cut_off_are_there_for_the_next_one(home: Path, hook: Run) -> None:
     with memory_with_note(home):
         pass

@@ -78,6 +78,7 @@ def hook(home: Path, name: str, session: str = "talk-1", **more: Any) -> list[st
     return ["shell", json.dumps(event), sys.executable, "-c", HOOK, "gemini"]
 
 
+@pytest.mark.slow
 @needs_proc
 def test_hooks_commands_and_the_server_of_one_agent_are_of_one_session_and_project(home: Path) -> None:
     make_briefing(home, "link")
@@ -105,6 +106,7 @@ def test_hooks_commands_and_the_server_of_one_agent_are_of_one_session_and_proje
         assert [one.session for one in pipeline.sessions()] == ["talk-1"]
 
 
+@pytest.mark.slow
 @needs_proc
 def test_the_next_session_of_an_agent_takes_the_place_of_the_one_before_and_an_end_leaves_none(
     home: Path,
@@ -163,6 +165,7 @@ def test_a_server_that_outlives_a_conversation_goes_by_hooks_and_a_command_by_it
     assert server.id == "mine"
 
 
+@pytest.mark.slow
 def test_files_of_agents_that_were_killed_do_not_pile_up_and_a_broken_one_is_no_session(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tool", "given", "field"), WRONG)
 def test_arguments_that_do_not_fit_are_named_and_change_nothing(
     agent: AgentClient, home: Path, tool: str, given: dict[str, Any], field: str
@@ -113,6 +114,7 @@ def test_a_mistyped_name_gets_a_suggestion(known: AgentClient) -> None:
     assert known.refused("getNote", id="Onee")["todo"].endswith('did you mean "One"?')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_hostile_text_is_stored_as_it_is_and_shown_harmless(
     known: AgentClient, home: Path, text: str
@@ -182,6 +184,7 @@ def test_a_tool_that_is_none_and_a_resource_that_is_none_are_errors_of_the_proto
     assert agent("status")
 
 
+@pytest.mark.slow
 def test_an_answer_is_given_while_somebody_else_writes_and_says_that_it_is_not_counted(
     known: AgentClient, home: Path
 ) -> None:
@@ -191,6 +194,7 @@ def test_an_answer_is_given_while_somebody_else_writes_and_says_that_it_is_not_c
     assert "could not be counted" in found["notices"][0]
 
 
+@pytest.mark.slow
 def test_facts_are_answered_while_the_notes_cannot_be_read(known: AgentClient, home: Path) -> None:
     graph = home / "graph" / "graph.json"
     sound = graph.read_bytes()
@@ -208,6 +212,7 @@ def test_facts_are_answered_while_the_notes_cannot_be_read(known: AgentClient, h
     assert known("searchNotes", query="One")["hits"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_said_beside_what_can(known: AgentClient, home: Path) -> None:
     known("remember", key="of broken", value="x", nugget="broken")
     file = home / "broken.nugget.json"
@@ -225,6 +230,7 @@ def test_what_cannot_be_read_is_said_beside_what_can(known: AgentClient, home: P
     assert "notices" not in known("listFacts")
 
 
+@pytest.mark.slow
 def test_a_broken_database_of_the_pipeline_is_set_aside_and_said(known: AgentClient, home: Path) -> None:
     known("sessionCheckpoint", digest="Before.", session="broken")
     for path in home.glob("pipeline.db*"):

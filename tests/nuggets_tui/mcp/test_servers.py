@@ -98,6 +98,7 @@ def test_a_server_that_is_killed_while_it_writes_loses_nothing_and_leaves_nothin
     memory.close()
 
 
+@pytest.mark.slow
 def test_many_calls_at_once_are_all_done_one_change_after_the_other(agent: AgentClient, home: Path) -> None:
     async def all_at_once() -> list[Any]:
         found: list[Any] = []
@@ -345,6 +346,7 @@ def test_without_its_library_the_command_says_in_one_line_what_to_install(
     assert not home.exists()
 
 
+@pytest.mark.slow
 def test_a_file_in_place_of_the_folder_is_refused_before_anything_is_served(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("x")
     command = server_command(tmp_path / "memory")
@@ -365,6 +367,7 @@ def test_no_agent_is_let_in_as_a_person(tmp_path: Path) -> None:
     assert "name an agent" in result.stderr
 
 
+@pytest.mark.slow
 def test_no_other_command_loads_the_library(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom click.testing import CliRunner\nfrom nuggets_tui.cli import program\n"

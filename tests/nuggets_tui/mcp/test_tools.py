@@ -31,6 +31,7 @@ def memory_of(home: Path) -> Memory:
 # The list
 
 
+@pytest.mark.slow
 def test_every_tool_is_described_typed_and_says_what_it_may_do(agent: AgentClient) -> None:
     listed = {tool.name: tool for tool in agent.portal.call(agent.client.list_tools).tools}
     assert set(listed) == NAMES
@@ -72,6 +73,7 @@ def test_the_tools_cost_a_model_no_more_than_their_worth() -> None:
 # Facts
 
 
+@pytest.mark.slow
 def test_a_fact_is_remembered_and_recalled_with_how_it_was_found(agent: AgentClient, home: Path) -> None:
     stored = agent("remember", key="test command", value="pytest -q", nugget="app")
     assert stored["changed"]
@@ -109,6 +111,7 @@ def test_what_looks_like_a_credential_is_warned_of_at_once(agent: AgentClient) -
     agent("forget", nugget="secret", key="token")
 
 
+@pytest.mark.slow
 def test_where_it_is_not_sure_a_recall_claims_nothing_and_names_candidates(
     agent: AgentClient, home: Path
 ) -> None:
@@ -197,6 +200,7 @@ def test_a_forgotten_fact_is_kept_hidden_and_comes_back_with_undo(agent: AgentCl
 # Notes
 
 
+@pytest.mark.slow
 def test_a_note_is_written_found_read_changed_linked_and_hidden(agent: AgentClient, home: Path) -> None:
     made = agent(
         "createNote", title="Why PostgreSQL", content="Reports need joins.", nugget="notes", tags=["#db"],
@@ -284,6 +288,7 @@ def test_what_another_program_wrote_is_seen_by_the_next_call(agent: AgentClient,
 # The whole memory
 
 
+@pytest.mark.slow
 def test_a_cleanup_waits_for_the_user_and_says_so(agent: AgentClient, home: Path) -> None:
     twice = [
         agent("createNote", title="Twice", content="Exactly the same words here.", nugget="tidy")["noteId"]
@@ -315,6 +320,7 @@ def test_where_the_setting_allows_it_a_cleanup_is_done_at_once_and_can_be_undone
         (home / "settings.toml").unlink()
 
 
+@pytest.mark.slow
 def test_often_recalled_facts_are_promoted_into_the_page_that_is_named(
     agent: AgentClient, home: Path, tmp_path: Path
 ) -> None:
@@ -335,6 +341,7 @@ def test_often_recalled_facts_are_promoted_into_the_page_that_is_named(
     assert not agent("promoteFacts", memoryDir=str(tmp_path))["written"]
 
 
+@pytest.mark.slow
 def test_a_text_is_kept_to_the_letter_for_the_pipeline(agent: AgentClient, home: Path) -> None:
     text = "  We chose uv over pip for the build.\n\tBecause it is quick.\n"
     done = agent("ingest", text=text, project="app", session="talk")
@@ -347,6 +354,7 @@ def test_a_text_is_kept_to_the_letter_for_the_pipeline(agent: AgentClient, home:
     assert (again["status"], again["duplicateOf"]) == ("duplicate", done["id"])
 
 
+@pytest.mark.slow
 def test_a_checkpoint_holds_what_was_said_and_done_and_comes_back(agent: AgentClient) -> None:
     assert agent("sessionRecover", session="unheard of") == {"found": False}
     agent("remember", key="checkpointed", value="yes", nugget="app")
@@ -396,6 +404,7 @@ def test_the_briefing_is_a_resource_and_one_for_each_nugget(agent: AgentClient) 
     assert "elsewhere" not in of_one
 
 
+@pytest.mark.slow
 def test_the_prompt_teaches_to_recall_first(agent: AgentClient) -> None:
     (prompt,) = agent.portal.call(agent.client.list_prompts).prompts
     assert prompt.name == "recall-first"

@@ -19,6 +19,7 @@ def _python(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no process there tells that its parent is gone")
 def test_an_app_whose_server_was_killed_before_it_stood_does_not_stay(tmp_path: Path) -> None:
     small_memory(tmp_path)
@@ -37,6 +38,7 @@ def test_an_app_too_busy_to_leave_ends_all_the_same_when_its_server_is_gone() ->
     assert _python("-c", busy).returncode != 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems bound no memory of a process")
 def test_an_app_that_would_take_all_memory_is_refused_it() -> None:
     greedy = (

@@ -90,6 +90,7 @@ async def test_the_marked_note_is_seen_wherever_the_cursor_and_the_zoom_are() ->
         assert all(cell_len(line) == SIZE[0] for line in screen(view))
 
 
+@pytest.mark.slow
 async def test_the_last_row_says_where_the_marked_note_belongs() -> None:
     async with showing(memory(), "n4") as (app, _):
         assert screen(app.view)[-1].startswith("note 4 · ops › note · 2 links")
@@ -143,6 +144,7 @@ async def test_a_changed_memory_keeps_cursor_zoom_and_picture_until_it_is_laid_o
         assert seen(app.view)
 
 
+@pytest.mark.slow
 async def test_before_the_first_layout_it_says_how_far_it_is_and_leaving_ends_it() -> None:
     app = Harness()
     async with app.run_test(size=SIZE) as pilot:

@@ -111,6 +111,7 @@ def test_there_are_all_the_keys_of_the_documentation_and_more() -> None:
     assert len(KEYS) >= 83
 
 
+@pytest.mark.slow
 def test_each_key_is_read_by_code_or_reserved() -> None:
     read = read_by_code()
     assert {key.name for key in KEYS if (key.section, key.field) not in read} == RESERVED

@@ -67,6 +67,7 @@ def learned(home: Path, lines: str, text: str) -> list[str]:
         return note_texts(pipeline)
 
 
+@pytest.mark.slow
 def test_a_fact_that_the_model_is_less_sure_of_than_min_confidence_is_not_written(tmp_path: Path) -> None:
     text = "Anna moved the staging cluster to Frankfurt."
     assert learned(tmp_path / "one", "[pipeline.extraction]\nmin_confidence = 0.5", text) == [text]

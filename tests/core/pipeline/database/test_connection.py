@@ -73,6 +73,7 @@ def test_a_database_of_another_program_is_set_aside_whatever_its_version(
     kept.close()
 
 
+@pytest.mark.slow
 def test_a_broken_database_that_several_find_at_once_is_set_aside_once_and_no_text_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_database_damaged_in_its_midst_says_what_to_do_and_verify_finds_it(tmp
     assert (finding.kind, finding.where) == ("unreadable-pipeline", str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be taken away there")
 @pytest.mark.parametrize("sides", [("",), ("", "-wal", "-shm")], ids=["alone", "with its side files"])
 def test_a_database_taken_away_while_it_is_open_takes_no_later_text_with_it(

@@ -14,6 +14,8 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.retention import Kind
 
+pytestmark = pytest.mark.slow
+
 CHUNKS, SLICE = 1_500, 10
 # Pages of the index that one transaction may write: what it merges, what it adds, and what each level refers to.
 MOST_PAGES = 80

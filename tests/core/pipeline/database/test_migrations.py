@@ -214,6 +214,7 @@ def test_a_migration_that_is_killed_before_any_write_to_the_disk_is_done_by_the_
     assert len(codes) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_processes_that_open_it_at_once_migrate_it_once(tmp_path: Path, fresh: set[tuple[str, ...]]) -> None:
     path = version_1(tmp_path / "old")
@@ -315,6 +316,7 @@ def test_a_step_that_fails_leaves_the_database_as_it_was_and_sets_nothing_aside(
     assert_kept(path, before)
 
 
+@pytest.mark.slow
 def test_what_is_masked_is_masked_in_the_copies_too(tmp_path: Path) -> None:
     home = configure(tmp_path)
     value = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"

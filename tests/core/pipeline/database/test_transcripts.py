@@ -63,6 +63,7 @@ def test_credentials_do_not_reach_the_disk(database: Database, put: Keep, tmp_pa
         assert b"hunter2" not in file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_long_conversation_takes_a_part_of_its_room(database: Database, put: Keep) -> None:
     put("user: and then we deployed it again\n" * 10_000)
     size = database.reading.connection.execute("SELECT length(content), length FROM transcripts").fetchone()

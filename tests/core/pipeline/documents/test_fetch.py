@@ -159,6 +159,7 @@ def bomb(size: int, times: int) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_a_compressed_bomb_is_stopped_at_the_limit(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     squeezed = bomb(50_000_000, 1) if encoding == "gzip" else zlib.compress(b"\0" * 50_000_000)
@@ -213,6 +214,7 @@ def test_a_page_without_an_end_is_stopped_at_the_limit_and_one_cut_short_is_no_p
             assert (error.fault, error.permanent) == (Fault.UNREACHABLE, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["never", "in the head", "in the body"])
 def test_a_server_that_drips_is_left_in_time(when: str) -> None:
     def drip(path: str, connection: socket.socket) -> None:
@@ -227,6 +229,7 @@ def test_a_server_that_drips_is_left_in_time(when: str) -> None:
         assert refused(lambda: get(server, seconds=0.3)).fault is Fault.TIMEOUT
 
 
+@pytest.mark.slow
 def test_a_look_up_that_hangs_is_left_in_time() -> None:
     with web_server(page()) as server:
         network = Network(lambda host, port: server.over.wait(10) and [], server.only)  # type: ignore[arg-type,return-value]

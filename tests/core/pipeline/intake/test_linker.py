@@ -129,6 +129,7 @@ def test_hostile_texts_are_linked(text: str) -> None:
     link(f"Anna likes {text}. Bob chose {text} over tea")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["Anna likes tea. ", "...", "- ", " – ", "chose ", "Anna ", "picked a ", "Anna,,,,"]
 )

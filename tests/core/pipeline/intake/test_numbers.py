@@ -45,6 +45,7 @@ def test_another_number_or_the_same_of_another_unit_does_not_stand_there(text: s
     assert not numbers_of(text).hold(statement)
 
 
+@pytest.mark.slow
 def test_each_number_of_the_facts_labelled_in_sessions_stands_in_its_text() -> None:
     lacking = [
         (session.name, content)
@@ -63,6 +64,7 @@ def test_a_text_holds_its_own_numbers(text: str) -> None:
     assert numbers_of(text).hold(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*HOSTILE, "1," * 50_000, "1 " * 50_000, "1.1" * 30_000, "two " * 30_000])
 def test_hostile_texts_are_read(text: str) -> None:
     numbers_of(text).hold(text[:1_000])

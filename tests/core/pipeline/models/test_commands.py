@@ -78,6 +78,7 @@ def vector(key: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.slow
 def test_the_command_line_is_that_of_the_vector(tmp_path: Path) -> None:
     one = vector("claude")
     given, expected = one["input"]["claude"], one["expected"]
@@ -88,6 +89,7 @@ def test_the_command_line_is_that_of_the_vector(tmp_path: Path) -> None:
     assert deadline_of(read) * 1000 == expected["timeout_ms"]
 
 
+@pytest.mark.slow
 def test_an_exit_code_is_told_as_in_the_vector(tmp_path: Path) -> None:
     one = vector("stderr")
     said, code = one["input"]["stderr"], one["input"]["claude_exit"]
@@ -165,6 +167,7 @@ def test_what_a_command_does_not_explain_is_no_outage(told: str) -> None:
     assert not caught.value.outage
 
 
+@pytest.mark.slow
 def test_no_output_is_told_as_in_the_vector(tmp_path: Path) -> None:
     one = vector("stdout")
     _, model = claude(tmp_path, f"sys.stdout.write({one['input']['stdout']!r})")
@@ -189,6 +192,7 @@ def late_once_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_started", ready)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("late_once_ready")
 def test_a_late_command_is_asked_to_end_and_then_killed_as_in_the_vector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -226,6 +230,7 @@ def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_mach
         model.generate("a prompt", None, SECONDS)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("late_once_ready")
 def test_a_command_that_ends_when_asked_is_not_killed(tmp_path: Path) -> None:
     body = (
@@ -238,6 +243,7 @@ def test_a_command_that_ends_when_asked_is_not_killed(tmp_path: Path) -> None:
     assert command.signs == ["ready", "tidied up"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("late_once_ready")
 def test_children_of_a_late_command_are_ended_with_it(tmp_path: Path) -> None:
     body = (
@@ -256,6 +262,7 @@ def test_children_of_a_late_command_are_ended_with_it(tmp_path: Path) -> None:
             waiting.wait(0.005)
 
 
+@pytest.mark.slow
 def test_the_environment_is_without_what_the_vector_names(tmp_path: Path) -> None:
     removed = vector("claude_env_removed")["expected"]
     assert removed == ["CLAUDECODE", "CLAUDE_CODE_*"]
@@ -313,6 +320,7 @@ def test_what_the_command_does_not_need_for_its_login_is_kept_from_it() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompt", [LONG, "-p is no prompt", "x" * (SHORT + 1), "nul \0 here", ""])
 def test_a_prompt_stands_on_the_command_line_only_when_it_is_short_and_plain(
     tmp_path: Path, prompt: str
@@ -343,6 +351,7 @@ def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(t
     assert len(command.calls) == 4
 
 
+@pytest.mark.slow
 def test_a_text_reaches_no_tool_no_server_no_hook_no_settings_and_no_second_turn(tmp_path: Path) -> None:
     command, model = claude(tmp_path, "print('well')")
     for prompt in ("hi", LONG):
@@ -360,6 +369,7 @@ def test_a_text_reaches_no_tool_no_server_no_hook_no_settings_and_no_second_turn
         assert call["files"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["@/etc/passwd", "see @~/.ssh/id_rsa, @../x", '@"a b"', "\\@/x"])
 def test_a_text_that_mentions_a_file_does_not_have_it_read(tmp_path: Path, text: str) -> None:
     command, model = claude(tmp_path, "print('well')")
@@ -371,6 +381,7 @@ def test_a_text_that_mentions_a_file_does_not_have_it_read(tmp_path: Path, text:
     assert json.loads(command.calls[1]["stdin"].removeprefix("Text: ")) == text * 100
 
 
+@pytest.mark.slow
 def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked(tmp_path: Path) -> None:
     body = (
         "if '--version' in sys.argv:\n    print('2.0.20 (Claude Code)')\nelse:\n"
@@ -385,6 +396,7 @@ def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked
     assert ["--tools" in call["argv"] for call in command.calls] == [False, True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "offered"),
     [
@@ -403,6 +415,7 @@ def test_only_a_version_that_is_known_to_take_every_option_is_offered(
     assert model.available().ok is offered
 
 
+@pytest.mark.slow
 def test_a_command_runs_in_an_empty_folder_that_is_gone_afterwards(tmp_path: Path) -> None:
     command, model = claude(tmp_path, "print('well')")
     model.generate(LONG, None, SECONDS)
@@ -411,11 +424,13 @@ def test_a_command_runs_in_an_empty_folder_that_is_gone_afterwards(tmp_path: Pat
     assert not Path(call["cwd"]).exists()
 
 
+@pytest.mark.slow
 def test_marks_for_a_terminal_are_no_part_of_an_answer(tmp_path: Path) -> None:
     _, model = claude(tmp_path, "print('\\x1b[1;31mwe\\x1b[0mll\\x1b]0;title\\x07')")
     assert model.generate(LONG, None, SECONDS).text == "well"
 
 
+@pytest.mark.slow
 def test_no_command_is_told_apart_from_one_that_fails(tmp_path: Path) -> None:
     nowhere = {**os.environ, "PATH": str(tmp_path)}
     absent = ClaudeCode(environ=nowhere)
@@ -435,6 +450,7 @@ def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
     assert not model.available().ok
 
 
+@pytest.mark.slow
 def test_a_command_is_there_when_it_tells_its_version(tmp_path: Path) -> None:
     command, model = claude(tmp_path, "print('2.1.0 (Claude Code)')")
     found = model.available()
@@ -460,6 +476,7 @@ def test_opencode_is_never_started_since_it_cannot_be_kept_from_its_tools(
     assert not command.put_down.exists()
 
 
+@pytest.mark.slow
 def test_no_more_commands_run_at_once_than_a_machine_bears(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

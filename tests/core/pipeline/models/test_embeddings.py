@@ -80,6 +80,7 @@ def test_each_way_not_to_answer_is_an_error_of_its_kind(
         assert found.retryable is retried
 
 
+@pytest.mark.slow
 def test_a_missing_model_a_missing_server_and_a_late_one_are_told_apart() -> None:
     with FakeOllama(models=(), vector_of=lambda text: [1.0]) as ollama:
         assert isinstance(error_of(ollama), ModelMissingError)

@@ -163,6 +163,7 @@ def test_what_a_server_says_reaches_nobody_as_control_characters() -> None:
     assert error.what.isprintable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", [Reply("late", delay=60), Reply("drop by drop", drip=0.05)])
 def test_the_deadline_is_for_the_whole_call(reply: Reply) -> None:
     with FakeOllama([reply]) as server:
@@ -173,6 +174,7 @@ def test_the_deadline_is_for_the_whole_call(reply: Reply) -> None:
     assert error.what == "Ollama timeout after 300ms"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply", [Reply("drop by drop" * 99, drip=0.01), Reply(head_drip=0.01), Reply(delay=60)]
 )
@@ -198,6 +200,7 @@ def test_a_connection_that_is_opened_too_late_is_cut_at_once() -> None:
         assert other.recv(1) == b""
 
 
+@pytest.mark.slow
 def test_no_more_calls_are_under_way_than_are_allowed_whatever_keeps_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -120,6 +120,7 @@ def kinds(result: SearchResult, title: str) -> list[str]:
     return [reason.kind for reason in hit.breakdown.reasons if reason.line == "signals"]
 
 
+@pytest.mark.slow
 def test_a_note_that_shares_no_word_is_found_explained_and_never_claimed(opened: Opened) -> None:
     bench = opened()
     found = bench.search("remuneration")
@@ -173,6 +174,7 @@ def test_who_types_waits_for_nobody_and_gets_the_same_a_moment_later(opened: Ope
     assert bench.queries() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [Reply(delay=60.0), Reply("busy", status=500), Reply(body='{"embeddings": [[NaN, 1, 1, 1]]}'),
@@ -204,6 +206,7 @@ def files(home: Path) -> dict[str, tuple[bytes, int]]:
 RERANKER = '[pipeline.reranker]\nenabled = true\nmodel = "order"\ntimeout_ms = 20000\n'
 
 
+@pytest.mark.slow
 def test_a_search_that_asks_models_writes_nothing(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     bench = opened(by_prompt=ordering)
     bench.settings(RERANKER)
@@ -235,6 +238,7 @@ def test_a_read_only_memory_is_searched_by_meaning(opened: Opened) -> None:
     assert files(bench.home) == before
 
 
+@pytest.mark.slow
 def test_a_quick_recall_stays_quick_when_other_searches_ask_models(opened: Opened) -> None:
     bench = opened()
     asked = "which remuneration is there"
@@ -258,6 +262,7 @@ def test_no_answer_is_kept_that_a_model_had_no_part_in_because_it_failed(opened:
     assert quick(bench.home, asked) is not None
 
 
+@pytest.mark.slow
 def test_searches_ask_nobody_who_is_left_alone_and_no_more_than_their_share_of_the_day(
     opened: Opened,
 ) -> None:
@@ -298,6 +303,7 @@ def test_a_spent_budget_asks_nobody(opened: Opened) -> None:
     assert bench.queries() == 0
 
 
+@pytest.mark.slow
 def test_embeddings_put_the_first_hits_in_order(opened: Opened) -> None:
     bench = opened()
 
@@ -320,6 +326,7 @@ def ordering(prompt: str) -> Any:
     return {"order": [place + 1 for place in places]}
 
 
+@pytest.mark.slow
 def test_a_model_puts_the_first_hits_in_order_once_and_each_is_told(opened: Opened) -> None:
     bench = opened(by_prompt=ordering)
     plain = bench.titles("team release")
@@ -350,6 +357,7 @@ def test_a_model_puts_the_first_hits_in_order_once_and_each_is_told(opened: Open
     assert len(bench.ollama.prompts) == asked == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply", [Reply(delay=60.0), Reply("busy", status=500), "no idea", {"order": []}], ids=str
 )
@@ -416,6 +424,7 @@ def test_nothing_of_a_query_is_asked_by_a_memory_without_a_pipeline(tmp_path: Pa
         memory.close()
 
 
+@pytest.mark.slow
 def test_a_part_of_a_document_is_found_by_its_meaning_and_words_still_find_without_the_model(
     opened: Opened,
 ) -> None:
@@ -443,6 +452,7 @@ def passages(bench: Bench, text: str) -> list[str]:
     return [one.found.title for one in bench.search(text).passages]
 
 
+@pytest.mark.slow
 def test_a_part_of_a_document_is_found_beside_notes_by_its_meaning_and_takes_no_place(opened: Opened) -> None:
     bench = opened()
     before = bench.titles("remuneration")
@@ -466,6 +476,7 @@ def test_a_part_of_a_document_is_found_beside_notes_by_its_meaning_and_takes_no_
     assert passages(bench, "remuneration") == []
 
 
+@pytest.mark.slow
 def test_a_part_that_shares_words_gains_by_its_meaning_and_conditions_hold(opened: Opened) -> None:
     bench = opened()
     with_documents(bench)
@@ -488,6 +499,7 @@ def test_parts_are_found_by_their_words_when_the_model_fails_and_it_is_asked_onc
     assert bench.queries() == before + 1
 
 
+@pytest.mark.slow
 def test_a_removed_document_is_not_found_by_its_meaning(opened: Opened) -> None:
     bench = opened()
     with_documents(bench)
@@ -496,6 +508,7 @@ def test_a_removed_document_is_not_found_by_its_meaning(opened: Opened) -> None:
     assert passages(bench, "remuneration") == []
 
 
+@pytest.mark.slow
 def test_the_only_document_is_not_found_by_a_meaning_that_most_notes_have_more_of(opened: Opened) -> None:
     bench = opened()
 

@@ -21,6 +21,7 @@ def raised(*hits: tuple[float, float, NameInQuery]) -> list[float]:
     return [hit.score + gain for hit, gain in zip(named, gains(0.15, named), strict=True)]
 
 
+@pytest.mark.slow
 def test_questions_by_other_names_find_more_with_the_boost_than_without() -> None:
     data = named_set()
     with linked(data) as parts:

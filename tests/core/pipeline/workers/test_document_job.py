@@ -314,6 +314,7 @@ def test_the_states_are_seen_in_their_order_with_how_far_it_is(
     assert {total for _, _, total in seen[1:]} == {chunks}
 
 
+@pytest.mark.slow
 def test_a_long_document_keeps_no_other_waiting(opened: Opened) -> None:
     clock = Clock()
     pipeline = opened(clock=clock)

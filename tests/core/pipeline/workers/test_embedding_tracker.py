@@ -209,6 +209,7 @@ def test_vector_08_the_names_of_the_figures() -> None:
     assert names == VECTORS["embedding_tracker.08"]["expected"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [
@@ -250,6 +251,7 @@ def test_one_vector_of_other_dimensions_decides_nothing_even_when_it_comes_first
     assert bench.counts == (10, 9, 1)
 
 
+@pytest.mark.slow
 def test_an_outage_of_hours_costs_no_text_and_ends_by_itself(bench: Bench) -> None:
     bench.write(*(f"note{number} says {number}" for number in range(12)))
     bench.embedder.answer = lambda text: ModelUnavailableError("no connection")

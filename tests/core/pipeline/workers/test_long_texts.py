@@ -81,6 +81,7 @@ def windows_sent(model: ScriptedModel) -> list[str]:
     return [text_of(prompt) for prompt in model.prompts if "Take what is worth" in prompt]
 
 
+@pytest.mark.slow
 def test_every_fact_of_a_long_text_becomes_a_note_once(opened: Opened) -> None:
     text, model = log(240), reader()
     pipeline = opened(model, SMALL)
@@ -98,6 +99,7 @@ def test_every_fact_of_a_long_text_becomes_a_note_once(opened: Opened) -> None:
         assert text[slice(*origin.span)] == note.content
 
 
+@pytest.mark.slow
 def test_windows_overlap_and_what_both_say_is_one_fact(opened: Opened) -> None:
     model = reader()
     pipeline = opened(model, SMALL)
@@ -111,6 +113,7 @@ def test_windows_overlap_and_what_both_say_is_one_fact(opened: Opened) -> None:
     assert len(pipeline.proposals(all=True)) == 90
 
 
+@pytest.mark.slow
 def test_what_a_later_part_says_again_is_decided_anew_and_not_left_out(opened: Opened) -> None:
     asked: list[str] = []
     plain = reader()
@@ -129,6 +132,7 @@ def test_what_a_later_part_says_again_is_decided_anew_and_not_left_out(opened: O
     assert sorted(note_texts(pipeline)) == [server(1), server(2)]
 
 
+@pytest.mark.slow
 def test_in_shadow_mode_what_two_windows_say_is_one_proposal(opened: Opened) -> None:
     pipeline = opened(reader(), "shadow_mode = true\n" + SMALL)
     pipeline.ingest("".join(server(number) + "\n" for number in range(60)))
@@ -147,6 +151,7 @@ def test_a_text_that_fits_is_one_window_and_its_result_is_as_before(opened: Open
     assert "progress" not in result
 
 
+@pytest.mark.slow
 def test_the_progress_of_a_running_job_can_be_seen(opened: Opened) -> None:
     pipeline = opened(reader(), SMALL)
     pipeline.ingest(log(200))
@@ -158,6 +163,7 @@ def test_the_progress_of_a_running_job_can_be_seen(opened: Opened) -> None:
     assert {job.windows for job in pipeline.jobs()} == {len(seen) + 1}
 
 
+@pytest.mark.slow
 def test_after_a_crash_it_goes_on_with_the_next_window(tmp_path: Path) -> None:
     configure(tmp_path, SMALL)
     text, first, second, clock = log(240), reader(), reader(), Clock()
@@ -228,6 +234,7 @@ def test_killed_before_any_step_it_is_read_whole_and_each_fact_is_one_note(tmp_p
             assert drift(pipeline.memory, now=later.ms) == ()
 
 
+@pytest.mark.slow
 def test_a_short_text_does_not_wait_for_a_long_one(opened: Opened, clock: Clock) -> None:
     pipeline = opened(reader(), SMALL)
     pipeline.ingest(log(400))
@@ -240,6 +247,7 @@ def test_a_short_text_does_not_wait_for_a_long_one(opened: Opened, clock: Clock)
     assert len(pipeline.jobs("pending")) == 1
 
 
+@pytest.mark.slow
 def test_a_window_that_says_more_than_an_answer_holds_is_read_in_halves(opened: Opened) -> None:
     model = reader(most=20)
     pipeline = opened(model)
@@ -248,6 +256,7 @@ def test_a_window_that_says_more_than_an_answer_holds_is_read_in_halves(opened: 
     assert sorted(note_texts(pipeline)) == sorted(server(number) for number in range(120))
 
 
+@pytest.mark.slow
 def test_a_window_whose_answer_is_cut_off_is_read_in_halves(opened: Opened) -> None:
     plain = reader()
 
@@ -263,6 +272,7 @@ def test_a_window_whose_answer_is_cut_off_is_read_in_halves(opened: Opened) -> N
     assert (only_job(pipeline).status, len(note_texts(pipeline))) == ("completed", 6)
 
 
+@pytest.mark.slow
 def test_what_the_limit_left_out_is_said_and_read_on_when_a_person_asks(opened: Opened) -> None:
     pipeline = opened(reader(), SMALL + "\nmax_windows = 3")
     pipeline.ingest(log(240))
@@ -281,6 +291,7 @@ def test_what_the_limit_left_out_is_said_and_read_on_when_a_person_asks(opened: 
     assert (only_job(pipeline).error, pipeline.status().unread) == ("", 0)
 
 
+@pytest.mark.slow
 def test_a_window_that_cannot_be_read_keeps_no_other_from_being_read(opened: Opened, clock: Clock) -> None:
     plain, broken = reader(), [True]
 
@@ -306,6 +317,7 @@ def test_a_window_that_cannot_be_read_keeps_no_other_from_being_read(opened: Ope
     assert sorted(note_texts(pipeline)) == sorted(server(number) for number in range(6))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [ModelHttpError("closed"), ModelTimeoutError("late")])
 def test_a_failure_in_the_midst_goes_on_where_it_was(
     opened: Opened, clock: Clock, error: ModelHttpError
@@ -340,6 +352,7 @@ def test_a_credential_that_lies_over_the_edge_of_a_window_is_sent_in_no_part(ope
     assert not [one for one in windows_sent(model) if "MIIEpAIBAAKCAQEA" in one]
 
 
+@pytest.mark.slow
 def test_a_text_that_was_masked_between_two_windows_is_read_whole(opened: Opened) -> None:
     pipeline = opened(reader(), SMALL)
     raw_id = pipeline.ingest(log(240)).raw_id
@@ -352,6 +365,7 @@ def test_a_text_that_was_masked_between_two_windows_is_read_whole(opened: Opened
     assert sorted(note_texts(pipeline)) == sorted(server(number) for number in range(6))
 
 
+@pytest.mark.slow
 def test_relations_of_all_windows_are_kept(opened: Opened) -> None:
     plain = reader()
 
@@ -375,6 +389,7 @@ def test_relations_of_all_windows_are_kept(opened: Opened) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_paused_pipeline_stops_between_two_windows(opened: Opened) -> None:
     pipeline = opened(reader(), SMALL)
     pipeline.ingest(log(200))
@@ -388,6 +403,7 @@ def test_a_paused_pipeline_stops_between_two_windows(opened: Opened) -> None:
     assert only_job(pipeline).status == "completed"
 
 
+@pytest.mark.slow
 def test_long_texts_need_no_more_of_the_database_than_is_there(tmp_path: Path) -> None:
     with Pipeline.open(tmp_path, provider=reader(), clock=Clock()) as pipeline:
         pipeline.ingest(" \n" * 20_000 + server(1) + "\n" * 20_000)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import pytest
+
 from core.errors import LockTimeoutError
 from core.pipeline.records import TickResult
 from core.pipeline.workers.loop import run, until_idle
@@ -70,6 +72,7 @@ def test_a_nudge_ends_the_longest_rest_and_so_does_the_end() -> None:
     assert len(ticks) >= 3
 
 
+@pytest.mark.slow
 def test_waiting_for_jobs_in_flight_ends_with_the_last_or_with_the_deadline() -> None:
     left: list[Callable[[], tuple[str, ...]]] = [lambda: ("job",), lambda: ("job",), lambda: ()]
     assert until_idle(lambda: left.pop(0)(), 60) == ()

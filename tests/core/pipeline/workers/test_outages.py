@@ -105,6 +105,7 @@ def test_an_outage_of_days_kills_no_job_and_asks_seldom(
     assert sorted(note_texts(pipeline)) == [TEXT, CAT]
 
 
+@pytest.mark.slow
 def test_while_it_fails_it_is_left_alone_and_when_it_is_back_nobody_rests(
     opened: Opened, clock: Clock
 ) -> None:
@@ -167,6 +168,7 @@ def test_the_last_attempt_of_a_job_is_no_outage_either(opened: Opened, clock: Cl
     assert note_texts(pipeline) == [TEXT]
 
 
+@pytest.mark.slow
 def test_a_question_about_facts_that_meets_an_outage_is_asked_again(opened: Opened, clock: Clock) -> None:
     plain, away = parrot(), [False]
 
@@ -274,6 +276,7 @@ def test_a_command_that_fails_without_a_reason_is_no_outage(opened: Opened, cloc
     assert only_job(pipeline).status == "dead"
 
 
+@pytest.mark.slow
 def test_the_time_that_a_provider_names_is_kept(opened: Opened, clock: Clock) -> None:
     model = Healing(AskedToWaitError("usage limit reached", seconds=3 * 60 * 60))
     pipeline = opened(model)

@@ -134,6 +134,7 @@ def test_what_waited_in_shadow_mode_is_accepted_as_one_change_that_undo_takes_ba
     assert _made(home) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [text for text in HOSTILE if len(text.split()) < 200])
 def test_any_text_comes_through_and_both_sides_agree(pipeline: Pipeline, home: Path, text: str) -> None:
     pipeline.ingest(f"Whatever stands here: «a value of {text} was seen» somewhere.")

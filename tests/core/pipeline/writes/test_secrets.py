@@ -382,6 +382,7 @@ def test_a_proposal_that_alone_holds_one_is_told_of(pipeline: Pipeline) -> None:
     assert_gone(pipeline.home, VALUE)
 
 
+@pytest.mark.slow
 def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
     pipeline.ingest(TEXT)
     monkeypatch.setattr(secrets, "_SECONDS", 0.05)
