@@ -51,4 +51,4 @@ def test_a_test_that_takes_long_in_all_its_phases_is_named() -> None:
         SimpleNamespace(nodeid=name, duration=share * LONG_SECONDS)
         for name, share in (("setup and call", 0.6), ("quick", 0.9), ("call", 1.6), ("setup and call", 0.6))
     ]
-    assert long_tests(phases) == ["2.4 s call", "1.8 s setup and call"]
+    assert long_tests(phases) == ["0.8 s call", "0.6 s setup and call"]
