@@ -53,11 +53,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """One worker more than processors where slow tests run: many of them wait for another process, or for a clock."""
+    """Two workers more than processors where slow tests run: many of them wait for another process, or for a clock."""
     if config.getoption("markexpr", "") == FAST:
         return None
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (processors or 1) + 1
+    return (processors or 1) + 2
 
 
 @pytest.hookimpl(trylast=True)
