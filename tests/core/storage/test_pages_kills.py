@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from kits.claude_pages import note_of, tree, write_folder
+from kits.forked import run
 from kits.team_pages import write_team
 
 from core import Memory
@@ -70,10 +71,12 @@ def _started(root: Path, kind: Kind, deed: str) -> Path:
 
 
 def _run(folder: Path, kind: Kind, step: int, deed: str) -> bytes:
-    return subprocess.run(
+    ended = run(
         [sys.executable, "-c", AT_STEP, str(folder), str(step), deed, *kind[1:]],
-        cwd=ROOT, stdout=subprocess.PIPE, check=False, timeout=60,
-    ).stdout  # fmt: skip
+        cwd=ROOT, stdout=subprocess.PIPE, timeout=60,
+    )  # fmt: skip
+    said: bytes = ended.stdout
+    return said
 
 
 @pytest.mark.timeout(600)
