@@ -50,13 +50,6 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
 
 WhyNot = Literal["", "not due", "running", "no memory", "pages"]
-_NAMES: Final = {
-    "rewrite": "rewritten",
-    "merge": "merged",
-    "hide": "hidden",
-    "tag": "tagged",
-    "link": "linked",
-}
 # Tables of the settings that affect the daily pass; "" stands for a whole file that cannot be read.
 _BEARING: Final = frozenset(("", "schedule", "reflection", "promotion"))
 _RAN: Final = "what the pass changed is written and in the history"
@@ -429,8 +422,7 @@ def counts_of(
     if reflection is not None:
         counts["inspected"] = reflection.inspected
         for change in reflection.changes:
-            name = _NAMES.get(change.type, change.type)
-            counts[name] = counts.get(name, 0) + 1
+            counts[change.counted] = counts.get(change.counted, 0) + 1
     for promotion in promotions:
         if not promotion.change_set.empty:
             counts["promoted"] = counts.get("promoted", 0) + lines_of(promotion)

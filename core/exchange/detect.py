@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from core.exchange import (
-    agents,
+    agent_instructions,
     basic_memory,
     claude,
     csv_facts,
@@ -29,7 +29,7 @@ _CLAUDE_FOLDER: Final = re.compile(r"/projects/[^/]+/memory/?$")
 _READERS: Final = {
     "markdown": markdown.read,
     "claude": claude.read,
-    "agents": agents.read,
+    "agents": agent_instructions.read,
     "mcp-memory": mcp_memory.read,
     "mem0": mem0.read,
     "engram": engram.read,
@@ -53,7 +53,7 @@ def folder_format(names: frozenset[str], path: str) -> Format | None:
         return "markdown"
     if claude.INDEX in names or _CLAUDE_FOLDER.search(path.replace("\\", "/")):
         return "claude"
-    return "agents" if lower & agents.FILES else None
+    return "agents" if lower & agent_instructions.FILES else None
 
 
 def format_of(source: Source) -> Format | None:
@@ -90,7 +90,7 @@ def _of_page(file: SourceFile) -> Format | None:
 
 def _of_file(file: SourceFile) -> Format | None:
     name = file.name.lower()
-    if name in agents.FILES:
+    if name in agent_instructions.FILES:
         return "agents"
     if file.name == claude.INDEX:
         return "claude"

@@ -12,7 +12,7 @@ from core.graph.edits import GIVEN_HITS_TO, MERGED_INTO, edit_note, existing, hi
 from core.model.draft import Draft
 from core.model.note import Note, custom_tags, replace, unique_links
 from core.model.snapshot import Snapshot
-from core.text.merge import merged_content
+from core.text.union import merged_content
 
 Side = Literal["survivor", "other"]
 Sides = Literal["survivor", "other", "both"]

@@ -9,6 +9,13 @@ from typing import Any, Final, Literal
 from core.model.change import ChangeSet
 
 ChangeType = Literal["rewrite", "merge", "hide", "tag", "link"]
+# What counts of each type are called, in JSON and on the command line; and in the history, in the order told there.
+COUNTED: Final[dict[ChangeType, str]] = {
+    "rewrite": "rewritten", "merge": "merged", "hide": "hidden", "tag": "tagged", "link": "linked",
+}  # fmt: skip
+SAID: Final[dict[ChangeType, str]] = {
+    "hide": "archived", "rewrite": "tidied", "tag": "tagged", "merge": "merged", "link": "linked",
+}  # fmt: skip
 # A link below this rests on two words or on common ones: it is for a person to accept. Three rare words give 0.75.
 SURE: Final = 0.7
 
@@ -52,6 +59,11 @@ class ProposedChange:
     def doubtful(self) -> bool:
         """Whether only a person's word carries it out: a link on little ground."""
         return self.type == "link" and self.confidence < SURE
+
+    @property
+    def counted(self) -> str:
+        """What counts of its type are called."""
+        return COUNTED[self.type]
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON of the command line."""
@@ -112,6 +124,11 @@ class ReflectionResult:
         """New links; a link and its way back count as one."""
         return self._count("link")
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many changes of each type there are, by what they are called."""
+        return {name: self._count(type) for type, name in COUNTED.items()}
+
     def _count(self, type: ChangeType) -> int:
         return sum(change.type == type for change in self.changes)
 
@@ -120,11 +137,7 @@ class ReflectionResult:
         return {
             "ranAt": self.ran_at,
             "inspected": self.inspected,
-            "rewritten": self.rewritten,
-            "merged": self.merged,
-            "hidden": self.hidden,
-            "tagged": self.tagged,
-            "linked": self.linked,
+            **self.counts,
             "changes": [change.to_dict() for change in self.changes],
             "left": {"merged": self.left_merged, "hidden": self.left_archived},
             "refused": self.refused,

@@ -18,7 +18,7 @@ from core.model.selection import select_ids
 from core.reflection.caps import Caps
 from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
-from core.reflection.result import ProposedChange, ReflectionResult
+from core.reflection.result import SAID, ProposedChange, ReflectionResult
 from core.reflection.rules import CLEANING, EVERY, Rule, add_links, merge_duplicates
 from core.reflection.select import needy_first, pinned
 from core.reflection.steps import Step
@@ -119,14 +119,7 @@ def _result(
 
 
 def _reason(changes: list[ProposedChange], refused: int) -> str:
-    said = (
-        ("hide", "archived"),
-        ("rewrite", "tidied"),
-        ("tag", "tagged"),
-        ("merge", "merged"),
-        ("link", "linked"),
-    )
-    counts = [(word, sum(change.type == type for change in changes)) for type, word in said]
+    counts = [(word, sum(change.type == type for change in changes)) for type, word in SAID.items()]
     counts.append(("refused", refused))
     return "reflection: " + (
         ", ".join(f"{word} {count}" for word, count in counts if count) or "nothing to do"

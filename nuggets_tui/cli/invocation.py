@@ -16,7 +16,7 @@ from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.folder import home_as_named
 from core.places import home_of
 from core.team_folder import TEAM_FOLDER
-from nuggets_tui.cli.agents import author_as, author_of_call
+from nuggets_tui.cli.calling_agent import author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
 if TYPE_CHECKING:

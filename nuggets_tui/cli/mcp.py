@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, InvalidInputError
-from nuggets_tui.cli.agents import author_as
+from nuggets_tui.cli.calling_agent import author_as
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
 from nuggets_tui.cli.output import write_lines

@@ -139,14 +139,9 @@ def _reflection_lines(
         kind = "link?" if open_to_doubt and change.doubtful else change.type
         rows.append((Span(change.id, "dim"), kind, Span(title, "bold"), detail))
     yield from table(rows, flexible=3)
-    counts = (
-        ("rewritten", result.rewritten),
-        ("merged", result.merged),
-        ("hidden", result.hidden),
-        ("tagged", result.tagged),
-        ("linked", result.linked - doubtful),
-    )
-    said = ", ".join(f"{number} {name}" for name, number in counts if number)
+    counts = result.counts
+    counts["linked"] -= doubtful
+    said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if result.refused:
         said = f"{said}, {result.refused} refused" if said else f"{result.refused} refused"
     looked = f"Looked at {plural(result.inspected, 'note')}"

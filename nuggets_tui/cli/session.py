@@ -77,7 +77,7 @@ def _named(given: str | None, home: str, *, server: bool = False) -> tuple[str, 
     chosen = (given or "").strip() or os.environ.get(_VARIABLE, "").strip()
     if chosen:
         return chosen, ""
-    from nuggets_tui.cli.agents import sessions
+    from nuggets_tui.cli.calling_agent import sessions
 
     said = list(sessions())
     if not home or (len(said) == 1 and not server):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from core import caught
 from core.errors import LockTimeoutError, NuggetsError
 from core.user_folders import cache_folder, state_folder
-from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, project_of, version_of, write_log
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, NuggetsError
 from core.pipeline.session_events import SessionEvent
-from nuggets_tui.cli.agents import author_of_client
+from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.cli.session import named_session
 from nuggets_tui.hooks.places import project_of
 

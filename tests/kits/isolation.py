@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from core.storage.journal import journal
-from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.cli.calling_agent import AGENTS
 
 _FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
 _OF_AGENTS: Final = (variable.partition("=")[0] for agent in AGENTS for variable in agent.variables)

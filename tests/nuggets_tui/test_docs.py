@@ -9,7 +9,7 @@ import click
 import pytest
 
 from nuggets_tui.cli import program
-from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.mcp.tools import TOOLS
 
 ROOT = Path(__file__).parents[2]
@@ -76,3 +76,30 @@ def test_the_manual_names_every_tool_of_agents_and_no_other() -> None:
         for name in re.findall(r"`(\w+)`", row)
     }
     assert named == {tool.name for tool in TOOLS}
+
+
+# Files of a memory and of its cache, which are named in the words of the house.
+_OF_A_MEMORY = {"graph.json", "ledger.db", "pipeline.db", "settings.toml", "pages-owed.json", "MEMORY.md"}
+_PATH = re.compile(r"[\w./-]+\.(?:py|md|toml|db|json)|[\w-]+(?:/[\w-]+)*/")
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/architecture.md", "docs/internals.md"])
+def test_every_file_that_the_house_is_shown_by_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    tops = ("core", "nuggets_tui", "tests", "docs", "tools")
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for top in tops
+        for path in (ROOT / top).rglob("*")
+        if path.suffix != ".pyc"
+    } | {path.name for path in ROOT.iterdir()}
+    ends = {
+        path[start:] for path in there for start in range(len(path)) if not start or path[start - 1] == "/"
+    }
+    named = [one for span in re.findall(r"`([^`\n]+)`", text) for one in span.split() if _PATH.fullmatch(one)]
+    block = re.search(r"^```\n(nuggets_tui/.*?)^```", text, re.DOTALL | re.MULTILINE)
+    named += (
+        re.findall(r"[\w/]+\.py|(?<=^)[\w/]+/|(?<= )[\w/]+/(?= )", block[1], re.MULTILINE) if block else []
+    )
+    assert len(named) > 20
+    assert not [one for one in named if one.removeprefix("/").rstrip("/") not in ends | _OF_A_MEMORY]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError, remedy_for
-from core.exchange import agents
+from core.exchange import agent_instructions
 from core.exchange.detect import folder_format
 from core.exchange.pages import is_page
 from core.exchange.records import LeftOut, Source, SourceFile
@@ -81,7 +81,7 @@ def _read_folder(path: Path, progress: Progress | None) -> Source:
         return Source(path.name, (), folder=True, names=names, path=os.path.abspath(path))
     left_out: list[LeftOut] = []
     if format == "agents":
-        pages = [(name, path / name) for name in sorted(names) if name.lower() in agents.FILES]
+        pages = [(name, path / name) for name in sorted(names) if name.lower() in agent_instructions.FILES]
     else:
         pages = list(_pages(path, "", left_out, 0))
         if len(pages) > _MOST_FILES:

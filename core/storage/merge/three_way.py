@@ -17,7 +17,7 @@ from core.model.fact import Fact
 from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, replace
 from core.storage.format.json_text import dump
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
-from core.text.merging import merged_lines
+from core.text.diff3 import merged_lines
 
 T = TypeVar("T", Note, Fact)
 _NOTHING: Final = object()

@@ -31,7 +31,7 @@ from core.storage.format.documents import Loaded
 from core.storage.journal.codec import OwnEntry, Past, fact_item, note_item, read_change_set
 from core.storage.journal.journal import Journal
 from core.storage.reconcile.repairs import SOON_SECONDS, ItemKey, OwnChange, fact_change_in, facts_of
-from core.text.merging import merged_lines
+from core.text.diff3 import merged_lines
 
 # How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
 # when a single one of another program's is, which that program may as well have removed.

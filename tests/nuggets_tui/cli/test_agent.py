@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from kits.agent_files import NAMES, tree
 
+from core.agents.targets import AGENT_FILES
+from nuggets_tui.agent_files import NAMES as OFFERED
+
 NO_STATE = (".local", ".nuggets", "memory", ".cache")
 
 
@@ -186,3 +189,7 @@ def test_the_doctor_changes_nothing(user: Path, nuggets: Any) -> None:
     before = all_files(user)
     nuggets("doctor")
     assert all_files(user) == before
+
+
+def test_every_agent_whose_files_are_known_is_offered() -> None:
+    assert tuple(AGENT_FILES) == OFFERED == NAMES

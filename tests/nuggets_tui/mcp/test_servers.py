@@ -23,7 +23,7 @@ from kits.memory_files import note_object, write_graph
 from core.memory import Memory
 from core.model.change import Author
 from core.storage.files.atomic import locked
-from nuggets_tui.cli.agents import author_of_client
+from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.mcp.session import AgentSession
 
 ROOT = Path(__file__).parents[3]

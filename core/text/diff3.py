@@ -1,4 +1,4 @@
-"""Two versions of a text brought together line by line, where both come from one."""
+"""Two versions of a text merged line by line against the one that both come from (diff3)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.merging import merged_lines
+from core.text.diff3 import merged_lines
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "c", "d"]), max_size=8).map("\n".join)
 

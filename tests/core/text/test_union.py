@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.merge import merged_content
 from core.text.normalise import normalise_content, squeeze
+from core.text.union import merged_content
 
 
 def test_of_a_flat_list_only_the_new_lines_are_added() -> None:

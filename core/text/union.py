@@ -1,4 +1,4 @@
-"""Merges two texts: keeps every line of both, and keeps lines with their context."""
+"""The union of two texts: every line of both, each with its context."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from core.memory import Memory
 from core.model.change import Author
 from core.model.infer import MetaInput
-from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.cli.invocation import author
 
 
