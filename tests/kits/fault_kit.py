@@ -397,6 +397,9 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         # Where everything runs: pages outside the memory are known by their whole path.
+        # Every run looks for garbage, so that memories are closed: not at what other tests of this process have left.
+        gc.collect()
+        gc.freeze()
         self._place = folder / "place"
         self._base = folder / "base"
         self._enter(None)
