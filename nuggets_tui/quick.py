@@ -127,13 +127,13 @@ def recall(asked: Question) -> int | None:
 
 def _caller(asked: Question) -> tuple[str, str] | None:
     """For which session it counts, and the signature of who asks; None for a name that is wrong."""
-    agents, session = command_module("agents"), command_module("session")
+    calling_agent, session = command_module("calling_agent"), command_module("session")
     at_terminal = _is_terminal(sys.stdin) or _is_terminal(sys.stdout)
     if asked.as_name is None:
-        kind, name = agents.parts_of_call(at_terminal=at_terminal)
+        kind, name = calling_agent.parts_of_call(at_terminal=at_terminal)
     else:
         try:
-            kind, name = agents.parts_as(asked.as_name)
+            kind, name = calling_agent.parts_as(asked.as_name)
         except Exception:
             return None
     return session.session_id(asked.session, asked.home), f"{kind}:{name}" if name else kind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,11 +19,17 @@ from nuggets_tui.commands import COMMANDS
 from nuggets_tui.key_map import KeyMap, key_map
 
 
+@pytest.fixture(scope="session")
+def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("small") / "memory"
+    small_memory(folder).close()
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
+def home(tmp_path: Path, _made_once: Path) -> Path:
+    """A small memory: a copy, for each test has one."""
+    return shutil.copytree(_made_once, tmp_path / "memory")
 
 
 @pytest.fixture
