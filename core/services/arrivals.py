@@ -65,11 +65,6 @@ class Version:
         """What the files say."""
         return self.loaded.snapshot
 
-    def file_of(self, nugget: str) -> str:
-        """The file that holds a nugget, "" for none."""
-        named = (path.name for path, one in self.loaded.nuggets.items() if one.meta.name == nugget)
-        return next(named, "")
-
 
 @dataclass(frozen=True)
 class Arrived:

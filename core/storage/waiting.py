@@ -154,8 +154,3 @@ def remove(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         return
-
-
-def lock_path(home: str) -> str:
-    """The file that who counts holds a lock of."""
-    return os.path.join(home, FOLDER, LOCK)

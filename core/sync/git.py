@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -515,8 +514,3 @@ class GitFolder:
 def _around(folder: Path) -> Path | None:
     """A repository that a folder looks to be in, whatever git says of it."""
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
-
-
-def has_git() -> bool:
-    """Whether git can be run."""
-    return shutil.which("git") is not None
