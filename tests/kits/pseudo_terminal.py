@@ -127,12 +127,13 @@ class Terminal:
         self._unseen = self._unseen[end:]
         return self._screen
 
-    def until(self, text: str) -> None:
-        """Takes in output until a text stands on the screen."""
+    def until(self, text: str | re.Pattern[str]) -> None:
+        """Takes in output until a text, or one of this pattern, stands on the screen."""
+        pattern = re.compile(re.escape(text)) if isinstance(text, str) else text
         end = time.monotonic() + _PATIENCE
-        while text not in self.text:
+        while not pattern.search(self.text):
             if time.monotonic() > end or (not self.read(0.5) and not self.child.isalive()):
-                raise AssertionError(f"{text!r} never came:\n{self.text}")
+                raise AssertionError(f"{pattern.pattern!r} never came:\n{self.text}")
 
     @property
     def ending(self) -> str:

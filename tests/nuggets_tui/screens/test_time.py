@@ -187,7 +187,10 @@ async def test_days_are_skipped_and_a_moment_can_be_typed(home: Path) -> None:
         await app.screen(MomentScreen)
         await app.press(*"whenever", "enter")
         await app.until(lambda: 'an\'t read "whenever" as a time' in app.notices)
-        app.app.screen.query_one(Input).value = (NOW + timedelta(hours=9)).isoformat()
+        made = next(note.created_at for note in memory.snapshot.notes if note.title == "a")
+        app.app.screen.query_one(Input).value = (
+            datetime.fromisoformat(made) + timedelta(hours=3)
+        ).isoformat()
         await app.press("enter")
         await app.back_on_main()
         await app.until(lambda: "a" in shown(app) and "b" not in shown(app))
