@@ -37,13 +37,17 @@ from core.model.names import iso
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.files.atomic import (
+    discard,
     has_leftovers,
     is_leftover,
     locked,
     make_folder,
     remove_file,
     remove_leftovers,
+    stage_file,
+    write_target,
 )
+from core.storage.files.exchange import put_instead
 from core.storage.files.standing import Standing
 from core.storage.format.documents import Document, Loaded, read_folder
 from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, by, concerned
@@ -62,7 +66,15 @@ from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.concurrent_writes import concurrent_changes, recover_concurrent_writes
 from core.storage.reconcile.in_memory import reconcile_in_memory
-from core.storage.reconcile.outside import Due, is_quiet, note_outside, white_space_of
+from core.storage.reconcile.outside import (
+    Due,
+    Lost,
+    is_quiet,
+    log_lost,
+    lost_files,
+    note_outside,
+    white_space_of,
+)
 from core.storage.safety.backup_before_write import (
     LARGE,
     backup_before_write,
@@ -91,6 +103,8 @@ if TYPE_CHECKING:
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
+# How long a file that is gone is waited for: editors rename it away and write it anew.
+_GONE_SECONDS: Final = 2.0
 _REPAIRING: Final = "nothing is lost: the quarantine holds the files repaired so far as they were"
 _TURNING_BACK: Final = "nothing is lost: the quarantine holds both versions of the file"
 
@@ -169,6 +183,7 @@ class Store:
         view = JournalSession(self.home, self._settings, clock=self._clock, ids=self._ids)
         view.file.open_to_read()
         with contextlib.suppress(NuggetsError, BrokenJournalError):
+            self._committer.wait_for_lost(view)
             self._view_begun = view.journal.last_seq if view.journal is not None else 0
         self._view, self._viewed = view, reconcile_in_memory(view, self.loaded)
         return self._viewed.snapshot
@@ -270,7 +285,8 @@ class Store:
         except NuggetsError as error:
             self._session.file.open_to_read()
             self._session.file.report_not_written(self.log_problem or error)
-        return self.load()
+        self.load()
+        return self.view() if self._committer.lost.documents else self.present
 
     @property
     def fresh(self) -> bool:
@@ -684,6 +700,8 @@ class Committer:
         self._reconciled_with: Journal | None = None
         # Whether a killed write left something, or somebody is writing.
         self._left_behind = True
+        # Files that were gone and did not come back in time.
+        self._waited_for: set[Path] = set()
         self._session = session
 
     def load(self) -> Snapshot:
@@ -744,6 +762,8 @@ class Committer:
             if urgent is not None and self.current is not known:
                 self.reconcile(urgent)
                 before = self.current.snapshot
+            elif self.lost.documents and not (fresh and not turn):
+                break
             check_writable(self.home, before, change_set)
             effective = rebase(change_set, before, decide or refuse)
             if decide is not None and not exact:
@@ -864,6 +884,7 @@ class Committer:
             self._problems_kept = problems
         self._reconciled_with = self._session.journal
         for _ in range(_TRIES):
+            self._restore_lost()
             self._session.draw_ids_from(self.current)
             due = note_outside(self._session, self.current, urgent)
             if counting:
@@ -878,6 +899,43 @@ class Committer:
                     return
             if due.white_space is not None and not self._put_back(due.white_space):
                 return
+
+    @property
+    def lost(self) -> Lost:
+        """The files that are gone, as far as the journal can tell."""
+        with contextlib.suppress(NuggetsError, BrokenJournalError):
+            return lost_files(self._session, self.current)
+        return Lost()
+
+    def wait_for_lost(self, session: JournalSession) -> Lost:
+        """Gives who removed files a moment to write them anew, once for the same files. Returns what stays gone."""
+        end = time.monotonic() + _GONE_SECONDS
+        while (lost := lost_files(session, self.current)).documents:
+            paths = {document.path for document in lost.documents}
+            if time.monotonic() >= end:
+                self._waited_for = paths
+            if paths <= self._waited_for:
+                return lost
+            time.sleep(_GLANCE_SECONDS)
+            self.load()
+        self._waited_for = set()
+        return lost
+
+    def _restore_lost(self) -> None:
+        """Writes files that stay gone as they were last seen. Raises StorageError, ReadOnlyError."""
+        while (lost := self.wait_for_lost(self._session)).documents:
+            for document in lost.documents:
+                make_folder(document.path.parent)
+                staged = stage_file(write_target(self.home, document.path), *document.to_parts())
+                try:
+                    put_instead(staged, None)
+                except FileExistsError:
+                    # It is back in this very instant.
+                    discard([staged])
+                    lost = Lost()
+            log_lost(self._session, lost)
+            self._waited_for = set()
+            self.load()
 
     def _pay_owed(self) -> None:
         """Writes the pages that a write which was cut off left to be written."""

@@ -49,6 +49,14 @@ def _save(path: Path, text: str, how: str) -> None:
         temporary.write_bytes(data)
         os.replace(temporary, path)
         return
+    if how == "vim":
+        # The file is a backup until the new one is written.
+        backup = path.with_name(f"{path.name}~")
+        os.replace(path, backup)
+        time.sleep(random.uniform(0, 0.1))
+        path.write_bytes(data)
+        backup.unlink()
+        return
     with path.open("wb") as file:
         if how == "slow":
             file.write(data[: len(data) // 2])

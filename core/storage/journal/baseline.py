@@ -308,6 +308,13 @@ class Baseline:
         """Files that are not as they were last seen; those that cannot be read are passed over."""
         return self._moved(loaded, baseline_files(journal))
 
+    def gone(self, loaded: Loaded, journal: Journal) -> set[str]:
+        """Files that were seen and that somebody else removed. Pages come back by the note graph."""
+        if loaded.graph.pages is not None:
+            return set()
+        there = {self.name(path) for path in {*loaded.documents(), *loaded.broken()}}
+        return {file for (file,) in journal.rows("SELECT file FROM seen_file")} - there
+
     def in_step(self, loaded: Loaded, journal: Journal) -> bool:
         """Whether no file moved, and no entry is to be finished."""
         baseline, finished = baseline_and_done(journal)

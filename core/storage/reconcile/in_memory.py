@@ -55,6 +55,10 @@ def reconcile_in_memory(session: JournalSession, loaded: Loaded) -> Loaded:
 
 
 def _reconciled(session: JournalSession, journal: Journal, loaded: Loaded) -> Loaded:
+    lost = outside.lost_files(session, loaded)
+    if lost.documents:
+        loaded = outside.with_files(loaded, lost.documents)
+        outside.log_lost(session, lost)
     session.mark_contained(loaded)
     for _ in range(_TURNS):
         session.draw_ids_from(loaded)

@@ -6,15 +6,25 @@ import sqlite3
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
+from core.errors import Notice
 from core.model.change import OURSELVES, PROGRAM, ChangeSet
 from core.model.compare import Differences, differences, outside_changes
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
-from core.storage.format.documents import Document, Loaded, changed_graph, changed_nugget
+from core.storage.format.documents import (
+    Document,
+    GraphDocument,
+    Loaded,
+    NuggetDocument,
+    assembled,
+    changed_graph,
+    changed_nugget,
+)
 from core.storage.journal.baseline import (
     forget_file,
     kept_names,
@@ -102,6 +112,70 @@ def note_outside(session: JournalSession, loaded: Loaded, urgent: frozenset[str]
         sets,
         RESTORED_IN_PASSING,
     )
+
+
+# Lost files
+
+
+class Lost(NamedTuple):
+    """Files that somebody removed, as the journal last saw them; `told`: what went by that, and what brings it back."""
+
+    documents: tuple[Document, ...] = ()
+    told: tuple[ChangeSet, ...] = ()
+
+
+def lost_files(session: JournalSession, loaded: Loaded) -> Lost:
+    """The files that are gone and whose notes and facts nobody else has. Nothing is deleted by removing a file: an
+    editor does that while it saves, and a person has other ways.
+    """
+    gone = session.baseline.gone(loaded, session.journal) if session.journal is not None else ()
+    if not gone or session.journal is None:
+        return Lost()
+    held = loaded.snapshot.by_name
+    documents = tuple(
+        document
+        for path, document in session.baseline.load(session.journal, loaded).documents().items()
+        if session.baseline.name(path) in gone
+        and not (isinstance(document, NuggetDocument) and document.meta.name in held)
+    )
+    session.draw_ids_from(loaded)
+    whole = with_files(loaded, documents)
+    went = outside_changes(whole.snapshot, loaded.snapshot, ids=session.ids, at=session.at(), author=PROGRAM)
+    names = ", ".join(session.baseline.name(document.path) for document in documents)
+    back = (
+        one.inverse(id=session.ids(), at=one.at, author=OURSELVES, reason=f"restored {names}", kind="restore")
+        for one in went
+    )
+    return Lost(documents, (*went, *back))
+
+
+def with_files(loaded: Loaded, documents: Iterable[Document]) -> Loaded:
+    """The folder with files that are not in it."""
+    graph, nuggets = loaded.graph, dict(loaded.nuggets)
+    for document in documents:
+        if isinstance(document, GraphDocument):
+            graph = document
+        else:
+            nuggets[document.path] = document
+    return assembled(Path(loaded.snapshot.home), graph, nuggets, loaded)
+
+
+def log_lost(session: JournalSession, lost: Lost) -> None:
+    """Puts down, and says, what was gone and is back."""
+    journal = session.journal
+    if journal is None or not lost.documents:
+        return
+    with journal.transaction(durable=True) as connection:
+        for change_set in lost.told:
+            maker = OUTSIDE if change_set.kind == "outside" else RESTORED
+            journal.record(connection, change_set, maker)
+    for document in lost.documents:
+        undo = f"; if you meant to delete it, undo {lost.told[-1].id}" if lost.told else ""
+        session.notices.add(
+            Notice(
+                f"the file was missing and is restored as it was last seen{undo}", where=str(document.path)
+            )
+        )
 
 
 # Lost updates

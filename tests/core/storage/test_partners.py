@@ -156,7 +156,7 @@ def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conf
 # Several programs at once
 
 
-def _run(home: Path, writers: Sequence[tuple[str, str]], seconds: float) -> tuple[list[Change], list[Change]]:
+def _run(home: Path, writers: Sequence[tuple[str, ...]], seconds: float) -> tuple[list[Change], list[Change]]:
     """Three writers of ours beside programs without a lock, and the app open; what ours and what the others did."""
     write_graph(home, [note_object(number * 1000 + own) for number in range(3) for own in range(40)])
     facts = [fact_object(f"user:kept {number * 100 + own}") for number in range(3) for own in range(60)]
@@ -164,7 +164,7 @@ def _run(home: Path, writers: Sequence[tuple[str, str]], seconds: float) -> tupl
     memory = Memory.open(home)
     memory.repair()
     own = [start(home, "ours", number, seconds, "0.2") for number in range(3)]
-    others = [start(home, role, number, seconds, hold) for number, (role, hold) in enumerate(writers)]
+    others = [start(home, role, number, seconds, *options) for number, (role, *options) in enumerate(writers)]
     while any(process.poll() is None for process in (*own, *others)):
         memory.refresh(patient=False)
         time.sleep(0.02)
@@ -181,13 +181,14 @@ def _run(home: Path, writers: Sequence[tuple[str, str]], seconds: float) -> tupl
         [("rename", "9"), ("holding", "9")],
         [("inplace", "1"), ("holding", "1")],
         [("slow", "1"), ("holding", "1")],
+        [("vim", "1"), ("holding", "1", "vim")],
         [("rename", "1"), ("rename", "1")],
     ],
-    ids=["rename", "held for up to 9 s", "in place", "slowly in place", "two of one kind"],
+    ids=["rename", "held for up to 9 s", "in place", "slowly in place", "as vim saves", "two of one kind"],
 )
 @pytest.mark.timeout(300)
 def test_every_change_of_ours_stands_beside_programs_without_a_lock(
-    tmp_path: Path, writers: list[tuple[str, str]]
+    tmp_path: Path, writers: list[tuple[str, ...]]
 ) -> None:
     made, theirs = _run(tmp_path, writers, SECONDS)
     memory = Memory.open(tmp_path)
@@ -206,7 +207,7 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
     keys = {fact.key for entry in memory.log(limit=None) for fact in entry.change_set.facts}
     lost = missing(tmp_path, theirs)
     assert [change for change in lost if change.get("id") in seen or change.get("key") in keys] == []
-    if [role for role, _ in writers].count("rename") < 2:
+    if [role for role, *_ in writers].count("rename") < 2:
         assert lost == []
     ours = {change.get("key", "") for change in made} | {f"user:kept {number}" for number in range(300)}
     findings = [f for f in memory.verify() if any(key in f.where for key in ours if key)]
