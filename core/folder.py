@@ -29,6 +29,11 @@ OWED_FILE: Final = "pages-owed.json"
 PIPELINE_FILE: Final = "pipeline.db"
 
 
+def is_fact_file(name: str) -> bool:
+    """Whether a file of this name, in a memory's folder, holds facts."""
+    return name.endswith(FACT_SUFFIXES) and not name.startswith(".")
+
+
 def suffix_in_use(folder: Path, names: Iterable[str]) -> str:
     """How the fact file of a new nugget ends, so that the programs which work in a folder find it.
 

@@ -42,4 +42,6 @@ def result_said(result: SyncResult) -> str:
         said += came_in
     if kept:
         said += f" {plural(kept, 'note')}, deleted on one side and changed on the other, kept."
+    if result.left_out:
+        said += f" Left out: {plural(len(result.left_out), 'file')} that no memory has."
     return said

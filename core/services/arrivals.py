@@ -9,8 +9,17 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, ErrorCode, NotFoundError, NuggetsError, ReadOnlyError, Update
-from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.errors import (
+    BrokenFileError,
+    ErrorCode,
+    NotFoundError,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+    TryAgain,
+    Update,
+)
+from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import Author, ChangeSet
 from core.model.compare import differences
 from core.model.entry import Conflict
@@ -46,11 +55,14 @@ _SYNC: Final = "program:sync"
 _GRAPH: Final = GRAPH_FILE.as_posix()
 _MARKERS: Final = (b"\n<<<<<<<", b"\n>>>>>>>")
 _KEPT: Final = "your memory is unchanged"
+# In bytes, with room for what stands before and behind it while it is written.
+_LONGEST_NAME: Final = 200
 
 
 def is_memory_file(path: str) -> bool:
     """Whether a file of the folder, by its path in it, holds notes or facts."""
-    return path == _GRAPH or ("/" not in path and path.endswith(FACT_SUFFIXES) and not path.startswith("."))
+    named = is_fact_file(path) and path.isprintable() and not set("/\\") & set(path)
+    return path == _GRAPH or (named and len(path.encode()) <= _LONGEST_NAME)
 
 
 @dataclass(frozen=True)
@@ -122,15 +134,19 @@ class Arrivals:
         """The files as they are now, read without the memory's lock. Raises as `version`, and StorageError."""
         home = self._repository.home
         found: dict[str, bytes] = {}
-        for path in (home / GRAPH_FILE, *nugget_files(home)):
-            read = read_file(path)
-            if read is not None:
-                found[path.relative_to(home).as_posix()] = read[0]
+        known = self._repository.store.loaded.documents()
+        for path in dict.fromkeys((home / GRAPH_FILE, *nugget_files(home), *known)):
+            read, name = read_file(path), path.relative_to(home).as_posix()
+            if read is not None and is_memory_file(name):
+                found[name] = read[0]
+            elif read is None and path in known:
+                # Somebody is saving it: nothing of it is deleted.
+                raise StorageError("is gone for the moment", remedy=TryAgain(), where=str(path), kept=_KEPT)
         return self.version(found, str(home))
 
     def names(self) -> tuple[str, ...]:
         """The files here that hold facts. Raises StorageError."""
-        return tuple(path.name for path in nugget_files(self._repository.home))
+        return tuple(path.name for path in nugget_files(self._repository.home) if is_memory_file(path.name))
 
     def new_id(self) -> str:
         """An id for an entry of the log that is to come."""

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -39,6 +39,10 @@ _LONGEST: Final = 300
 KEPT: Final = "your memory is unchanged"
 # As git runs a hook: one that does not say what runs it is a shell's.
 _THROUGH_A_SHELL: Final = ("sh", "-c", '"$0" "$@"')
+# .git, also as Windows and macOS spell it.
+_GIT_FOLDER: Final = re.compile(r"(\.git|git~\d+)[ .]*(:.*)?")
+# With room for what is put before and behind it while it is written, in bytes.
+_LONGEST_NAME: Final = 200
 _ADDRESS: Final = re.compile(r"\b[\w+.-]+://\S+")
 
 
@@ -57,6 +61,11 @@ class Blob(NamedTuple):
     mode: str
     id: str
     size: int
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a file, and no link and no submodule."""
+        return self.mode in _PLAIN
 
 
 @dataclass(frozen=True)
@@ -293,20 +302,20 @@ class GitFolder:
         """The memory's folder in a commit: every file by its path in it. Raises SyncError."""
         if not commit:
             return {}
-        words = ["ls-tree", "-r", "-l", "-z", "--full-tree", commit]
+        words = ["ls-tree", "-r", "-l", "-z", "--full-tree", "--end-of-options", commit]
         found: dict[str, Blob] = {}
         for line in self.git.get(*words, *([self.prefix] if self.prefix else [])).split(b"\0"):
             about, tab, name = line.partition(b"\t")
             if tab:
-                mode, kind, id, size = about.decode().split()
+                mode, _, id, size = about.decode().split()
                 path = name.decode(errors="surrogateescape")[len(self.prefix) :]
-                found[path] = Blob(mode if kind == "blob" else kind, id, int(size) if size.isdigit() else 0)
+                found[path] = Blob(mode, id, int(size) if size.isdigit() else 0)
         return found
 
     def contents(self, blobs: Mapping[str, Blob]) -> dict[str, bytes]:
         """The bytes of files. Raises SyncError, also for what is no plain file or too large to be one of a memory."""
         for path, blob in blobs.items():
-            if blob.mode not in _PLAIN:
+            if not blob.plain:
                 raise SyncError("is no plain file there", code=ErrorCode.REMOTE_BROKEN, where=path, kept=KEPT)
             if blob.size > LARGEST:
                 raise SyncError(
@@ -355,12 +364,33 @@ class GitFolder:
 
     def tree(self, start: str, changes: Mapping[str, Blob | None], index: Path) -> str:
         """The tree of a commit ("" for an empty one) with some files of the memory set or taken out (None)."""
-        self.git.get("read-tree", *([start] if start else ["--empty"]), index=index)
+        if not start or self.git.run("read-tree", start, index=index).code:
+            self.git.get("read-tree", "--empty", index=index)
+            whole = replace(self, prefix="")
+            whole.set_in_index(whole.files(start), index)
         self.set_in_index(changes, index)
+        # Nothing here is compared with the folder, which would run a filter that the remote asks for.
+        held = self.git.get("ls-files", "-z", index=index)
+        self.git.get("update-index", "-z", "--skip-worktree", "--stdin", given=held, index=index)
         return self.git.get("write-tree", index=index).decode().strip()
 
     def set_in_index(self, changes: Mapping[str, Blob | None], index: Path | None = None) -> None:
-        """Sets files of the memory in an index, by default the user's, or takes them out (None)."""
+        """Sets files of the memory in an index, by default the user's, or takes them out (None). Where git takes one of
+        them into no index, only those are set that surely may stand in a folder.
+        """
+        try:
+            self._set_in_index(changes, index)
+        except SyncError:
+            sound = {
+                path: blob
+                for path, blob in changes.items()
+                if is_sound(path) and (blob is None or blob.plain)
+            }
+            if len(sound) == len(changes):
+                raise
+            self._set_in_index(sound, index)
+
+    def _set_in_index(self, changes: Mapping[str, Blob | None], index: Path | None) -> None:
         lines = [
             f"{blob.mode} {blob.id}\t{self.prefix}{path}\0"
             if blob is not None
@@ -369,13 +399,13 @@ class GitFolder:
         ]
         if lines:
             given = "".join(lines).encode(errors="surrogateescape")
-            self.git.get("update-index", "-z", "--index-info", given=given, index=index)
+            self.git.get("update-index", "--replace", "-z", "--index-info", given=given, index=index)
 
     def put_index_in_step(self, commit: str, is_ours: Callable[[str], bool], former: str = "") -> None:
         """Has the user's index hold the memory's files as a commit has them; what else is staged stays.
 
-        former: the commit before. Other files that came since, such as a README, are in the index as well and marked as
-        left out of the folder, where they are not checked out: they are neither staged nor deleted then.
+        former: the commit before, "" for none. Other files that came since, such as a README, are in the index as well
+        and marked as left out of the folder, where they are not checked out: they are neither staged nor deleted then.
         """
         there = self.files(commit)
         wanted = {path: blob for path, blob in there.items() if is_ours(path)}
@@ -391,7 +421,7 @@ class GitFolder:
         }
         changes |= {path: None for path in held if is_ours(path) and path not in wanted}
         self.set_in_index(changes)
-        before = self.files(former) if former and former != commit else there
+        before = self.files(former) if former != commit else there
         others = {
             path: there.get(path)
             for path in {*there, *before}
@@ -399,19 +429,13 @@ class GitFolder:
             and there.get(path) != before.get(path)
             # What the user staged of it, its deletion as well, stays staged.
             and held.get(path) == (before[path].id if path in before else None)
-            and (path not in there or there[path].mode in _PLAIN)
         }
-        # Names that no file can have in a work tree git takes into no index.
-        with contextlib.suppress(SyncError):
-            self._set_unchecked_out(others)
-
-    def _set_unchecked_out(self, others: Mapping[str, Blob | None]) -> None:
         self.set_in_index(others)
         folder = self.top / self.prefix
         absent = [path for path, blob in others.items() if blob and not os.path.lexists(folder / path)]
         if absent:
             given = "".join(f"{path}\0" for path in absent).encode(errors="surrogateescape")
-            self.git.get("update-index", "-z", "--skip-worktree", "--stdin", given=given)
+            self.git.run("update-index", "-z", "--skip-worktree", "--stdin", given=given)
 
     def others_differ(self, one: str, other: str) -> bool:
         """Whether two commits differ in files that are none of the memory's folder."""
@@ -499,16 +523,30 @@ class GitFolder:
         return digest.hexdigest()
 
     def filtered(self, paths: Iterable[str]) -> str:
-        """The first of some files that git would change on its way in or out (such as LFS), with its filter."""
+        """The first of some files that git would change on its way in or out (such as LFS), with its filter. What the
+        remote has in .gitattributes is checked out nowhere, so it does not count.
+        """
         words = [f"{self.prefix}{path}" for path in paths]
         if not words:
             return ""
-        out = Git(self.top, self.git.asks).get("check-attr", "-z", "filter", "--", *words)
+        no_index = self.own / "no index"
+        out = Git(self.top, self.git.asks).get("check-attr", "-z", "filter", "--", *words, index=no_index)
         parts = out.decode(errors="surrogateescape").split("\0")
         for path, _, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
             if value not in ("unspecified", "unset"):
                 return f"{path} ({value})"
         return ""
+
+
+def is_sound(path: str) -> bool:
+    """Whether a path of a commit may stand in a folder of any system: it leads nowhere else, and not into .git."""
+    parts = path.lower().split("/")
+    return (
+        path.isprintable()
+        and "\\" not in path
+        and not any(part in ("", ".", "..") or _GIT_FOLDER.fullmatch(part) for part in parts)
+        and all(len(part.encode()) <= _LONGEST_NAME for part in parts)
+    )
 
 
 def _around(folder: Path) -> Path | None:

@@ -7,7 +7,7 @@ remote has comes in as a change set; and a merge commit holds what the folder th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.errors import ErrorCode, NuggetsError, SyncError
+from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import ChangeSet
 from core.model.compare import differences
 from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
@@ -27,6 +28,7 @@ from core.sync.git import (
     Blob,
     GitFolder,
     Ran,
+    is_sound,
     last_said,
     without_password,
 )
@@ -74,6 +76,7 @@ class _Done:
     change_sets: list[str] = field(default_factory=list)
     kept_here: list[str] = field(default_factory=list)
     brought_back: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
 
 class Sync:
@@ -143,7 +146,7 @@ class _Run:
         self.local = kept
         self.done = _Done()
         self.step = step
-        self._versions: dict[str, Version] = {}
+        self._versions: dict[tuple[str, str], Version] = {}
 
     def keep(self, **changes: object) -> None:
         """Keeps some of what is known for the next sync."""
@@ -194,7 +197,7 @@ class _Run:
         )  # fmt: skip
         return SyncResult(
             self.state(), done.committed, done.came_in, done.sent, tuple(done.change_sets),
-            tuple(dict.fromkeys(done.kept_here)), tuple(dict.fromkeys(done.brought_back)),
+            tuple(dict.fromkeys(done.kept_here)), tuple(dict.fromkeys(done.brought_back)), tuple(done.left_out),
         )  # fmt: skip
 
     def state(self) -> SyncState:
@@ -203,7 +206,7 @@ class _Run:
         to_send = 0
         if kept.remote:
             to_send = differing(self.version(kept.synced), self.memory.arrivals.here())
-        address = self.git.line("remote", "get-url", kept.remote) if kept.remote else ""
+        address = self.git.line("remote", "get-url", "--", kept.remote) if kept.remote else ""
         return SyncState(
             set_up=True, remote=without_password(address), branch=kept.branch, machine=kept.machine, to_send=to_send,
             came_in=kept.came_in, conflicts=len(self.memory.conflicts()), offline=kept.offline,
@@ -245,14 +248,21 @@ class _Run:
 
     # Versions
 
-    def version(self, commit: str) -> Version:
-        """The memory as a commit has it; an empty one for "". Raises what keeps it from being read."""
-        if commit not in self._versions:
-            files = {path: blob for path, blob in self.folder.files(commit).items() if is_memory_file(path)}
-            where = f"commit {commit[:10]}"
-            contents = self.folder.contents(files)
-            self._versions[commit] = self.memory.arrivals.version(contents, where)
-        return self._versions[commit]
+    def version(self, commit: str, former: str = "") -> Version:
+        """The memory as a commit has it; an empty one for "". former: the commit whose files count where this one has
+        something else in their places, such as a link. Raises what keeps it from being read.
+        """
+        if (commit, former) not in self._versions:
+            files = self.folder.files(commit)
+            odd = frozenset(_left_out(files))
+            known = {path: blob for path, blob in files.items() if is_memory_file(path) and path not in odd}
+            contents = self.folder.contents(known)
+            if former and odd:
+                held = self.version(former).contents
+                contents |= {path: data for path, data in held.items() if {path, path.split("/")[0]} & odd}
+            made = self.memory.arrivals.version(contents, f"commit {commit[:10]}")
+            self._versions[commit, former] = made
+        return self._versions[commit, former]
 
     # Committing
 
@@ -386,7 +396,8 @@ class _Run:
         self.step("taking in what changed elsewhere")
         head = self.head(branch)
         base = self.folder.merge_base(head, remote) if head else ""
-        before, theirs = self.version(base), self.version(remote)
+        before, theirs = self.version(base), self.version(remote, base)
+        self.done.left_out += _left_out(self.folder.files(remote))
         author, reason = arrival(self._commits(base, remote), self._own_name())
         entry = self.memory.arrivals.new_id()
         self.keep(incoming=Incoming(commit=remote, entry=entry))
@@ -455,7 +466,7 @@ class _Run:
     def _fetched(self, branch: str) -> str:
         """The newest commit of the remote's branch, "" where it has none. Raises _Offline."""
         self.step("fetching")
-        words = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", self.local.remote)
+        words = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--", self.local.remote)
         ran = self.git.run_remote(*words, f"+refs/heads/{branch}:{self._tracking(branch)}")
         if ran.code:
             listed = self._listed(ran)
@@ -466,7 +477,7 @@ class _Run:
 
     def _listed(self, failed: Ran) -> Ran:
         """The branches that the remote has, after a run that it failed. Raises _Offline where it does not answer."""
-        silence, words = self.git.silence, ("ls-remote", "--heads", self.local.remote)
+        silence, words = self.git.silence, ("ls-remote", "--heads", "--", self.local.remote)
         gone = _Offline(f"the remote did not answer within {silence:.0f} s")
         if failed.seconds < silence:
             listed = self.git.run_remote(*words)
@@ -485,7 +496,14 @@ class _Run:
     def _pushed(self, branch: str, head: str) -> bool:
         """Whether the remote took it; False where somebody was faster. Raises _Offline, SyncError."""
         self.step("pushing")
-        words = ("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", self.local.remote)
+        words = (
+            "push",
+            "--porcelain",
+            "--no-follow-tags",
+            "--recurse-submodules=no",
+            "--",
+            self.local.remote,
+        )
         ran = self.git.run_remote(*words, f"{head}:refs/heads/{branch}")
         if not ran.code:
             return True
@@ -516,6 +534,18 @@ def _was_overtaken(ran: Ran) -> bool:
     marks = ("[rejected] (fetch first)", "[rejected] (non-fast-forward)", "[remote rejected] (failed to update ref)",
              "[remote rejected] (cannot lock ref")  # fmt: skip
     return any(len(line) > 2 and line[2].startswith(marks) for line in lines)
+
+
+def _left_out(files: Mapping[str, Blob]) -> list[str]:
+    """What looks like a file of a memory and is none, and what may stand in no folder."""
+    return [
+        path
+        for path, blob in files.items()
+        if not is_sound(path)
+        or (path == GRAPH_FILE.parts[0])
+        or ("/" not in path and is_fact_file(path) and not (is_memory_file(path) and blob.plain))
+        or (path == GRAPH_FILE.as_posix() and not blob.plain)
+    ]
 
 
 def _is_ours(path: str) -> bool:

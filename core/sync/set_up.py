@@ -129,7 +129,7 @@ def take_back(home: Path) -> tuple[StepDone, ...]:
             folder.git.run("config", "--local", "--remove-section", "merge.nuggets")
             steps.append(StepDone(SetUpStep.DRIVER, _DRIVER))
         if kept.made.remote and kept.remote:
-            folder.git.run("remote", "remove", kept.remote)
+            folder.git.run("remote", "remove", "--", kept.remote)
             steps.append(StepDone(SetUpStep.REMOTE, kept.remote))
         write_kept(folder, None)
     return (*steps, StepDone(SetUpStep.HISTORY, str(folder.private)))
@@ -172,7 +172,7 @@ def _made_repository(home: Path, remote: str | None, asks: bool) -> GitFolder:
 
 def _branch_of(git: Git, remote: str) -> str:
     """The branch that a remote has its memory on; "" where it has none, or cannot be reached."""
-    ran = git.run_remote("ls-remote", "--symref", remote)
+    ran = git.run_remote("ls-remote", "--symref", "--", remote)
     if ran.code:
         return ""
     heads: list[str] = []
@@ -203,7 +203,7 @@ def _rest(
     name, address, new = _remote(folder, remote)
     steps = [StepDone(SetUpStep.REMOTE, without_password(address), already=not new)] if name else []
     if new and not dry_run:
-        folder.git.get("remote", "add", name, address)
+        folder.git.get("remote", "add", "--", name, address)
         made = msgspec.structs.replace(made, remote=True)
     for file in _FILES:
         missing = _missing(home / file, file)
@@ -226,7 +226,7 @@ def _rest(
 def _remote(folder: GitFolder, remote: str | None) -> tuple[str, str, bool]:
     """Name and address of the remote to use, "" for none, and whether it is to be added."""
     known = folder.git.line("remote").split()
-    addresses = {name: folder.git.line("remote", "get-url", name) for name in known}
+    addresses = {name: folder.git.line("remote", "get-url", "--", name) for name in known}
     if remote is None:
         of_branch = folder.git.line("config", "--get", f"branch.{folder.branch()}.remote")
         name = next((one for one in (of_branch, _ORIGIN, *known[:1]) if one in addresses), "")

@@ -73,7 +73,8 @@ class SyncState:
 class SyncResult:
     """What one sync did. committed: notes and facts that its commit holds. came_in, sent: how many. change_sets:
     ids of the entries of the log that brought them. kept_here, brought_back: what was changed on one side and deleted
-    on the other; the edit stands.
+    on the other; the edit stands. left_out: paths in the remote of what looks like a file of a memory
+    and is none.
     """
 
     state: SyncState
@@ -83,6 +84,7 @@ class SyncResult:
     change_sets: tuple[str, ...] = ()
     kept_here: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

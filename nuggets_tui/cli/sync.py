@@ -223,6 +223,8 @@ def _result_lines(memory: Memory, result: SyncResult) -> Iterator[Line]:
         yield Span(f"{what} was deleted elsewhere and changed here: it is kept.", "warn")
     for what in _named(memory, result.brought_back):
         yield Span(f"{what} was deleted here and changed elsewhere: it is back.", "warn")
+    for path in result.left_out:
+        yield Span(f"Left out, since it's no file of a memory: {path!r}", "warn")
     if result.sent:
         yield f"Sent {_items(result.sent)}."
     yield from _state_lines(state, after=True)
@@ -308,4 +310,5 @@ def _result_document(result: SyncResult) -> dict[str, Any]:
         "changeSets": list(result.change_sets),
         "keptHere": list(result.kept_here),
         "broughtBack": list(result.brought_back),
+        "leftOut": [ascii(path)[1:-1] if not path.isprintable() else path for path in result.left_out],
     }

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from core.errors import BrokenFileError, ErrorCode, NuggetsError, Repair, StorageError, remedy_for
-from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
 from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
@@ -643,7 +643,14 @@ def _read_nuggets(
     home: Path, former: Mapping[Path, NuggetDocument], names: list[str] | None
 ) -> dict[Path, NuggetDocument]:
     loaded: dict[Path, NuggetDocument] = {}
-    for path in nugget_files(home, names):
+    names = [] if names is None else names
+    paths = nugget_files(home, names)
+    for name in names:
+        if is_fact_file(name) and name != (said := named_in_utf8(name)):
+            refused = unreadable_nugget(home / said, "has a name that is no UTF-8: rename it")
+            known = former.get(home / said)
+            loaded[home / said] = known if known is not None and known == refused else refused
+    for path in paths:
         known = former.get(path)
         try:
             if known is not None and known.fingerprint and known.fingerprint == fingerprint(path):
@@ -693,8 +700,13 @@ def nugget_files(home: Path, every: list[str] | None = None) -> list[Path]:
         ) from error
     if every is not None:
         every += names
-    names = [name for name in names if name.endswith(FACT_SUFFIXES) and not name.startswith(".")]
+    names = [name for name in names if is_fact_file(name) and named_in_utf8(name) == name]
     return [home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)]
+
+
+def named_in_utf8(name: str) -> str:
+    """A file's name as it may be written down: with an escape for each byte that is no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _which_counts(item: tuple[Path, NuggetDocument]) -> tuple[bool, bool, str]:

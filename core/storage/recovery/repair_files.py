@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -43,7 +44,7 @@ def repair_files(session: JournalSession, loaded: Loaded, now: datetime) -> list
     Returns what was repaired. Under the memory's lock. Raises StorageError, ReadOnlyError.
     """
     repaired: list[FileRepair] = []
-    for path in sorted(loaded.broken()):
+    for path in sorted(filter(os.path.lexists, loaded.broken())):
         parts = _whole(session, path, loaded)
         kept = keep_whole(session.home, path, _WHOLE, now)
         replace_file(write_target(session.home, path), *parts)
