@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
-from core.folder import default_home
+from core.folder import GRAPH_FILE, default_home
 from core.home import RECALLS_FOLDER
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
@@ -1202,3 +1202,16 @@ def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:
     from core.storage.merge.files import merge_file
 
     return merge_file(base, ours, theirs)
+
+
+def keep_undecided(path: Path, result: MergeResult) -> None:
+    """Has what a merge left undecided wait in the log of the memory that a file belongs to; without a log there is
+    nowhere to wait. Errors as in `Memory.open` and `Memory.apply`.
+    """
+    from core.storage.journal.schema import JOURNAL_FILE
+
+    home = path.parent.parent if path.name == GRAPH_FILE.name else path.parent
+    if (home / JOURNAL_FILE).exists():
+        memory = Memory.open(home)
+        memory.arrivals.keep_undecided(result.theirs, result.conflicts)
+        memory.close()

@@ -21,7 +21,7 @@ from core.errors import (
 )
 from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import Author, ChangeSet
-from core.model.compare import differences
+from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.note import uncounted
 from core.model.snapshot import Problem, ProblemKind, Snapshot
@@ -52,6 +52,7 @@ from core.storage.journal.schema import BrokenJournalError
 from core.storage.merge.rebase import rebase
 
 _SYNC: Final = "program:sync"
+_GIT: Final = Author("program", "git")
 _GRAPH: Final = GRAPH_FILE.as_posix()
 _MARKERS: Final = (b"\n<<<<<<<", b"\n>>>>>>>")
 _KEPT: Final = "your memory is unchanged"
@@ -191,6 +192,26 @@ class Arrivals:
                 tuple(dict.fromkeys((*decide.kept_here, *last.kept_here))),
                 tuple(dict.fromkeys((*decide.brought_back, *last.brought_back))),
             )
+
+    def keep_undecided(self, theirs: Differences, conflicts: Iterable[Conflict]) -> None:
+        """Puts what git merged with conflicts, and what this memory's version won of, into the log, where it waits for a
+        person. theirs: what was changed there. Raises NuggetsError.
+        """
+        repository = self._repository
+        with repository.guard:
+            repository.refresh(patient=False)
+            made = ChangeSet(
+                id="", at=repository.now(), author=_GIT, reason="came in by git", kind="outside",
+                notes=theirs.notes, facts=theirs.facts,
+            )  # fmt: skip
+            facts = {change.id for change in made.notes if change.note.is_fact and not change.note.hidden}
+            turned = [
+                msgspec.structs.replace(one, ours=one.theirs, theirs=one.ours)
+                for one in conflicts
+                # The fact's own file tells of it.
+                if not (one.where in facts and one.field == "content")
+            ]
+            self._keep(turned, made, set())
 
     def arrived_since(self, at: str) -> frozenset[str]:
         """Ids of the notes that a sync brought or changed since a time, counted from when they came in here. What only

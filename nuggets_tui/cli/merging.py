@@ -32,7 +32,7 @@ To let git merge the files of a memory, put this into .gitattributes:
   *.nugget.json  merge=nuggets
   *.donna.json   merge=nuggets
 and run once:
-  git config merge.nuggets.driver "nuggets merge-file %O %A %B"
+  git config merge.nuggets.driver "nuggets merge-file %O %A %B %P"
 History, submitted texts and backups belong to one machine. Put these into .gitignore:
   ledger.*
   ledger-archive/
@@ -47,16 +47,21 @@ History, submitted texts and backups belong to one machine. Put these into .giti
 @click.argument("base", type=FOLDER)
 @click.argument("ours", type=FOLDER)
 @click.argument("theirs", type=FOLDER)
+@click.argument("path", type=FOLDER, required=False)
 @pass_call
-def merge_file(call: Invocation, /, base: str, ours: str, theirs: str) -> int:
+def merge_file(call: Invocation, /, base: str, ours: str, theirs: str, path: str | None) -> int:
     """Merge what THEIRS changed since BASE into OURS: three versions of one graph.json or fact file.
 
     Different notes, and different fields of one note, merge by themselves. What was changed in two ways is a conflict:
-    OURS keeps its version, the conflict is listed, and the exit code is 3.
+    OURS keeps its version, the conflict is listed, and the exit code is 3. With PATH, the file's place in the memory,
+    the conflict waits there until nuggets resolve.
     """
+    from core.memory import keep_undecided
     from core.memory import merge_file as merge
 
     result = merge(Path(base), Path(ours), Path(theirs))
+    if path is not None and result.conflicts:
+        keep_undecided(Path(path).absolute(), result)
     if not call.as_json:
         write_lines(_merge_conflict_lines(result, ours), to_error=True)
     call.answer(lambda: _merge_document(result), lambda: _merge_lines(result, ours))

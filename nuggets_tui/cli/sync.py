@@ -178,7 +178,7 @@ def _driver() -> str:
     """The command with which git merges the files of a memory."""
     found = shutil.which("nuggets") is not None
     program = "nuggets" if found else f"{shlex.quote(sys.executable)} -P -m nuggets_tui"
-    return f"{program} merge-file %O %A %B"
+    return f"{program} merge-file %O %A %B %P"
 
 
 def _doubles(memory: Memory) -> int:

@@ -18,7 +18,7 @@ from core.model.note import Note
 from core.sync import Sync, SyncResult, set_up
 from kits.memory_files import tree
 
-DRIVER = "nuggets merge-file %O %A %B"
+DRIVER = "nuggets merge-file %O %A %B %P"
 _TOKEN = re.compile(r"word\d+")
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import BrokenFileError, ErrorCode, NotFoundError, ReadOnlyError, Update
+from core.model.compare import Differences, differences
 from core.model.entry import Conflict
+from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import read_file, refused, replace_file
 from core.storage.format.documents import (
@@ -18,6 +20,7 @@ from core.storage.format.documents import (
     Document,
     GraphDocument,
     NuggetDocument,
+    assembled,
     read_graph,
     read_nugget,
 )
@@ -26,6 +29,7 @@ from core.storage.merge.deciding import Collect, take_ours
 from core.storage.merge.documents import merge_graphs, merge_nuggets
 
 _KEPT: Final = "no file was changed"
+_NOTHING: Final = Differences((), (), ())
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,8 @@ class MergeResult:
     """What merging did to OURS.
 
     merged: whether everything went together. conflicts: what did not; there the file holds ours. notes, facts: how
-    many of its notes or facts were added, changed or removed. fields: which of the file's other fields were.
+    many of its notes or facts were added, changed or removed. fields: which of the file's other fields were. theirs:
+    what theirs changed since the base.
     """
 
     merged: bool
@@ -41,6 +46,7 @@ class MergeResult:
     notes: int = 0
     facts: int = 0
     fields: tuple[str, ...] = ()
+    theirs: Differences = _NOTHING
 
 
 def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | None = None) -> MergeResult:
@@ -78,7 +84,15 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
         _replace(ours, merged.to_parts())
     notes, facts = (count, 0) if isinstance(merged, GraphDocument) else (0, count)
     fields = _changed_fields(mine.fields, merged.fields)
-    return MergeResult(not collect.conflicts, tuple(collect.conflicts), notes, facts, fields)
+    conflicts = tuple(collect.conflicts)
+    made = differences(_snapshot(former), _snapshot(other)) if conflicts else _NOTHING
+    return MergeResult(not conflicts, conflicts, notes, facts, fields, made)
+
+
+def _snapshot(document: Document) -> Snapshot:
+    if isinstance(document, GraphDocument):
+        return assembled(document.path, document, {}).snapshot
+    return assembled(document.path, GraphDocument(document.path), {document.path: document}).snapshot
 
 
 def kind_of(data: bytes) -> str:

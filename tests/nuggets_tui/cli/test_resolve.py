@@ -347,7 +347,7 @@ def test_git_merges_with_the_lines_that_the_help_shows(nuggets: Any, tmp_path: P
     (driver,) = [
         line.partition('"')[2].rstrip('"') for line in help_text.splitlines() if "git config" in line
     ]
-    assert driver == "nuggets merge-file %O %A %B"
+    assert driver == "nuggets merge-file %O %A %B %P"
     work = tmp_path / "work"
     work.mkdir()
     (work / ".gitattributes").write_text("\n".join(attributes) + "\n", encoding="utf-8")
