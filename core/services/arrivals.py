@@ -194,8 +194,8 @@ class Arrivals:
             )
 
     def keep_undecided(self, theirs: Differences, conflicts: Iterable[Conflict]) -> None:
-        """Puts what git merged with conflicts, and what this memory's version won of, into the log, where it waits for a
-        person. theirs: what was changed there. Raises NuggetsError.
+        """Puts the conflicts of a merge by git, after which this memory's versions stand, into the log, where they wait
+        for a person. theirs: what was changed there. Raises NuggetsError.
         """
         repository = self._repository
         with repository.guard:

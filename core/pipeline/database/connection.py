@@ -34,6 +34,7 @@ from core.storage.files.sqlite import (
     address_to_read,
     begin_file,
     code_of,
+    connect_to_write,
     damage_in,
     in_one_step,
     log_beside,
@@ -230,9 +231,7 @@ class Database:
             )  # fmt: skip
 
     def _new_connection(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self.path, timeout=self._seconds, isolation_level=None, check_same_thread=False
-        )
+        connection = connect_to_write(self.path, self._seconds)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
@@ -259,7 +258,7 @@ class Database:
         if version > 0:
             # Ours, or set aside before anything in it changes.
             writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
-        log_beside(writer)
+        log_beside(writer, self.path)
         # What was submitted must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
         if version <= 0:

@@ -121,7 +121,8 @@ def _write(path: Path, data: bytes) -> bool:
             return False
         make_folder(path.parent)
         temporary.write_bytes(data)
-        temporary.chmod(0o600)
+        with contextlib.suppress(PermissionError):
+            temporary.chmod(0o600)
         os.replace(temporary, path)
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -32,6 +32,23 @@ _NO_LOCKS: Final = frozenset(
 )
 
 
+def can_be_locked(folder: Path) -> bool:
+    """Whether SQLite can lock files of a folder. Where that cannot be told, they can."""
+    try:
+        import fcntl
+
+        handle = os.open(folder / LOCK_NAME, os.O_RDWR)
+    except (ImportError, OSError):
+        return True
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in _NO_LOCKS
+    finally:
+        os.close(handle)
+    return True
+
+
 class Lock:
     """The lock of a file, held by one at a time until `release`, or until its process ends.
 
@@ -255,7 +272,7 @@ def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
         with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
             file.writelines(parts)
             file.flush()
-            os.fsync(file.fileno())
+            sync_handle(file.fileno())
             return Staged(temporary, path, _fingerprint(os.fstat(file.fileno())))
     except OSError as error:
         _discard(temporary)
@@ -376,13 +393,18 @@ def sync_folder(folder: Path) -> None:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
-    except OSError as error:
-        # Some network file systems know no fsync of a folder; the file itself is safe by then.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
+        sync_handle(handle)
     finally:
         os.close(handle)
+
+
+def sync_handle(handle: int) -> None:
+    """Makes a file or folder survive a power cut, as far as its file system can: some know no fsync. Raises OSError."""
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+            raise
 
 
 def remove_file(path: Path) -> None:

@@ -30,9 +30,10 @@ def replace_unless_moved_on(path: Path, before: bytes | None, after: bytes | Non
     staged = stage_file(path, after, mode=mode)
     try:
         if held is not None:
-            os.chmod(staged.temporary, mode)
-            if hasattr(os, "chown"):
-                with contextlib.suppress(OSError):
+            # Some shared folders know no modes and no owners.
+            with contextlib.suppress(OSError):
+                os.chmod(staged.temporary, mode)
+                if hasattr(os, "chown"):
                     os.chown(staged.temporary, held.st_uid, held.st_gid)
         found = read_file(path)
         if (found[0] if found else None) != before:

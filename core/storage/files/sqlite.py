@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import mmap
 import os
 import sqlite3
+import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
+
+from core.storage.files.atomic import can_be_locked
 
 BUSY_SECONDS: Final = 5.0
 # What follows on the name of a database in the names of its files.
 SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 _FILE_MODE: Final = 0o600
+# SQLITE_IOERR_SHMOPEN, SHMSIZE, SHMLOCK and SHMMAP; SQLITE_CANTOPEN, where the locks are folders.
+_NO_SHARED_MEMORY: Final = (4618, 4874, 5130, 5386, 14)
+# No transaction takes so long: whoever made the lock was killed.
+_STALE_SECONDS: Final = 60.0
 # No version of ours will ever be this high: the number itself is damaged.
 NO_VERSION: Final = 1_000
 # What SQLite says of a database that no waiting makes whole.
@@ -128,11 +138,56 @@ def begin_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
 
 
-def log_beside(connection: sqlite3.Connection) -> None:
-    """Has what is written go into a log beside the file first, so that readers need not wait."""
-    # Some network file systems know no shared memory; then the older journal does.
-    if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+def connect_to_write(path: Path, seconds: float) -> sqlite3.Connection:
+    """Opens a database, also one in a shared folder whose files cannot be locked, where a folder beside it is the lock,
+    or where programs cannot share memory. seconds: how long others are waited for. Raises sqlite3.DatabaseError.
+    """
+    address = path.absolute().as_uri()
+    if not can_be_locked(path.parent):
+        lock = path.with_name(f"{path.name}.lock")
+        with contextlib.suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+                lock.rmdir()
+        address += "?vfs=unix-dotfile"
+    connect = functools.partial(
+        sqlite3.connect, address, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False
+    )
+    connection: sqlite3.Connection = connect()
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except DATABASE_ERRORS as error:
+        if getattr(error, "sqlite_errorcode", 0) not in _NO_SHARED_MEMORY:
+            # Whoever works with it meets it.
+            return connection
+        connection.close()
+        # Who has the file alone needs no shared memory, and can have it written without.
+        with contextlib.closing(connect()) as alone:
+            alone.execute("PRAGMA locking_mode = EXCLUSIVE")
+            alone.execute("PRAGMA journal_mode = TRUNCATE")
+        return connect()
+    return connection
+
+
+def log_beside(connection: sqlite3.Connection, path: Path) -> None:
+    """Has what is written go into a log beside the file first, so that readers need not wait. Where programs cannot
+    share memory, as in some shared folders, the older journal does.
+    """
+    mode = connection.execute("PRAGMA journal_mode").fetchone()[0]
+    if mode != "wal" and _shares_memory(path):
+        mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+    if mode != "wal":
         connection.execute("PRAGMA journal_mode = TRUNCATE")
+
+
+def _shares_memory(path: Path) -> bool:
+    """Whether programs can share memory through files beside a database. Asked of SQLite, it would be too late."""
+    try:
+        with tempfile.NamedTemporaryFile(prefix=f".{path.name}", suffix="-shm", dir=path.parent) as file:
+            file.truncate(mmap.PAGESIZE)
+            mmap.mmap(file.fileno(), mmap.PAGESIZE).close()
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

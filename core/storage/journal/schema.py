@@ -15,6 +15,7 @@ from core.storage.files.sqlite import (
     NO_VERSION,
     address_to_read,
     begin_file,
+    connect_to_write,
     in_one_step,
     log_beside,
     move_away,
@@ -80,9 +81,7 @@ def connect(path: Path) -> sqlite3.Connection:
         begin_file(path)
         if not path.is_file():
             raise BrokenJournalError("not a regular file")
-        connection = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = connect_to_write(path, BUSY_SECONDS)
     except (OSError, sqlite3.OperationalError) as error:
         raise refused(path, error) from error
     try:
@@ -91,7 +90,7 @@ def connect(path: Path) -> sqlite3.Connection:
         if not made:
             # Space of entries that went to an archive is given back; only a new database takes this up.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        log_beside(connection)
+        log_beside(connection, path)
         if not made:
             _make_tables(connection)
         _make_missing(connection)

@@ -17,6 +17,7 @@ from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
+from core.storage.files.atomic import can_be_locked
 from core.storage.files.sqlite import damage_in
 from core.storage.format.documents import Loaded
 from core.storage.journal.archive import archive_oldest
@@ -44,6 +45,8 @@ from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, quaran
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
+
+_WITHOUT_LOCKS: Final = "without locks"
 
 
 class Notices:
@@ -149,11 +152,21 @@ class JournalFile:
                 check_baseline(self.journal, self.home, loaded)
                 mark(self.journal, self.home)
                 self._known = True
+                self._say_without_locks()
             if not baseline_files(self.journal):
                 self._baseline.begin(self.journal, loaded)
         except BrokenJournalError as error:
             self.begin_anew(error, loaded)
         self._not_written = ""
+
+    def _say_without_locks(self) -> None:
+        """Says once of a memory that its file system has no locks."""
+        assert self.journal is not None
+        if not can_be_locked(self.home) and self.journal.meta(_WITHOUT_LOCKS) is None:
+            with self.journal.transaction():
+                self.journal.keep_meta(_WITHOUT_LOCKS, "said")
+            said = "this file system has no locks: change the memory from one machine at a time"
+            self._notices.add(Notice(said, where=str(self.home)))
 
     @contextmanager
     def busy_timeout(self, seconds: float | None) -> Iterator[None]:

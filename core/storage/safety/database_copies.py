@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.storage.files.atomic import sync_folder
+from core.storage.files.atomic import sync_folder, sync_handle
 from core.storage.files.side_folders import STAMP, names_in, side_folder, stamp
 from core.storage.files.sqlite import SIDE_FILES, begin_file
 from core.storage.safety.backups import BACKUPS
@@ -67,4 +67,4 @@ def _prune(home: Path, name: str) -> None:
 
 def _sync(path: Path) -> None:
     with path.open("r+b") as file:
-        os.fsync(file.fileno())
+        sync_handle(file.fileno())
