@@ -50,11 +50,11 @@ def write_cached(home: Path, name: str, data: bytes, environ: Mapping[str, str] 
 
 
 @contextlib.contextmanager
-def claimed(path: Path) -> Iterator[None]:
-    """Within this, no other process holds the lock at `path`. Raises LockTimeoutError where one does."""
+def claimed(path: Path, seconds: float = 0.0) -> Iterator[None]:
+    """Within this, no other process holds the lock at `path`. Raises LockTimeoutError where one does for so long."""
     make_folder(path.parent)
     lock = Lock(path)
-    lock.acquire(0)
+    lock.acquire(seconds)
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import os
 import sys
@@ -35,6 +36,9 @@ _TITLE: Final = 60
 _LONGEST_CONVERSATION: Final = 100 << 20
 # What a record may say that happened in a session.
 _KINDS: Final = ("start", "prompt", "compaction", "end")
+# A worker that is at it for so long is given up; one that waits for another is, after so long.
+LONGEST_SECONDS: Final = 120.0
+_TURN_SECONDS: Final = 5.0
 # A file that was not finished after so long is of a process that was killed.
 _OLD_SECONDS: Final = 3600.0
 
@@ -48,7 +52,7 @@ def main(arguments: Sequence[str]) -> None:
         _tried(home, lambda: apply_caught(Path(home)))
     if "--briefing" in more:
         nugget, *near = more[more.index("--briefing") + 1 :]
-        _tried(home, lambda: make_briefing(Path(home), nugget, *near[:1]))
+        _tried(home, lambda: _make_briefing_alone(Path(home), nugget, *near[:1]))
 
 
 def _tried(home: str, call: Callable[[], object]) -> None:
@@ -298,6 +302,15 @@ def _title(text: str) -> str:
 # The briefing
 
 
+def _make_briefing_alone(home: Path, nugget: str, near: str = "") -> None:
+    """One process of a memory does it at a time: each start of a session asks for it."""
+    from core.app_state import claimed
+
+    state = state_folder(str(home))
+    with claimed(Path(state, "briefing.lock"), _TURN_SECONDS) if state else contextlib.nullcontext():
+        make_briefing(home, nugget, near)
+
+
 def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     """Makes the briefing for a project and keeps it for the memory as it is now; the text. near: the folder in which
     the agent works, where a team's notes are in reach of it.
@@ -380,5 +393,14 @@ def order_of(pipeline: Pipeline, notes: Sequence[Note], nugget: str) -> Order:
     return Order(done.note_ids, line)
 
 
+def run(arguments: Sequence[str]) -> None:
+    """`main` as a process of its own, which ends in time, also in one call that never returns: what was caught waits
+    for the next one.
+    """
+    with open(os.devnull, "w") as nowhere:
+        faulthandler.dump_traceback_later(LONGEST_SECONDS, exit=True, file=nowhere)
+        main(arguments)
+
+
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run(sys.argv[1:])

@@ -76,7 +76,7 @@ def _make_pipeline(path: Path) -> None:
     begin_file(path)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
         writer.execute("PRAGMA foreign_keys = ON")
-        log_beside(writer)
+        log_beside(writer, path)
         with in_one_step(writer):
             migrations.Migrations(writer).take_all()
 

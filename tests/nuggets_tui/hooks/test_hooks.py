@@ -19,6 +19,8 @@ from kits.memory_files import tree
 from kits.secret_samples import credentials, planted
 
 from core import caught
+from core.app_state import claimed
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
 from core.pipeline.service import Pipeline
@@ -386,6 +388,28 @@ def test_several_that_apply_at_once_bring_in_each_thing_once(home: Path, hook: R
     contents = [note.content for note in Memory.open(home).snapshot.notes]
     assert sorted(contents) == [f"Port number {number} is taken." for number in range(4)]
     assert log(home) == ""
+
+
+def test_one_worker_of_a_memory_makes_a_briefing_at_a_time(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Memory.open(home).change("new", lambda draft: create_note(draft, "shop", "Port", "It is 5433."))
+    monkeypatch.setattr(worker, "_TURN_SECONDS", 0.0)
+    made = Path(cache_folder(str(home)) or "", places.BRIEFING)
+    with claimed(Path(state_folder(str(home)) or "", "briefing.lock")):
+        worker.main([str(home), "--briefing", "shop"])
+        assert not made.exists()
+    worker.main([str(home), "--briefing", "shop"])
+    assert made.exists()
+
+
+def test_a_worker_that_never_comes_to_an_end_is_ended(home: Path) -> None:
+    code = (
+        "import re; from nuggets_tui.hooks import worker\n"
+        "worker.LONGEST_SECONDS = 0.1; worker.main = lambda _: re.match('(a*)*b', 'a' * 60)\n"
+        "worker.run([])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 1
 
 
 @pytest.mark.slow
