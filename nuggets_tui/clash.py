@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from core.errors import ConflictError
-from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, NoteChange
+from core.model.change import GIT, OURSELVES, PERSON, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
 from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
@@ -64,6 +64,12 @@ class Clash:
         """
         made = self.entry.change_set
         return "ours" if made.author in (PERSON, OURSELVES) and made.kind != "import" else "theirs"
+
+    @property
+    def came_in(self) -> bool:
+        """Whether what waits is another machine's: by a sync, by git, or in a conflict copy."""
+        made = self.entry.change_set
+        return made.kind == "import" or made.author == GIT
 
     def version(self, side: Side) -> Version:
         """One of the two versions that can be taken."""

@@ -158,7 +158,7 @@ def command_line(home: Path) -> object:
     for line in (
         "remember memory user:k value", "recall user:k", "recall nothing-of-this", "note show none", "note show note-",
         "note edit none --title x", f"note edit {ONE} --title x", "undo", "undo", "undo none", "redo none", "redo",
-        "log --note none", "restore 2001-01-01 --yes", "restore none --yes", "resolve none --ours", "resolve",
+        "log --note none", "restore 2001-01-01 --yes", "restore none --yes", "resolve none --incoming", "resolve",
         "remember a/b key value", "note merge none none", f"note merge {ONE} {ONE}", "facts none",
         "secrets --mask none", "searches keep a b --within 3", "verify", "reflect --accept none",
         "promote --accept none", "pipeline accept none",

@@ -47,6 +47,8 @@ class Author(msgspec.Struct, frozen=True):
 
 PERSON = Author("person")
 PROGRAM = Author("program")
+# Merged another machine's version by hand.
+GIT = Author("program", "git")
 # Puts back what other programs took back.
 OURSELVES = Author("program", "nuggets")
 

@@ -20,7 +20,7 @@ from core.errors import (
     Update,
 )
 from core.folder import GRAPH_FILE, is_fact_file
-from core.model.change import Author, ChangeSet
+from core.model.change import GIT, Author, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.note import uncounted
@@ -52,7 +52,6 @@ from core.storage.journal.schema import BrokenJournalError
 from core.storage.merge.rebase import rebase
 
 _SYNC: Final = "program:sync"
-_GIT: Final = Author("program", "git")
 _GRAPH: Final = GRAPH_FILE.as_posix()
 _MARKERS: Final = (b"\n<<<<<<<", b"\n>>>>>>>")
 _KEPT: Final = "your memory is unchanged"
@@ -201,7 +200,7 @@ class Arrivals:
         with repository.guard:
             repository.refresh(patient=False)
             made = ChangeSet(
-                id="", at=repository.now(), author=_GIT, reason="came in by git", kind="outside",
+                id="", at=repository.now(), author=GIT, reason="came in by git", kind="outside",
                 notes=theirs.notes, facts=theirs.facts,
             )  # fmt: skip
             facts = {change.id for change in made.notes if change.note.is_fact and not change.note.hidden}

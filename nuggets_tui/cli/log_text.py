@@ -77,8 +77,9 @@ def change_set_document(change_set: ChangeSet) -> dict[str, Any]:
 
 
 def conflict_document(conflict: Conflict) -> dict[str, Any]:
-    """One thing that was changed in two ways, with its three values as text."""
-    return msgspec.structs.asdict(conflict)
+    """One thing that was changed in two ways, with its three values as text: incoming waits, current is in the file."""
+    told = msgspec.structs.asdict(conflict)
+    return told | {"incoming": told.pop("ours"), "current": told.pop("theirs")}
 
 
 def _changes(change_set: ChangeSet, taken_back: Collection[str]) -> list[dict[str, Any]]:
@@ -248,28 +249,28 @@ def difference_lines(lines: Sequence[DiffLine], id: str = "") -> Iterator[Line]:
             yield ("  " if line.sign == "#" else "    ", shown)
 
 
-def conflict_lines(conflict: Conflict) -> Iterator[Line]:
-    """What was changed in two ways, and its three versions."""
+def conflict_lines(conflict: Conflict, names: tuple[str, str] = ("incoming", "current")) -> Iterator[Line]:
+    """What was changed in two ways, and its three versions. names: what `ours` and `theirs` are called."""
     place = f"{conflict.where}: " if conflict.where else ""
     yield Span(f"{place}{conflict.what}", "warn")
     sides: tuple[tuple[str, str, SpanStyle], ...] = (
         ("before", conflict.base, "dim"),
-        ("ours  ", conflict.ours, "good"),
-        ("theirs", conflict.theirs, "bad"),
+        (names[0], conflict.ours, "good"),
+        (names[1], conflict.theirs, "bad"),
     )
+    width = max(len(name) for name, *_ in sides)
     for name, value, style in sides:
         lines = value.split("\n") if value else ["(nothing)"]
         for number, line in enumerate(lines[:_VALUE_LINES]):
-            yield (Span(f"  {name if number == 0 else '      '}  ", "dim"), Span(line, style))
+            yield (Span(f"  {'' if number else name:{width}}  ", "dim"), Span(line, style))
         if len(lines) > _VALUE_LINES:
             yield Span(f"          … {plural(len(lines) - _VALUE_LINES, 'more line')}", "dim")
 
 
 def sides_line(entry: Entry) -> Line:
-    """Which version is whose: ours need not be that of who reads it, as after a sync."""
-    return Span(
-        f"  ours: what {entry.change_set.author} changed, which waits; theirs: what the files hold now", "dim"
-    )
+    """Which version is whose."""
+    who = entry.change_set.author
+    return Span(f"  incoming: {who}'s change, which waits; current: what the files hold now", "dim")
 
 
 def _indented(lines: Iterator[Line]) -> Iterator[Line]:

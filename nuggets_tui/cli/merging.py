@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, Resolve
 from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call, read_text
-from nuggets_tui.cli.log_text import conflict_document, conflict_lines, pending_conflict_lines, sides_line
+from nuggets_tui.cli.log_text import conflict_lines, pending_conflict_lines, sides_line
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, write_lines
 from nuggets_tui.words import counted, deed, plural, things
@@ -74,7 +75,7 @@ def _merge_document(result: MergeResult) -> dict[str, Any]:
         "notes": result.notes,
         "facts": result.facts,
         "fields": list(result.fields),
-        "conflicts": [conflict_document(conflict) for conflict in result.conflicts],
+        "conflicts": [msgspec.structs.asdict(conflict) for conflict in result.conflicts],
     }
 
 
@@ -91,7 +92,7 @@ def _merge_lines(result: MergeResult, ours: str) -> list[Line]:
 
 def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     for conflict in result.conflicts:
-        yield from conflict_lines(conflict)
+        yield from conflict_lines(conflict, ("ours", "theirs"))
     if result.conflicts:
         yield f"{plural(len(result.conflicts), 'conflict')}: {ours} keeps its version there."
 
@@ -101,26 +102,28 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     epilog=example(
         "nuggets resolve",
         "nuggets resolve 3f2a91c0",
-        "nuggets resolve 3f2a91c0 --theirs",
-        "nuggets resolve --all --ours",
+        "nuggets resolve 3f2a91c0 --current",
+        "nuggets resolve --all --incoming",
         "nuggets resolve 3f2a91c0 --text - < merged.md",
     ),
 )
 @click.argument("id", type=TEXT, required=False)
-@click.option("--ours", is_flag=True, help="Write the change that waits; after a sync, the other machine's.")
-@click.option("--theirs", is_flag=True, help="Keep what the files hold; after a sync, this machine's.")
+@click.option(
+    "--incoming", is_flag=True, help="Write the version that waits; after a sync, the other machine's."
+)
+@click.option("--current", is_flag=True, help="Keep the version in the files; after a sync, this machine's.")
 @click.option(
     "--text", type=TEXT, metavar="TEXT", help="Write this text instead of both; - reads standard input."
 )
-@click.option("--all", "every", is_flag=True, help="Resolve all conflicts; needs --ours or --theirs.")
+@click.option("--all", "every", is_flag=True, help="Resolve all conflicts; needs --incoming or --current.")
 @dry_run_option
 @pass_call
 def resolve(
     call: Invocation,
     /,
     id: str | None,
-    ours: bool,
-    theirs: bool,
+    incoming: bool,
+    current: bool,
     text: str | None,
     every: bool,
     dry_run: bool,
@@ -130,18 +133,20 @@ def resolve(
     Without ID it merges the copies beside graph.json and the fact files into the memory, keeps each copy, and lists
     the conflicts. Exit code 3 when a conflict waits, else 1 when a copy could not be merged.
 
-    With ID you resolve that conflict: ours is the change that waits, theirs is what the files hold. After a sync your
-    own version is in the files, and the other machine's waits. Without a terminal it only shows the conflict. --all
-    resolves every conflict.
+    With ID you resolve that conflict: incoming is the version that waits, current the one in the files. After a sync
+    this machine's version is in the files, and the other machine's waits. Without a terminal it only shows the
+    conflict. --all resolves every conflict.
     """
-    if sum((ours, theirs, text is not None)) > 1:
+    if sum((incoming, current, text is not None)) > 1:
         raise InvalidInputError(
-            "only one of --ours, --theirs and --text is allowed", code=ErrorCode.BAD_OPTIONS, where="resolve"
+            "only one of --incoming, --current and --text is allowed",
+            code=ErrorCode.BAD_OPTIONS,
+            where="resolve",
         )
     if every:
-        return _resolve_all(call, id, ours, theirs, dry_run)
+        return _resolve_all(call, id, incoming, current, dry_run)
     if id is None:
-        if ours or theirs or text is not None:
+        if incoming or current or text is not None:
             raise InvalidInputError(
                 "no conflict is named",
                 code=ErrorCode.BAD_OPTIONS,
@@ -149,7 +154,7 @@ def resolve(
                 todo="give its ID; nuggets resolve lists them",
             )
         return _join(call, dry_run)
-    side: Side | None = "theirs" if theirs else "ours" if ours or text is not None else None
+    side: Side | None = "theirs" if current else "ours" if incoming or text is not None else None
     return _resolve_one(call, id, side, text, dry_run)
 
 
@@ -260,14 +265,14 @@ def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None,
     return 0
 
 
-def _resolve_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
-    if id is not None or not (ours or theirs):
+def _resolve_all(call: Invocation, id: str | None, incoming: bool, current: bool, dry_run: bool) -> int:
+    if id is not None or not (incoming or current):
         raise InvalidInputError(
-            "--all needs --ours or --theirs, and takes no ID",
+            "--all needs --incoming or --current, and takes no ID",
             code=ErrorCode.BAD_OPTIONS,
             where="resolve",
             kept="nothing was written",
-            todo="nuggets resolve --all --ours writes every change that waits",
+            todo="nuggets resolve --all --incoming writes every change that waits",
         )
     memory = call.memory
     waiting = memory.conflicts()
@@ -277,7 +282,7 @@ def _resolve_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry
             lambda: [f"Would resolve {plural(len(waiting), 'conflict')}."],
         )
         return _CONFLICT if waiting else 0
-    done = memory.resolve_all_conflicts("ours" if ours else "theirs")
+    done = memory.resolve_all_conflicts("ours" if incoming else "theirs")
     call.answer(
         lambda: (
             _document(memory, waiting=memory.conflicts())
@@ -292,7 +297,7 @@ def _check_text(entry: Entry, text: str | None) -> None:
     if text is not None and not _is_textual(entry):
         raise InvalidInputError(
             "this conflict is not about a text", where=entry.id, kept="nothing was written",
-            todo="pass --ours or --theirs",
+            todo="pass --incoming or --current",
         )  # fmt: skip
 
 
@@ -321,7 +326,7 @@ def _choice_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
         yield sides_line(entry)
     if ways:
         text = " or --text TEXT (write that)" if _is_textual(entry) else ""
-        yield f"To resolve it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"
+        yield f"To resolve it: nuggets resolve {entry.id} with --incoming (write it), --current (keep the files){text}"
 
 
 def _ask_side(call: Invocation, entry: Entry) -> Side | None:
@@ -329,11 +334,11 @@ def _ask_side(call: Invocation, entry: Entry) -> Side | None:
     call.preview(_choice_lines(entry))
     chosen = click.prompt(
         "Which version do you want?",
-        type=click.Choice(["ours", "theirs", "neither"]),
+        type=click.Choice(["incoming", "current", "neither"]),
         default="neither",
         err=True,
     )
-    sides: dict[str, Side] = {"ours": "ours", "theirs": "theirs"}
+    sides: dict[str, Side] = {"incoming": "ours", "current": "theirs"}
     return sides.get(chosen)
 
 

@@ -31,10 +31,10 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural, time_ago
 
 _LONGEST_ABOUT: Final = 600
-_DECIDED: Final[dict[Side, str]] = {"ours": "is saved", "theirs": "stays"}
+_DECIDED: Final[dict[Side, str]] = {"ours": "saved", "theirs": "kept"}
 _DECIDED_IN_EACH: Final[dict[Side, str]] = {
-    "ours": "the version that waited is saved in each",
-    "theirs": "the saved version stays in each",
+    "ours": "saved the version that waited in each",
+    "theirs": "kept the saved version in each",
 }
 _YOURS: Final = "yours"
 _PROGRAM: Final = "the other program's"
@@ -42,6 +42,8 @@ _LONGEST_NAME: Final = 24
 _NO_BASE: Final = "Nothing: no text stood here before, or the version before is not known."
 _WAITING: Final = "the waiting version"
 _SAVED: Final = "the saved version"
+_HERE: Final = "this machine's"
+_THERE: Final = "the other machine's"
 
 
 Resolution = tuple[ChangeSet, str]
@@ -142,6 +144,8 @@ class ConflictScreen(TypedDialog[Resolution]):
     def names(self) -> dict[Side, str]:
         """What the two versions are called: by whose they are, where that tells them apart."""
         made = self._clash.made
+        if self._clash.came_in:
+            return {"ours": _THERE, "theirs": _HERE}
         ours = _owned(self._clash.entry.change_set.author, _WAITING)
         theirs = _SAVED if made is None else _owned(made.author, _SAVED)
         return {"ours": _WAITING, "theirs": _SAVED} if ours == theirs else {"ours": ours, "theirs": theirs}
@@ -274,8 +278,16 @@ class ConflictScreen(TypedDialog[Resolution]):
             )
         )
         if done is not None:
-            decided = f"{self.names[self.choice]} {_DECIDED[self.choice]}"
-            self.dismiss((done, f"Resolved: {'your result is saved' if text else decided}"))
+            name = self.names[self.choice]
+            whose = (
+                "your version"
+                if name == _YOURS
+                else name
+                if name in (_WAITING, _SAVED)
+                else f"{name} version"
+            )
+            decided = "saved your result" if text else f"{_DECIDED[self.choice]} {whose}"
+            self.dismiss((done, f"Resolved: {decided}"))
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:

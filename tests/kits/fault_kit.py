@@ -341,8 +341,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "repair": Command(("verify", "--repair", "--yes"), _drift),
     "repair a note": Command(("verify", "--repair", "--yes"), _broken_note, in_steps=True, undone=False),
     "repair a file": Command(("verify", "--repair", "--yes"), _broken_file, in_steps=True, undone=False),
-    "resolve ours": Command(("resolve", "{conflict}", "--ours"), _conflict, undone=False, in_steps=True),
-    "resolve theirs": Command(("resolve", "{conflict}", "--theirs"), _conflict, undone=False),
+    "resolve ours": Command(("resolve", "{conflict}", "--incoming"), _conflict, undone=False, in_steps=True),
+    "resolve theirs": Command(("resolve", "{conflict}", "--current"), _conflict, undone=False),
     "resolve copies": Command(("resolve",), _copy_of_sync, undone=False, in_steps=True, code=3),
     "merge-file": Command(
         ("merge-file", "base.json", "ours.json", "theirs.json"), _three_versions, undone=False

@@ -60,7 +60,7 @@ def test_conflicts_that_wait_are_listed(waiting: tuple[Any, str]) -> None:
     (entry,) = listed["conflicts"]
     assert (entry["id"], entry["state"], entry["author"]) == (id, "conflict", "codex")
     conflict = entry["conflict"]
-    assert (conflict["base"], conflict["ours"], conflict["theirs"]) == ("Tuesday", "Monday", "Sunday")
+    assert (conflict["base"], conflict["incoming"], conflict["current"]) == ("Tuesday", "Monday", "Sunday")
     assert conflict["field"] == "content"
     assert nuggets.json("log", "--author", "codex") == [entry]
     for command, code in (("resolve", 3), ("log", 0)):
@@ -76,16 +76,16 @@ def test_a_conflict_is_shown_with_its_three_versions_where_nobody_can_be_asked(
     shown = nuggets("resolve", id[:5])
     assert shown.exit_code == 3
     assert all(
-        word in shown.stdout for word in ("Tuesday", "Monday", "Sunday", "--ours", "--theirs", "--text")
+        word in shown.stdout for word in ("Tuesday", "Monday", "Sunday", "--incoming", "--current", "--text")
     )
     assert [entry["id"] for entry in nuggets.json("resolve", id, code=3)["conflicts"]] == [id]
-    assert "--theirs" in nuggets("resolve", id, "--ours", "--dry-run").stdout
+    assert "--current" in nuggets("resolve", id, "--incoming", "--dry-run").stdout
     assert content(nuggets) == "Sunday"
 
 
 @pytest.mark.parametrize(
     ("args", "stands"),
-    [(("--ours",), "Monday"), (("--theirs",), "Sunday"), (("--text", "Both\ndays"), "Both\ndays")],
+    [(("--incoming",), "Monday"), (("--current",), "Sunday"), (("--text", "Both\ndays"), "Both\ndays")],
 )
 def test_a_conflict_is_settled_by_either_side_or_a_text(
     waiting: tuple[Any, str], args: tuple[str, ...], stands: str
@@ -98,7 +98,7 @@ def test_a_conflict_is_settled_by_either_side_or_a_text(
     states = {entry["id"]: entry["state"] for entry in nuggets.json("log")}
     assert states[id] == "settled"
     assert nuggets.json("resolve")["conflicts"] == []
-    assert "not an open conflict" in nuggets.fails("resolve", id, "--ours")
+    assert "not an open conflict" in nuggets.fails("resolve", id, "--incoming")
 
 
 def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None:
@@ -117,7 +117,7 @@ def test_an_empty_text_settles_nothing(waiting: tuple[Any, str]) -> None:
 
 def test_a_settled_conflict_can_be_taken_back(waiting: tuple[Any, str]) -> None:
     nuggets, id = waiting
-    done = nuggets.json("resolve", id, "--ours")["changeSet"]
+    done = nuggets.json("resolve", id, "--incoming")["changeSet"]
     nuggets.ok("undo", done["id"])
     assert content(nuggets) == "Sunday"
 
@@ -130,21 +130,22 @@ def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboa
     assert "Monday" in left.output
     assert "Nothing was changed" in left.stdout
     assert content(nuggets) == "Sunday"
-    assert "the files stay" in nuggets("resolve", id, input="theirs\n").stdout
+    assert "the files stay" in nuggets("resolve", id, input="current\n").stdout
     assert nuggets.json("resolve")["conflicts"] == []
 
 
 def test_a_text_cannot_settle_what_is_about_no_text(nuggets: Any) -> None:
     nuggets.ok("note", "add", "Deploy day", "Tuesday")
     id = meet(nuggets, delete_note)
-    assert "--ours" in nuggets.fails("resolve", id, "--text", "x")
+    assert "--incoming" in nuggets.fails("resolve", id, "--text", "x")
     assert "--text" not in nuggets("resolve", id).stdout
-    nuggets.ok("resolve", id, "--ours")
+    nuggets.ok("resolve", id, "--incoming")
     assert nuggets.notes() == []
 
 
 @pytest.mark.parametrize(
-    "args", [("--ours",), ("--text", "x"), ("ID", "--ours", "--theirs"), ("ID", "--theirs", "--text", "x")]
+    "args",
+    [("--incoming",), ("--text", "x"), ("ID", "--incoming", "--current"), ("ID", "--current", "--text", "x")],
 )
 def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[str, ...]) -> None:
     nuggets, id = waiting
@@ -155,8 +156,8 @@ def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[
 def test_what_is_no_conflict_cannot_be_settled(waiting: tuple[Any, str]) -> None:
     nuggets, _ = waiting
     edit = nuggets.json("log", "--limit", "5")[-1]["id"]
-    assert "not an open conflict" in nuggets.fails("resolve", edit, "--ours")
-    nuggets.fails("resolve", "fffffffff", "--ours", code=1)
+    assert "not an open conflict" in nuggets.fails("resolve", edit, "--incoming")
+    nuggets.fails("resolve", "fffffffff", "--incoming", code=1)
 
 
 # Conflict copies
@@ -212,9 +213,9 @@ def test_what_a_copy_says_otherwise_waits_as_ours(nuggets: Any, copied: Path) ->
     assert would.exit_code == 3
     assert "Other words" in would.stdout
     (entry,) = nuggets.json("resolve", code=3)["conflicts"]
-    assert (entry["conflict"]["ours"], entry["conflict"]["theirs"]) == ("Other words", "My words")
+    assert (entry["conflict"]["incoming"], entry["conflict"]["current"]) == ("Other words", "My words")
     assert content(nuggets) == "My words"
-    nuggets.ok("resolve", entry["id"], "--ours")
+    nuggets.ok("resolve", entry["id"], "--incoming")
     assert content(nuggets) == "Other words"
 
 
@@ -237,7 +238,7 @@ def test_a_fact_changed_on_both_sides_is_shown_with_both_values_and_how_to_take_
     assert "from this machine" in said.stdout
     assert "nothing new" not in said.stdout
     id = said.stdout.split()[-1]
-    nuggets.ok("resolve", id, "--ours")
+    nuggets.ok("resolve", id, "--incoming")
     assert nuggets.ok("recall", "user:k").startswith("from the other machine")
     assert nuggets.ok("verify")
 
@@ -387,7 +388,7 @@ def test_a_merge_of_conflicts_alone_names_the_file_that_keeps_its_own(nuggets: A
 # All that wait
 
 
-@pytest.mark.parametrize(("side", "content"), [("--ours", "Monday"), ("--theirs", "Sunday")])
+@pytest.mark.parametrize(("side", "content"), [("--incoming", "Monday"), ("--current", "Sunday")])
 def test_all_conflicts_that_wait_are_settled_at_once(
     waiting: tuple[Any, str], side: str, content: str
 ) -> None:
@@ -401,6 +402,6 @@ def test_all_conflicts_that_wait_are_settled_at_once(
 
 def test_settling_all_says_what_it_needs(waiting: tuple[Any, str]) -> None:
     nuggets, id = waiting
-    for arguments in (["--all"], [id, "--all", "--ours"], ["--all", "--text", "x"]):
+    for arguments in (["--all"], [id, "--all", "--incoming"], ["--all", "--text", "x"]):
         assert nuggets("resolve", *arguments).exit_code == 2
     assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1

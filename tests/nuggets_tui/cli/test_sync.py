@@ -33,9 +33,9 @@ def test_two_folders_and_a_remote_from_init_to_off(nuggets: Any, remote: Path, t
     assert "1 conflict: nuggets resolve" in nuggets("sync", "status").stdout
     (waits,) = nuggets.json("resolve", code=3)["conflicts"]
     for shown in (nuggets("resolve").stdout, nuggets("resolve", waits["id"]).stdout):
-        # Ours is not what was written here: both lists say whose it is.
-        assert "ours: what claude on desk changed, which waits; theirs: what the files hold now" in shown
-    nuggets.ok("resolve", "--all", "--ours")
+        # Both lists say whose it is.
+        assert "incoming: claude on desk's change, which waits; current: what the files hold now" in shown
+    nuggets.ok("resolve", "--all", "--incoming")
     done = nuggets.ok("sync")
     assert "In step." in done
     nuggets.ok("--home", desk, "sync")

@@ -145,8 +145,23 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         await app.back_on_main()
         assert stored(home, "Session store").content == "Theirs"
         await app.until(lambda: not app.view.log.waiting)
-        assert "Resolved: claude's stays" in app.notices
+        assert "Resolved: kept claude's version" in app.notices
         assert "resolved" in app.text
+
+
+async def test_after_a_sync_the_versions_are_called_by_their_machines(home: Path) -> None:
+    agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
+    copy = home / "prefs.nugget (1).json"
+    copy.write_bytes((home / "prefs.nugget.json").read_bytes().replace(b'"base"', b'"elsewhere"'))
+    other = Memory.open(home)
+    other.change("edited", lambda draft: remember(draft, "prefs", "user:k", "here"))
+    assert other.resolve().conflicts
+    async with opened(home) as app:
+        await waiting_conflict(app)
+        await app.until(lambda: "save this machine's" in app.text)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "kept this machine's version" in app.notices)
 
 
 async def test_a_version_that_somebody_else_keeps_waiting_is_not_taken_unasked(home: Path) -> None:
