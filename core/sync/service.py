@@ -184,6 +184,7 @@ class _Run:
             # While somebody uses the index, or where a killed git left its lock, the next sync does it.
             with suppress(SyncError):
                 self.folder.put_index_in_step(head, _is_ours, former)
+                self._leave_settings_files(head)
         if behind and self.local.remote and not offline:
             raise SyncError(
                 "others keep pushing to the remote", code=ErrorCode.REMOTE_MOVED, where=self.local.remote,
@@ -310,6 +311,20 @@ class _Run:
             for name, path in found.items()
             if path.is_file() and not path.is_symlink()
         }
+
+    def _leave_settings_files(self, head: str) -> None:
+        """What setting up made stays as it is where the remote has other lines: git need not tell of that."""
+        held, made = self.folder.files(head), self.local.made
+        here = self._settings_files()
+        names = [
+            name
+            for name in made.files
+            if name in held
+            and here.get(name) == made.lines.get(name, "").encode()
+            and self.folder.object_id(here[name], held[name].id) != held[name].id
+        ]
+        if names:
+            self.git.get("update-index", "--skip-worktree", "--", *names)
 
     @contextmanager
     def _index(self) -> Iterator[Path]:

@@ -127,7 +127,8 @@ def test_a_remote_with_other_files_is_joined_with_a_clean_status(
 ) -> None:
     blob = _object(remote, "blob", b"about")
     link = (LINK, b"docs", _object(remote, "blob", b"elsewhere"))
-    _commit(remote, (FILE, b"README.md", blob), (FILE, b"LICENSE", blob), link, (MODULE, b"sub", "1" * 40))
+    others = (FILE, b"README.md", blob), (FILE, b".gitignore", blob), link, (MODULE, b"sub", "1" * 40)
+    _commit(remote, *others, but=b".gitignore")
     joined = Machine(tmp_path / "third", remote, "third")
     joined.sync()
     assert git(joined.home, "status", "--porcelain") == ""
