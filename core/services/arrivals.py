@@ -12,6 +12,7 @@ import msgspec
 from core.errors import (
     BrokenFileError,
     ErrorCode,
+    InvalidInputError,
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
@@ -23,6 +24,7 @@ from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import GIT, Author, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
+from core.model.names import check_nugget_name
 from core.model.note import uncounted
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.services.arriving import (
@@ -81,13 +83,15 @@ class Version:
 @dataclass(frozen=True)
 class Arrived:
     """What taking a version in came to. change_set: as it was applied. conflicts: how many wait. kept_here: what was
-    deleted there and changed here, brought_back the other way round; as `EditsWin` names them.
+    deleted there and changed here, brought_back the other way round; as `EditsWin` names them. left_out: nuggets whose
+    names no nugget can bear.
     """
 
     change_set: ChangeSet
     conflicts: int = 0
     kept_here: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 class Arrivals:
@@ -168,6 +172,7 @@ class Arrivals:
             made = arriving(
                 base.snapshot, theirs.snapshot, id=id, at=repository.now(), author=author, reason=reason
             )
+            made, left_out = _without_odd_nuggets(made, repository.snapshot)
             known: set[tuple[str, ...]] = set()
             decide = EditsWin(made, repository.snapshot)
             change_set = rebase(met(made, repository.snapshot, decide), repository.snapshot, decide)
@@ -190,6 +195,7 @@ class Arrivals:
                 len(known),
                 tuple(dict.fromkeys((*decide.kept_here, *last.kept_here))),
                 tuple(dict.fromkeys((*decide.brought_back, *last.brought_back))),
+                left_out,
             )
 
     def keep_undecided(self, theirs: Differences, conflicts: Iterable[Conflict]) -> None:
@@ -266,6 +272,23 @@ class Arrivals:
                     "a conflict cannot be written into the history", code=ErrorCode.STORAGE, where=conflict.where,
                     kept="nothing of it was taken in", todo="nuggets verify says more",
                 )  # fmt: skip
+
+
+def _without_odd_nuggets(change_set: ChangeSet, present: Snapshot) -> tuple[ChangeSet, tuple[str, ...]]:
+    """The change set without new nuggets whose names no file can have; those."""
+    odd = set()
+    for name in {one.name for one in change_set.nuggets if one.after is not None} - present.by_name.keys():
+        try:
+            check_nugget_name(name)
+        except InvalidInputError:
+            odd.add(name)
+    kept = msgspec.structs.replace(
+        change_set,
+        notes=tuple(one for one in change_set.notes if one.note.nugget_name not in odd),
+        facts=tuple(one for one in change_set.facts if one.nugget not in odd),
+        nuggets=tuple(one for one in change_set.nuggets if one.name not in odd),
+    )
+    return kept, tuple(sorted(odd))
 
 
 def _brought(change_sets: Iterable[ChangeSet]) -> Iterator[str]:

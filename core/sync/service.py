@@ -426,6 +426,7 @@ class _Run:
             self.done.change_sets.append(arrived.change_set.id)
         self.done.kept_here += arrived.kept_here
         self.done.brought_back += arrived.brought_back
+        self.done.left_out += arrived.left_out
 
     def _join(self, branch: str, head: str, remote: str, base: str) -> None:
         """Has the branch lead to the remote's commit, or where both went on, to a merge commit of what is here now."""

@@ -176,8 +176,8 @@ def test_a_log_that_may_not_be_written_keeps_changes_from_being_made_untraced(
     edit_text(Memory.open(home), "Before.")
     plain = sqlite3.connect
 
-    def read_only(path: Path, **named: object) -> sqlite3.Connection:
-        return plain(f"file:{path}?mode=ro", uri=True, **named)  # type: ignore[call-overload,no-any-return]
+    def read_only(address: str, **named: object) -> sqlite3.Connection:
+        return plain(f"{address}?mode=ro", **named)  # type: ignore[call-overload,no-any-return]
 
     with monkeypatch.context() as patch:
         patch.setattr(journal_schema.sqlite3, "connect", read_only)

@@ -63,6 +63,8 @@ def _entries(remote: Path, name: str) -> list[tuple[str, bytes, str]]:
         held = git(remote, "rev-parse", "main:graph/graph.json")
         inside += b"100644 graph.json\0" + bytes.fromhex(held)
         return [(TREE, b"graph", _object(remote, "tree", inside))]
+    if name == "name":
+        return [(FILE, b"evil.nugget.json", _object(remote, "blob", _FACTS.replace(b"evil", b"../evil")))]
     if name.endswith("tree"):
         inside = b"100644 evil.nugget.json\0" + bytes.fromhex(blob)
         return [(TREE, raw.removesuffix(b" tree"), _object(remote, "tree", inside))]
@@ -70,7 +72,8 @@ def _entries(remote: Path, name: str) -> list[tuple[str, bytes, str]]:
 
 
 NAMES = [
-    "filter", "link", "module", "..", ".git", ".GIT", "git~1", "/etc/evil.nugget.json", "a/b", ".. tree", ".git tree",
+    "filter", "link", "module", "name", "..", ".git", ".GIT", "git~1", "/etc/evil.nugget.json", "a/b",
+    ".. tree", ".git tree",
     "../evil.nugget.json", "\udcff.nugget.json", "a\x1b[2J.nugget.json", "two\nlines.nugget.json", "a\\b.nugget.json",
     f"{'a' * 300}.nugget.json", "-n.nugget.json",
 ]  # fmt: skip

@@ -125,8 +125,9 @@ def test_an_error_is_one_line_although_parts_of_the_memory_cannot_be_read(writte
     written.fails("remember", "other", "a", "b")
 
 
-def test_facts_of_a_nugget_whose_file_is_gone_are_said_to_be_missing(written: Any) -> None:
-    (written.home / "ops.nugget.json").unlink()
+def test_facts_of_a_nugget_whose_file_is_gone_with_the_history_are_said_to_be_missing(written: Any) -> None:
+    for path in (written.home / "ops.nugget.json", *written.home.glob("ledger*")):
+        path.unlink()
     line = written.fails("facts", "ops", code=1)
     assert "its fact file is missing" in line
     assert "verify --repair" in line
