@@ -33,21 +33,24 @@ from core.model.note_origin import disputed_note
 
 
 class ProblemKind(StrEnum):
-    """What is wrong: a note, a fact or a whole file cannot be read, or a nugget has a second file."""
+    """What is wrong: a note, a fact or a whole file cannot be read, a note has the id of an earlier one, or a nugget
+    has a second file.
+    """
 
     UNREADABLE_NOTE = "unreadable-note"
     UNREADABLE_FACT = "unreadable-fact"
     UNREADABLE_FILE = "unreadable-file"
+    SHARED_ID = "shared-id"
     SECOND_FILE = "second-file"
 
     @property
     def of_an_item(self) -> bool:
         """Whether it is about one note or fact of a file that can be read otherwise."""
-        return self in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
+        return self in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_ID)
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something in the files that could not be read and was left as it is. `where` names file and place.
+    """Something in the files that could not be used and was left as it is. `where` names file and place.
 
     place: which of the file's notes or facts it is, in words; "" for a whole file. names: id and title of a note, as
     far as they are legible. used: the name of the file that is used in place of a second one.
@@ -86,7 +89,9 @@ class Snapshot:
         """Notes by id; of several with one id, the first."""
         found = {note.id: note for note in self.notes}
         if len(found) < len(self.notes):
-            found = {note.id: note for note in reversed(self.notes)}
+            found = {}
+            for note in self.notes:
+                found.setdefault(note.id, note)
         return found
 
     @cached_property
@@ -109,8 +114,13 @@ class Snapshot:
 
     @cached_property
     def visible(self) -> tuple[Note, ...]:
-        """Notes that are not hidden."""
-        return tuple(note for note in self.notes if not note.hidden)
+        """Notes that count and are not hidden."""
+        return tuple(note for note in self.counted if not note.hidden)
+
+    @cached_property
+    def counted(self) -> tuple[Note, ...]:
+        """Notes without those that bear the id of an earlier one."""
+        return tuple(self.by_id.values()) if self.namesakes else self.notes
 
     @cached_property
     def by_name(self) -> Mapping[str, Nugget]:
@@ -204,7 +214,7 @@ class Snapshot:
             )
         if within is None and wanted in self.by_id:
             return self.by_id[wanted]
-        notes = self.notes if within is None else within
+        notes = self.counted if within is None else within
         by_title = [n for n in notes if n.title == wanted] or [
             n for n in notes if n.title.casefold() == wanted.casefold()
         ]
@@ -226,8 +236,9 @@ class Snapshot:
         raise self._no_note(wanted)
 
     def _no_note(self, wanted: str) -> NuggetsError:
-        """Why no note was found: the one that is meant cannot be read, or there is none."""
-        unread = [problem for problem in self.problems if problem.kind is ProblemKind.UNREADABLE_NOTE]
+        """Why no note was found: the one that is meant cannot be read or has another's id, or there is none."""
+        kinds = ProblemKind.UNREADABLE_NOTE, ProblemKind.SHARED_ID
+        unread = [problem for problem in self.problems if problem.kind in kinds]
         for problem in unread:
             known = {name.casefold() for name in problem.names}
             if wanted.casefold() in known or any(

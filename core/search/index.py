@@ -97,11 +97,11 @@ class SearchIndex:
         known = self._entries
         changed = [
             (name, note)
-            for name, note in named(snapshot)
+            for name, note in snapshot.by_id.items()
             if (entry := known.get(name)) is None or entry[0] is not note
         ]
         added = sum(name not in known for name, _ in changed)
-        gone = [] if len(known) + added == len(snapshot.notes) else self._gone(snapshot)
+        gone = [] if len(known) + added == len(snapshot.by_id) else self._gone(snapshot)
         if self._state is None:
             self._build_first(changed, progress)
             self._read += len(changed)
@@ -124,8 +124,7 @@ class SearchIndex:
         self._entries = {name: (note, row) for row, (name, note) in enumerate(notes)}
 
     def _gone(self, snapshot: Snapshot) -> list[str]:
-        present = {name for name, _ in named(snapshot)}
-        return [name for name in self._entries if name not in present]
+        return [name for name in self._entries if name not in snapshot.by_id]
 
     def _build(self, read: list[tuple[str, Note, Document]]) -> None:
         """All documents anew, as one segment."""
@@ -186,7 +185,7 @@ class SearchIndex:
             rows = rows_by_digest(segment)
             notes: list[Note | None] = [None] * len(segment)
             entries: dict[str, tuple[Note, int]] = {}
-            for count, (name, note) in enumerate(named(snapshot)):
+            for count, (name, note) in enumerate(snapshot.by_id.items()):
                 if progress is not None and not count % _PROGRESS_EVERY:
                     progress(count, len(snapshot.notes))
                 free = rows.get(digest_of(note))
@@ -419,7 +418,9 @@ def _documents_of(
     """What an index has read of the notes of a snapshot that have no entry, in the numbers of a reader."""
     rows = {state.digest(row): row for row in range(len(state)) if state.alive[row]}
     take = reader.numbers_of(others)
-    wanted = ((name, rows.get(digest_of(note))) for name, note in named(snapshot) if name not in entries)
+    wanted = (
+        (name, rows.get(digest_of(note))) for name, note in snapshot.by_id.items() if name not in entries
+    )
     return {name: take(state.document(row)) for name, row in wanted if row is not None}
 
 
@@ -431,24 +432,6 @@ def _parted(state: State, word: str) -> list[str]:
             if len(state.holding_pair(stem_in(first, language), stem_in(second, language)).rows):
                 return [first, second]
     return [word]
-
-
-def named(snapshot: Snapshot) -> Iterator[tuple[str, Note]]:
-    """Each note with a name of its own: its id, and its place too where another note bears the same id."""
-    namesakes = frozenset(snapshot.namesakes)
-    if not namesakes:
-        for note in snapshot.notes:
-            yield note.id, note
-        return
-    ids = snapshot.by_id
-    for place, note in enumerate(snapshot.notes):
-        name = note.id
-        if place in namesakes:
-            # Even an id with such signs in it must not be taken for another note's place.
-            name = f"{note.id}\0{place}"
-            while name in ids:
-                name += "\0"
-        yield name, note
 
 
 def _check(settings: SearchSettings) -> None:

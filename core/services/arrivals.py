@@ -130,7 +130,7 @@ class Arrivals:
                 kept=_KEPT,
             )  # fmt: skip
         for problem in loaded.snapshot.problems:
-            if problem.kind is not ProblemKind.SECOND_FILE:
+            if problem.kind not in (ProblemKind.SECOND_FILE, ProblemKind.SHARED_ID):
                 raise _broken(_in_folder(home, problem), where, b"", problem.what)
         return Version(dict(contents), loaded)
 

@@ -30,7 +30,8 @@ def files(view: VerifyView) -> Iterator[RepairableFinding]:
     if view.snapshot.read_only:
         detail = f"{view.snapshot.read_only}. Update nuggets-tui to write here again."
         yield RepairableFinding(Finding("newer-version", view.snapshot.home, detail))
-    for problem in view.snapshot.problems:
+    # A shared id is found, and repaired, by its own rule.
+    for problem in (one for one in view.snapshot.problems if one.kind is not ProblemKind.SHARED_ID):
         yield RepairableFinding(_describe(problem))
 
 

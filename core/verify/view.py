@@ -11,7 +11,7 @@ from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import check_nugget_name
 from core.model.note import SCOPES, Note
-from core.model.snapshot import Snapshot
+from core.model.snapshot import ProblemKind, Snapshot
 from core.verify.finding import Finding, RepairableFinding, RepairKind, quote
 
 # A nugget's name and the place of one of its facts.
@@ -26,7 +26,8 @@ class VerifyView:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.broken = {nugget.name for nugget in snapshot.nuggets if nugget.problem}
-        unread = [problem for problem in snapshot.problems if problem.kind.of_an_item]
+        kinds = ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT
+        unread = [problem for problem in snapshot.problems if problem.kind in kinds]
         # An unreadable fact may be the one that is looked for, an unreadable note the one that stands for a fact.
         self._unsure = self.broken | {problem.nugget for problem in unread if problem.nugget}
         self.unsure_notes = any(not problem.nugget for problem in unread)

@@ -105,7 +105,7 @@ def _size(path: Path) -> int:
 
 
 _INTRODUCTION: Final = (
-    "Everything else was read and works as usual. What could not be read stays in its file, "
+    "Everything else was read and works as usual. What could not be used stays in its file, "
     "unchanged, until you repair it."
 )
 _ALL_READ: Final = "Everything is readable again."
@@ -119,9 +119,9 @@ class ProblemsScreen(Dialog[str]):
         Binding("V", "go_on('verify')", "check and repair", show=False, id="verify"),
         Binding("B", "go_on('restore')", "go back to a backup", show=False, id="restore"),
     ]
-    heading = "What could not be read"
+    heading = "What could not be used"
     keys = "{verify}  check and repair · {open_broken}  open in $EDITOR · {restore}  go back to a backup · esc  close"
-    about = "Files and notes that could not be read. They stay as they are, and their bytes are kept."
+    about = "Files and notes that could not be used. They stay as they are, and their bytes are kept."
 
     def __init__(self, session: Session, found: tuple[Unreadable, ...]) -> None:
         super().__init__(classes="full")
@@ -132,7 +132,7 @@ class ProblemsScreen(Dialog[str]):
         """The list at the left, what is known of each at the right."""
         yield Static(content(_INTRODUCTION, MUTED), classes="words")
         things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
-        yield Sides(things, details, ("Could not be read", "Details"))
+        yield Sides(things, details, ("Could not be used", "Details"))
 
     def on_mount(self) -> None:
         """Begins with the first one."""

@@ -210,7 +210,7 @@ def _waiting(view: View) -> list[Content]:
     if view.promotable:
         waits.append(_badge(f"{plural(view.promotable, 'line')} for MEMORY.md", "automatic", view.keys))
     if view.snapshot.problems:
-        waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems", view.keys))
+        waits.append(_badge(plural(len(view.snapshot.problems), "problem"), "problems", view.keys))
     return waits
 
 

@@ -42,7 +42,7 @@ async def test_what_waits_is_named_with_its_key_at_every_width(home: Path, width
         line = app.text.split("\n")[0].rstrip()
         assert line.startswith(" nuggets")
         assert "! 1 conflict waits: c" in line
-        assert "1 could not be read: !" in line
+        assert "1 problem: !" in line
         assert header.size == Size(width, 1)
         if width >= 160:
             assert "claude edited Session store" in line

@@ -726,6 +726,21 @@ def _legible(graph: GraphDocument) -> tuple[Note, ...]:
     return tuple(note for note in graph.notes if note is not None)
 
 
+def _shared_ids(path: Path, notes: tuple[Note, ...]) -> Iterator[Problem]:
+    """Notes that bear the id of an earlier one: that one counts, and they stay in the file."""
+    if len({note.id for note in notes}) == len(notes):
+        return
+    first: dict[str, Note] = {}
+    for place, note in enumerate(notes):
+        if first.setdefault(note.id, note) is not note:
+            named = f"note {place + 1} ({note.id})"
+            yield Problem(
+                ProblemKind.SHARED_ID, f"{path}: {named}",
+                "has the id of an earlier note, which is used; it stays in the file",
+                str(path), names=(note.id, note.title), place=named,
+            )  # fmt: skip
+
+
 def assembled(
     home: Path, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: Loaded | None = None
 ) -> Loaded:
@@ -747,12 +762,14 @@ def assembled(
                     used=used,
                 )
             )  # fmt: skip
+    notes = _legible(graph)
+    problems.extend(_shared_ids(graph.path, notes))
     found = tuple(named[name].nugget for name in sorted(named))
     # Nothing was done to the facts where these are the same objects, and that is told by the tuple alone.
     known = former.snapshot.nuggets if former is not None else ()
     same = len(found) == len(known) and all(map(is_, found, known))
     snapshot = Snapshot(
-        notes=_legible(graph),
+        notes=notes,
         nuggets=known if same else found,
         problems=tuple(problems),
         home=str(home),

@@ -20,10 +20,11 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import NotFoundError
+from core.errors import BrokenFileError, NotFoundError
 from core.facts.edits import clear, forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.note import Note
+from core.model.snapshot import ProblemKind
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 
@@ -289,6 +290,22 @@ def test_a_visible_note_wins_a_title_over_its_hidden_namesake(tmp_path: Path) ->
     assert found.id == SECOND
     memory.change("link", lambda draft: link_notes(draft, THIRD, found.id))
     assert [link["to"] for link in notes_of(tmp_path)[THIRD]["links"]] == [SECOND]
+
+
+def test_of_two_notes_with_one_id_the_first_counts_and_the_second_is_a_problem_that_no_edit_touches(
+    tmp_path: Path,
+) -> None:
+    write_graph(tmp_path, [note_object(1, title="First"), note_object(2), note_object(1, title="Twin")])
+    memory = Memory.open(tmp_path)
+    assert [problem.kind for problem in memory.snapshot.problems] == [ProblemKind.SHARED_ID]
+    assert [note.title for note in memory.snapshot.visible if note.id == FIRST] == ["First"]
+    assert "Twin" not in [hit.note.title for hit in memory.search("twin")]
+    with pytest.raises(BrokenFileError):
+        memory.snapshot.resolve("Twin")
+    assert [finding.kind for finding in memory.verify() if "id" in finding.kind] == ["duplicate-id"]
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Other words."))
+    first, _, twin = graph_of(tmp_path)["notes"]
+    assert (first["content"], twin) == ("Other words.", note_object(1, title="Twin"))
 
 
 def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ async def test_what_could_not_be_read_is_listed_with_reason_place_and_bytes(
 ) -> None:
     spoil(home)
     async with opened(home, size) as app:
-        assert "2 could not be read: !" in app.text
+        assert "2 problems: !" in app.text
         assert "Deploy day" in app.text
         await app.press("exclamation_mark")
         screen = await app.screen(ProblemsScreen)
@@ -92,7 +92,7 @@ async def test_a_file_mended_in_the_editor_leaves_the_list(
         await app.press("o")
         await app.back_on_main()
         await app.until(lambda: "Everything is readable again" in app.notices)
-        await app.until(lambda: "could not be read" not in app.text)
+        await app.until(lambda: "problem: !" not in app.text)
 
 
 async def test_without_an_editor_the_list_says_what_to_do(home: Path) -> None:
@@ -228,14 +228,14 @@ async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path)
     path = home / "project.nugget.json"
     async with opened(home) as app:
         path.write_bytes(path.read_bytes()[:-40])
-        await app.until(lambda: "1 could not be read: !" in app.text)
+        await app.until(lambda: "1 problem: !" in app.text)
         await app.press("exclamation_mark")
         await app.screen(ProblemsScreen)
         await app.press("V")
         await app.screen(ReviewScreen)
         await app.press("ctrl+s")
         await app.back_on_main()
-        await app.until(lambda: "could not be read" not in app.text)
+        await app.until(lambda: "problem: !" not in app.text)
         assert Memory.open(home).snapshot.fact_count == 2
 
 
