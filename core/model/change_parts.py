@@ -106,6 +106,17 @@ def _is_other_end(change: NoteChange, turned: set[str], places: Mapping[str, int
     return bool(turned) and all(target in places and places[target] < own for target in turned)
 
 
+def without_ends_of_links(change_set: ChangeSet) -> ChangeSet:
+    """The change set without the notes that it only unlinks from, or links with, notes to which it does more."""
+    more = {
+        change.id
+        for change in change_set.notes
+        if change.before is None or change.after is None or not _only_links(change.before, change.after)
+    }
+    kept = (change for change in change_set.notes if change.id in more or not _turned(change) <= more)
+    return msgspec.structs.replace(change_set, notes=tuple(kept))
+
+
 def _only_links(before: Note, after: Note) -> bool:
     quiet = {"links": after.links, "vector": after.vector, "updated_at": after.updated_at}
     return replace(before, **quiet) == after

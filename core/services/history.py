@@ -267,7 +267,7 @@ class History:
         id, at = self._stamp()
         again = msgspec.structs.replace(
             select_parts(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
-            reason=f"redid: {entry.change_set.reason}",
+            reason=_told("redo", about, entry.change_set.reason),
         )  # fmt: skip
         return self._apply(again, None)
 
@@ -317,7 +317,7 @@ class History:
     ) -> ChangeSet:
         """reason: of what is turned; what has nothing to write bears it as it is, and its kind says the rest."""
         id, at = self._stamp()
-        told = reason if change_set.empty else f"{_TOLD[kind]}: {reason}"
+        told = reason if change_set.empty else _told(kind, about, reason)
         inverse = change_set.inverse(id=id, at=at, author=self._author, reason=told, kind=kind)
         inverse = msgspec.structs.replace(inverse, about=about)
         later = self._later(change_set, entry, about)
@@ -617,6 +617,12 @@ def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
             code=ErrorCode.NO_SUCH_ENTRY,
             where=entry.id,
         )
+
+
+def _told(kind: str, about: str, reason: str) -> str:
+    """What undoes or redoes an entry, or some of its parts, and why the entry was made."""
+    some = " part of" if referenced_parts(about) is not None else ""
+    return f"{_TOLD[kind]}{some}: {reason}"
 
 
 def _is_undone(about: str, undone: frozenset[str]) -> bool:

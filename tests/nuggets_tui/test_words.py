@@ -274,3 +274,20 @@ def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: M
     assert memory.reflect().merged == 1
     undone = memory.undo(memory.log(limit=1)[0].id)
     assert not said(undone).startswith("undid: merged Twin")
+
+
+@pytest.mark.parametrize("turn", ["undo", "redo"])
+def test_undoing_one_part_of_an_entry_names_that_part_alone(memory: Memory, turn: str) -> None:
+    def three(draft: Draft) -> None:
+        hub, *others = (create_note(draft, "project", title, f"About {title}.") for title in "ABC")
+        for other in others:
+            link_notes(draft, hub.id, other.id)
+
+    _, done = memory.change("three notes", three)
+    part = 1 + [change.note.title for change in done.notes].index("A")
+    turned = memory.undo(done, part)
+    if turn == "redo":
+        turned = memory.redo(turned.about)
+    told = deed(turned)
+    assert (told.what.removeprefix("added "), told.note_id) == ("A", done.notes[part - 1].id)
+    assert "part of" in turned.reason
