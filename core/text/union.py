@@ -13,7 +13,9 @@ _TABLE_ROW: Final = re.compile(r"\s*\||[\s:|-]*-\s*\|[\s:|-]*$")
 _OPENS: Final = (":", "：")
 # Characters from which on a text is taken for sentences, and what ends one.
 _SENTENCE: Final = 40
-_ENDS: Final = (".", "!", "?", "。")
+_ENDS: Final = (".", "!", "?", "。", "！", "？")
+_CLOSES: Final = "\"'”’»)*_`"
+_ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
 
 
 class _Block(NamedTuple):
@@ -43,10 +45,19 @@ def merged_content(first: str, second: str) -> str:
         return first
     if not standing:
         return after
-    # Plain lines go on where the first text ends; whatever belongs together keeps a blank line around it.
-    apart = added[0].structured or _blocks(before)[-1].structured
+    # Items and lone lines go on where the first text ends; whatever belongs together keeps a blank line around it.
+    apart = added[0].structured or _blocks(before)[-1].structured or _are_paragraphs(before, added)
     rest = "\n\n".join("\n".join(block.lines) for block in added)
     return normalise_content(before + ("\n\n" if apart else "\n") + rest)
+
+
+def _are_paragraphs(before: str, added: Sequence[_Block]) -> bool:
+    """Whether a text and what is added to it are not lines of one list, or lines without sentences."""
+    ends = before.rpartition("\n")[2], added[0].lines[0]
+    items = [bool(_ITEM.match(line)) for line in ends]
+    if any(items):
+        return not all(items)
+    return "\n\n" in before or len(added) > 1 or any(end.rstrip(_CLOSES).endswith(_ENDS) for end in ends)
 
 
 def _beyond(block: _Block, standing: Sequence[str], known: set[str], prose: Sequence[str]) -> _Block:

@@ -33,6 +33,10 @@ _NUMBER: Final = re.compile(
 _GROUPED: Final = re.compile(r"\d{1,3}(?:([,.'’ \u00a0\u202f])\d{3})(?:\1\d{3})*")
 _DECIMAL: Final = re.compile(r"\d+[.,]\d+")
 _SUFFIX: Final = re.compile(r"[\s\u00a0\u202f-]?(%|[^\W\d_]+\.?[^\W\d_]?\.?)")
+# The first number of a range has the unit of the second: 5 to 10 minutes.
+_RANGE: Final = re.compile(
+    rf"(?:[\s\u00a0]?[-–—][\s\u00a0]?|\s(?:to|bis|à|or|oder)\s)(?:{_AMOUNT})[\s\u00a0-]?(%|[^\W\d_]+)"
+)
 # The unit of a setting is in its name: timeout_ms = 30000.
 _NAMED_UNIT: Final = re.compile(r"[_A-Za-z]*?_([A-Za-z]+)[\"']?\s?[=:]\s?$")
 _LETTER_BEFORE: Final = re.compile(r"[^\W\d_]$")
@@ -64,10 +68,14 @@ _SECONDS: Final = _table(
 _BYTES: Final = _table(
     {
         "1": "b byte bytes octets",
-        "1000": "kb ko kilobyte kilobytes kib",
-        "1000000": "mb mo megabyte megabytes mib",
-        "1000000000": "gb go gigabyte gigabytes gib",
-        "1000000000000": "tb to terabyte terabytes tib",
+        "1000": "kb ko kilobyte kilobytes",
+        "1024": "kib kibibyte kibibytes",
+        "1000000": "mb mo megabyte megabytes",
+        "1048576": "mib mebibyte mebibytes",
+        "1000000000": "gb go gigabyte gigabytes",
+        "1073741824": "gib gibibyte gibibytes",
+        "1000000000000": "tb to terabyte terabytes",
+        "1099511627776": "tib tebibyte tebibytes",
     }
 )
 _PARTS: Final = _table({"1": "% percent prozent percento pourcent procent porcento percentage"})
@@ -76,6 +84,8 @@ _UNITS: Final = {
     for kind, table in (("time", _SECONDS), ("bytes", _BYTES), ("percent", _PARTS))
     for word, factor in table.items()
 }
+# Written so they are English words, and "mo" a month: "5 to 10 minutes", "one go", "3 mo".
+_NO_BYTES: Final = {"to", "go", "mo"}
 _HOUR_WORDS: Final = {"uhr", "am", "a.m.", "a.m", "pm", "p.m.", "p.m", "h", "uur", "時", "点", "시"}
 # Words that are numbers and nothing else.
 _WORDS: Final = _table(
@@ -216,13 +226,16 @@ def _number(text: str, found: re.Match[str], before: _Number | None) -> _Number 
         return _Number(frozenset((f"0x{said[2:].lower().lstrip('0') or '0'}", Fraction(int(said, 16)))))
     if found["date"] is not None:
         return _of_date(said)
-    suffix = _SUFFIX.match(text, found.end())
-    unit = suffix[1].lower() if suffix else ""
+    unit = _unit(_RANGE.match(text, found.end()) or _SUFFIX.match(text, found.end()))
     if found["clock"] is not None:
         return _Number(_of_clock(said, unit))
     readings, offers = _of_amount(said)
     number = _measured(readings, unit, text[max(0, found.start() - 40) : found.start()])
     return replace(number, offers=offers)
+
+
+def _unit(suffix: re.Match[str] | None) -> str:
+    return suffix[1].lower() if suffix and suffix[1] not in _NO_BYTES else ""
 
 
 def _spelt(text: str, found: re.Match[str], before: _Number | None) -> _Number | None:
@@ -235,11 +248,11 @@ def _spelt(text: str, found: re.Match[str], before: _Number | None) -> _Number |
     if value is not None and before is not None and value < 10:
         readings |= {tens + value for tens in before.readings if tens in _TENS and isinstance(tens, Fraction)}
     suffix = _SUFFIX.match(text, found.end())
-    unit = suffix[1].lower() if suffix else ""
+    unit = _unit(suffix)
     if also is not None and value is None and unit in ("a", "an", "eine", "une"):
         # "half an hour"
         suffix = _SUFFIX.match(text, suffix.end()) if suffix else None
-        unit = suffix[1].lower() if suffix else ""
+        unit = _unit(suffix)
     measured = _measured(frozenset(readings), unit, "")
     return replace(measured, sure=value is not None)
 
@@ -260,7 +273,8 @@ def _measured(readings: frozenset[_Reading], unit: str, before: str) -> _Number:
         return _Number(readings | clock)
     kind, factor = known
     scaled = {one * factor for one in plain}
-    if kind == "bytes" and factor > 1:
+    # People write kB for 1024 bytes as well.
+    if kind == "bytes" and not factor.numerator % 1000:
         power = len(str(factor)) // 3
         scaled |= {one * 1024**power for one in plain}
     return _Number(readings | clock, kind, frozenset(scaled))

@@ -30,7 +30,7 @@ def test_the_survivor_has_the_lines_tags_and_recalls_of_both_and_the_other_is_hi
     after = merge_notes(draft, A.id, B.id, "same thing")
     other = found(draft, B)
     assert after == found(draft, A)
-    assert after.content == "Content of note 1.\nContent of note 2."
+    assert after.content == "Content of note 1.\n\nContent of note 2."
     assert after.tags == ("memory", "one", "two", "scope:user", "type:note")
     assert (after.hits, after.last_hit_session) == (5, "s-1")
     assert after.last_accessed_at == B.last_accessed_at
@@ -47,7 +47,7 @@ def test_recalls_are_added_once_also_when_the_pair_is_merged_again() -> None:
         assert merge_notes(draft, A.id, B.id).hits == 5
         unhide_note(draft, B.id)
     assert "mergedInto" not in found(draft, B).extra
-    assert found(draft, A).content == "Content of note 1.\nContent of note 2."
+    assert found(draft, A).content == "Content of note 1.\n\nContent of note 2."
 
 
 def test_recalls_are_not_added_again_when_a_pair_is_merged_the_other_way_round() -> None:

@@ -91,7 +91,25 @@ def test_what_may_mean_something_else_is_kept(first: str, second: str) -> None:
 def test_what_is_added_keeps_apart_from_tables_and_code() -> None:
     assert merged_content("| a |\n|---|\n| 1 |", "plain") == "| a |\n|---|\n| 1 |\n\nplain"
     merged = merged_content("first", "new\n\n    code\n\nlast")
-    assert merged == "first\nnew\n\n    code\n\nlast"
+    assert merged == "first\n\nnew\n\n    code\n\nlast"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "between"),
+    [
+        ("Deploys are on Friday.", "Ask Anna before.", "\n\n"),
+        ("One\n\nTwo", "Three", "\n\n"),
+        ("Er sagte: „Nein.“ (Am Montag.)", "weiter", "\n\n"),
+        ("- eggs", "Buy them on Monday", "\n\n"),
+        ("Buy them on Monday", "1. eggs", "\n\n"),
+        ("- eggs.", "- milk.", "\n"),
+        ("eggs", "milk", "\n"),
+    ],
+)
+def test_paragraphs_keep_a_blank_line_between_them_and_items_of_a_list_none(
+    first: str, second: str, between: str
+) -> None:
+    assert merged_content(first, second) == first + between + second
 
 
 def test_an_empty_text_takes_the_other_as_it_is_stored() -> None:

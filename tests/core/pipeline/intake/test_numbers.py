@@ -23,6 +23,8 @@ from core.pipeline.intake.numbers import numbers_of
         ("on 2026-11-17", "on 17.11.2026"), ("on 17 November 2026", "on 2026-11-17"),
         ("on 2026-11-17", "on November 17, 2026"), ("three replicas", "3 replicas"), ("3 replicas", "three replicas"),
         ("twenty-five", "25"), ("drei Tage", "3 days"), ("7 days", "one week"), ("16 H100", "16 H100"),
+        ("4 KiB", "4096 bytes"), ("2 GiB", "2048 MiB"), ("5 to 10 minutes", "10 minutes, at least 5 minutes"),
+        ("10 go to staging", "10 pods"), ("3 mo", "3 months"), ("disque de 5 To", "5 TB"),
         ("address 0x77", "0x77"), ("80 %", "80 percent"), ("3,5 Prozent", "3.5 percent"), ("IPv6 only", "IPv6"),
         ("for 10, 20 or 30 users", "20 users"), ("a limit", "one limit"), ("１２ layers", "12 layers"),
     ],
@@ -38,6 +40,7 @@ def test_a_number_written_otherwise_is_the_same_number(text: str, statement: str
         ("Python 3.10", "Python 3.1"), ("5 retries", "6 retries"), ("two replicas", "three replicas"),
         ("at 5 am", "at 17:00"), ("H100", "H200"), ("0x76", "0x77"), ("5 minutes", "5 hours"), ("20 %", "30 %"),
         ("on 2026-11-17", "on 2026-11-18"), ("port 8080", "port 8081"), ("1.2.3", "1.2.4"), ("version 15", "15.2"),
+        ("4 KiB", "4000 bytes"), ("1 GiB", "1000 MB"), ("5 to 10 minutes", "5 TB"), ("5-10 min", "5 hours"),
         ("80 GB", "80 MB"), ("none", "the pool has 50"), ("50 and 60", "110"), ("", "7"),
     ],
 )  # fmt: skip
