@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.search.signals import SignalSource
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
-VERSION: Final = "search-2"
+VERSION: Final = "search-3"
 # So many notes are read again at the next start sooner than their file is written.
 _WORTH_KEEPING: Final = 200
 

@@ -140,7 +140,10 @@ _LONGEST_STEMMED: Final = 64
 _TATWEEL: Final = "\u0640"
 _FOLDED_AWAY: Final = re.compile(f"[{_OPTIONAL_MARKS}{_INVISIBLE}{_TATWEEL}]")
 ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
-_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# "PDFs" and "userIDs" end in the plural of an acronym.
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
+# Snowball takes a plural's "s" off where a vowel stands before; acronyms often have none, and some end in "s" themselves.
+_ACRONYMS: Final = re.compile(r"(?!(?:dns|gps|https|nfs|sms|tls)$)[bcdfghj-np-tv-xz]{1,5}[bcdfghj-np-rtv-xz]s")
 
 
 class _Stemmer(Protocol):
@@ -300,6 +303,8 @@ def stem(word: str) -> str:
     """The stem of a folded word (Snowball English for ASCII words, that of the plain form for irregular ones; other
     scripts as they are)."""
     word = PLAIN_FORMS.get(word, word)
+    if _ACRONYMS.fullmatch(word):
+        return word[:-1]
     return snowball("english").stemWord(word) if has_stem(word) else word
 
 

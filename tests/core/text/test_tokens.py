@@ -88,3 +88,13 @@ def test_words_have_the_same_stems_whoever_else_asks_at_the_same_time() -> None:
     finally:
         sys.setswitchinterval(switching)
     assert found == [alone] * 4
+
+
+@pytest.mark.parametrize("plural", ["PDFs", "pdfs", "URLs", "userIDs", "JWTs", "vms"])
+def test_the_plural_of_an_acronym_has_the_stem_of_the_acronym(plural: str) -> None:
+    assert stems(plural) == stems(plural[:-1])
+
+
+@pytest.mark.parametrize("word", ["dns", "https", "css", "cvss"])
+def test_an_acronym_that_ends_in_s_is_no_plural(word: str) -> None:
+    assert stem(word) == word
