@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
+    from core.model.judgement import Judgement
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.saved_search import SavedSearch
@@ -603,6 +604,16 @@ class Memory:
         return dataclasses.replace(
             found, hits=tuple(dataclasses.replace(hit, accepted=accepted(hit.note)) for hit in found.hits)
         )
+
+    def judgement(self, text: str, filters: Filters, found: SearchResult) -> Judgement:
+        """Whether a search found what was asked for: judged as the recall of the same words, where there is one."""
+        from core.search.query_syntax import parse_question
+        from core.search.results import Filters
+
+        question = parse_question(text)
+        if question.narrow or not question.words or filters != Filters(nugget=filters.nugget):
+            return found.judgement
+        return self.recall(text, filters.nugget, record=False, syntax=True).judgement
 
     def explain(
         self,

@@ -142,8 +142,10 @@ _FOLDED_AWAY: Final = re.compile(f"[{_OPTIONAL_MARKS}{_INVISIBLE}{_TATWEEL}]")
 ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 # "PDFs" and "userIDs" end in the plural of an acronym.
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])")
-# Snowball takes a plural's "s" off where a vowel stands before; acronyms often have none, and some end in "s" themselves.
-_ACRONYMS: Final = re.compile(r"(?!(?:dns|gps|https|nfs|sms|tls)$)[bcdfghj-np-tv-xz]{1,5}[bcdfghj-np-rtv-xz]s")
+# Snowball takes the "s" of a plural off where a vowel stands before; acronyms often have none, and some end in "s".
+_ACRONYMS: Final = re.compile(
+    r"(?!(?:dns|gps|https|nfs|sms|tls)$)[bcdfghj-np-tv-xz]{1,5}[bcdfghj-np-rtv-xz]s"
+)
 
 
 class _Stemmer(Protocol):

@@ -78,7 +78,8 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
     if explain:
         return _explain(call, query, memory.named(explain).id, limit, chosen)
     found = memory.search_result(query, limit, chosen)
-    status = NOT_FOUND if found.judgement == "nothing" and not found.passages else 0
+    judgement = memory.judgement(query, chosen, found)
+    status = NOT_FOUND if judgement == "nothing" and not found.passages else 0
     if not found.listed and not call.as_json:
         write_error(
             f"nothing found for {shorten(query, LONGEST)!r}{_how_read(parse_question(query), found.clauses)}"
@@ -92,7 +93,7 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
             lambda: (line for one in explained for line in (*one.lines(), "")),
         )
         return status
-    if found.judgement != "found" and found.hits:
+    if judgement != "found" and found.hits:
         write_lines([f"note: no note is a sure answer to {shorten(query, LONGEST)!r}"], to_error=True)
     call.answer(lambda: [_document(hit) for hit in found.listed], lambda: _listed(found.listed))
     # After the answer: the next search of a large memory need not read it again.

@@ -355,7 +355,7 @@ def _search_notes(session: AgentSession, given: shapes.SearchNotesArguments) -> 
     found = memory.search_result(given.query, given.limit, wanted)
     session.asked(given.query)
     answer = shapes.SearchNotesAnswer(
-        judgement=found.judgement,
+        judgement=memory.judgement(given.query, wanted, found),
         hits=[
             shapes.FoundNote(
                 id=hit.note.id,

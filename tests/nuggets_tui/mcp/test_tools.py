@@ -128,6 +128,19 @@ def test_where_it_is_not_sure_a_recall_claims_nothing_and_names_candidates(
     assert all(note.hits == 0 for note in memory_of(home).snapshot.notes if note.nugget_name == "team")
 
 
+@pytest.mark.parametrize("query", ["who is on call", "on call", "who waters plants", "gardening"])
+def test_recall_and_search_are_sure_of_the_same_questions(agent: AgentClient, query: str) -> None:
+    agent("remember", nugget="duty", key="on-call rotation", value="Monday 09:00, Amal, Mira, Jonas")
+    agent(
+        "createNote",
+        title="Meetings",
+        content="One call on Monday. Nothing is decided in calls.",
+        nugget="duty",
+    )
+    recalled = agent("recall", query=query, nugget="duty")
+    assert agent("searchNotes", query=query, nugget="duty")["judgement"] == recalled["judgement"]
+
+
 def test_nothing_is_nothing_and_says_what_to_do_then(agent: AgentClient) -> None:
     assert agent("recall", query="zzyzx quux")["judgement"] == "nothing"
     assert "remember" in agent.text("recall", query="zzyzx quux")
