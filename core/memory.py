@@ -394,7 +394,7 @@ class Memory:
 
     def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
         """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set. Yields the
-        same snapshot again when the settings or the saved searches changed.
+        same snapshot again when the settings, the saved searches or `polling` changed.
 
         Passes over a state that cannot be read; `watch_events` yields its error.
         """
@@ -412,6 +412,11 @@ class Memory:
 
         # What is newer is counted from this call, not from when the first event is waited for.
         return events(self._repository, self.snapshot, stop, woken)
+
+    @property
+    def polling(self) -> bool:
+        """Whether `watch` only looks at the files now and then, since the system has no free watches."""
+        return self._repository.polling
 
     # Changing
 

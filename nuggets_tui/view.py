@@ -117,6 +117,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
+    `polling`: the system has no free watches, so the files are looked at now and then.
     `show_facts`: whether Notes lists the notes of facts, which Facts lists too.
     `reflection_due`: the daily pass waits for the person; `proposed`: how many changes it would propose, 0 while that
     is not known. `promotable`: lines for MEMORY.md that wait until the person says whether the pass may write them.
@@ -152,6 +153,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     hops: int = 1
     fresh: frozenset[str] = frozenset()
     trouble: str = ""
+    polling: bool = False
     busy: str = ""
     reflection_due: bool = False
     proposed: int = 0

@@ -74,6 +74,8 @@ class Repository:
         self._given_ids = ids
         self.ids = ids or (lambda: secrets.token_hex(4))
         self.guard = threading.RLock()
+        # Whether the watch only looks at the files now and then.
+        self.polling = False
         # What tells which notes count as accepted, where it is to follow changes.
         self.trust: Callable[[], Trust] | None = None
         self._settings = settings

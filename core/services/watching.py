@@ -23,8 +23,11 @@ async def events(
 ) -> AsyncIterator[Snapshot | NuggetsError]:
     """See `Memory.watch_events`. seen: the snapshot that whoever asks has already."""
     failed, beside = _NOTHING, repository.listener_states()
-    async for _ in watch_folder(repository.home, stop or asyncio.Event(), repository.pages):
+    async for told in watch_folder(repository.home, stop or asyncio.Event(), repository.pages):
         woken()
+        if repository.polling is told:
+            repository.polling = not told
+            yield seen
         try:
             await asyncio.to_thread(repository.refresh, patient=False, restoring=False)
         except NuggetsError as error:

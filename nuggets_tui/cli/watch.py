@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import select
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
 from nuggets_tui.cli.groups import command, example
@@ -15,6 +15,8 @@ from nuggets_tui.cli.output import write_error, write_json_line, write_lines
 
 if TYPE_CHECKING:
     from core.memory import Memory
+
+_POLLING: Final = "the system has no free file watches, so it looks every second"
 
 
 @command("watch", epilog=example("nuggets watch", "nuggets watch --json | jq -r .reason"))
@@ -35,7 +37,7 @@ def watch(call: Invocation, /) -> None:
 async def _watch(memory: Memory, as_json: bool) -> None:
     """Raises BrokenPipeError once nobody reads any more, errors of the log."""
     stop = asyncio.Event()
-    gone = False
+    gone = polling = False
     shown = memory.newest_in_log()
 
     def look() -> None:
@@ -48,6 +50,9 @@ async def _watch(memory: Memory, as_json: bool) -> None:
         if isinstance(found, NuggetsError):
             write_error(found.message)
             continue
+        if memory.polling and not polling:
+            write_error(_POLLING)
+        polling = memory.polling
         shown = _show(memory, shown, as_json)
     if gone:
         raise BrokenPipeError

@@ -293,11 +293,21 @@ class OpeningController(Controller):
             if not self.context.is_mounted:
                 return
             if isinstance(event, Snapshot):
+                self._say_how_it_watches()
                 before = self.view.note
                 self.context.show_snapshot(event)
                 self._reading.notify_change(before, event)
             else:
                 self._files_broke(event)
+
+    def _say_how_it_watches(self) -> None:
+        polling = self.session.memory.polling
+        if polling and not self.view.polling:
+            self.context.warn(
+                "The system has no free file watches: what others change shows within a second or two. "
+                "On Linux, raise fs.inotify.max_user_instances."
+            )
+        self.context.show(polling=polling)
 
     def _files_broke(self, error: NuggetsError) -> None:
         self.broken_file = _file_of(error)

@@ -98,7 +98,11 @@ FILTERS: Final = (
     ("↑", "in the empty box: your last search; again for older ones"),
 )
 SIGNS: Final = (
-    ("●  ◌", "live: the app watches the files; hollow: the files cannot be read now"),
+    (
+        "●  ◐  ◌",
+        "live: the app watches the files; half: the system has no free watches, so it looks every second; "
+        "hollow: the files cannot be read now",
+    ),
     ("→  ←  +", "link from the note, link to it, suggested link"),
     ("◆", "a fact, or its note"),
     ("★", "pinned"),

@@ -191,6 +191,8 @@ def _live(view: View) -> Content:
         return Content.assemble(("◷ ", "bold $text-secondary"), (said, "bold $text-secondary"))
     if view.snapshot.read_only:
         return Content.assemble(("◌ ", "$text-warning"), ("read only", "$text-warning"))
+    if view.polling:
+        return Content.assemble(("◐ ", "$text-warning"), ("looks every second", "$text-warning"))
     if view.loaded or view.quick_counts is not None:
         return Content.assemble(("● ", "$text-success"), "live")
     return Content("")

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from kits.memory_files import (
@@ -34,7 +35,7 @@ PATIENCE = 30
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "_CHECK_MS", 100)
-    monkeypatch.setattr(watch, "_MISSING_SECONDS", 0.02)
+    monkeypatch.setattr(watch, "_LOOK_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -189,26 +190,33 @@ async def test_our_own_change_is_told_of_too(home: Path) -> None:
     assert graph_of(home)["notes"][0]["content"] == "Ours."
 
 
-@pytest.mark.slow
-async def test_where_the_system_gives_no_watches_the_files_are_looked_at(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), RuntimeError("Too many open files")]
+)
+async def test_where_the_system_gives_no_watches_the_files_are_looked_at_until_it_does(
+    home: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     import watchfiles
 
-    real = watchfiles.awatch
+    free, real = asyncio.Event(), watchfiles.awatch
 
-    def refused(*arguments: object, force_polling: bool = False, **named: object) -> object:
-        if not force_polling:
-            raise OSError(28, "No space left on device")
-        return real(*arguments, force_polling=True, poll_delay_ms=20, **named)  # type: ignore[arg-type]
+    def refused(*arguments: Any, **named: Any) -> object:
+        if not free.is_set():
+            raise error
+        return real(*arguments, **named)
 
     monkeypatch.setattr(watchfiles, "awatch", refused)
     memory = Memory.open(home)
     async with _listening(memory) as queue:
+        await _told(queue)
+        assert memory.polling
         _write(home, "Seen.")
         told = await _told(queue)
         assert isinstance(told, Snapshot)
         assert told.note(FIRST).content == "Seen."
+        free.set()
+        await _told(queue)
+        assert not memory.polling
 
 
 @pytest.mark.parametrize(("name", "counts"), [

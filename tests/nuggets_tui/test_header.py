@@ -158,3 +158,19 @@ async def test_the_key_of_conflicts_says_when_there_are_none(tmp_path: Path) -> 
         await app.until(lambda: app.view.log.loaded)
         await app.press("c")
         await app.until(lambda: "No conflicts" in app.notices)
+
+
+async def test_where_the_system_gives_no_watches_the_header_calls_nothing_live(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import watchfiles
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(watchfiles, "awatch", refused)
+    async with opened(home, (200, 30)) as app:
+        header = app.main.query_one(HeaderLine)
+        await app.until(lambda: header.view.polling)
+        await app.until(lambda: "◐" in app.text.split("\n")[0])
+        assert "live" not in app.text.split("\n")[0]

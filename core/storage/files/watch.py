@@ -18,7 +18,9 @@ _CHECK_MS: Final = 2000
 # A write is told of after a step in which nothing else was written, so one or two steps later.
 _STEP_MS: Final = 10
 _BURST_MS: Final = 50
-_MISSING_SECONDS: Final = 1.0
+# Between two looks where the system tells of nothing, and how many of these before it is asked again.
+_LOOK_SECONDS: Final = 1.0
+_LOOKS: Final = 30
 
 
 def is_memory_file(path: str) -> bool:
@@ -34,51 +36,56 @@ def _is_page(path: str) -> bool:
     return name.lower().endswith(_PAGES) and not name.startswith(".")
 
 
-async def watch_folder(home: Path, stop: asyncio.Event, pages: Path | None = None) -> AsyncIterator[None]:
-    """Yields after every burst of changes, and every two seconds besides. pages: a folder whose pages are watched too.
+async def watch_folder(home: Path, stop: asyncio.Event, pages: Path | None = None) -> AsyncIterator[bool]:
+    """Yields after every burst of changes, and every two seconds besides; whether the system tells of changes, for
+    where it has no free watches this only wakes up every second. pages: a folder whose pages are watched too.
 
     The regular wake-up covers what no watcher sees: a folder that was deleted and made again, a network
-    file system, a system without free watches. Whoever listens compares fingerprints, so a wake-up for
-    nothing costs little. Ends when `stop` is set.
+    file system. Whoever listens compares fingerprints, so a wake-up for nothing costs little. Ends when `stop` is set.
     """
     while not stop.is_set():
         if not home.is_dir():
-            yield
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(stop.wait(), _MISSING_SECONDS)
+            yield True
+            await _pause(stop)
             continue
-        async for _ in _watch_existing(home, stop, pages):
-            yield
+        async for told in _watch_existing(home, stop, pages):
+            yield told
 
 
-async def _watch_existing(home: Path, stop: asyncio.Event, pages: Path | None) -> AsyncIterator[None]:
-    """Watches until the folder is another one than at the start, or the system refuses."""
+async def _pause(stop: asyncio.Event) -> None:
+    with contextlib.suppress(asyncio.TimeoutError):
+        await asyncio.wait_for(stop.wait(), _LOOK_SECONDS)
+
+
+async def _watch_existing(home: Path, stop: asyncio.Event, pages: Path | None) -> AsyncIterator[bool]:
+    """Watches until the folder is another one than at the start; for a while only, where the system refuses."""
     from watchfiles import awatch
 
     started = _identity(home)
-    for force_polling in (False, True):
-        try:
-            async for _ in awatch(
-                *((home, pages) if pages is not None and pages.is_dir() else (home,)),
-                watch_filter=lambda _, path: is_memory_file(path) or (pages is not None and _is_page(path)),
-                debounce=_BURST_MS,
-                step=_STEP_MS,
-                rust_timeout=_CHECK_MS,
-                yield_on_timeout=True,
-                stop_event=stop,
-                force_polling=force_polling,
-                recursive=True,
-                ignore_permission_denied=True,
-            ):
-                yield
-                if _identity(home) != started:
-                    return
-            return
-        except FileNotFoundError:
-            return
-        except OSError:
-            # No watches left (the usual limit is 128 instances): look at the files at intervals instead.
-            continue
+    try:
+        async for _ in awatch(
+            *((home, pages) if pages is not None and pages.is_dir() else (home,)),
+            watch_filter=lambda _, path: is_memory_file(path) or (pages is not None and _is_page(path)),
+            debounce=_BURST_MS,
+            step=_STEP_MS,
+            rust_timeout=_CHECK_MS,
+            yield_on_timeout=True,
+            stop_event=stop,
+            recursive=True,
+            ignore_permission_denied=True,
+        ):
+            yield True
+            if _identity(home) != started:
+                return
+    except FileNotFoundError:
+        return
+    except (OSError, RuntimeError):
+        # No watches left, or no instances (the usual limit is 128), which watchfiles calls an internal error.
+        for _ in range(_LOOKS):
+            if stop.is_set():
+                return
+            yield False
+            await _pause(stop)
 
 
 def _identity(home: Path) -> tuple[int, int, int] | None:
