@@ -199,6 +199,11 @@ class View(msgspec.Struct, frozen=True, eq=False):
         """Entries with a conflict that waits for a person: of their own log, then of the team's."""
         return (*self.log.waiting, *(self.team.waiting if self.team is not None else ()))
 
+    @property
+    def searched(self) -> tuple[Snapshot, Snapshot | None]:
+        """The notes that a search looks at: a person's own and the team's, which has none in the past."""
+        return self.snapshot, self.team.snapshot if self.team is not None and self.past is None else None
+
     def of_team(self, note_id: str) -> bool:
         """Whether a note is one of the team's beside a person's own."""
         team = self.team

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from core.model.joined import Joined
+from core.model.joined import Joined, join
 from core.model.note import Note, normalise_tag
 from core.model.snapshot import Snapshot
 from core.search.conditions import CHOICES, FIELDS, Condition, fault
@@ -73,11 +73,12 @@ class Completion(NamedTuple):
         return text[: self.start] + self.text + text[self.end :]
 
 
-@lru_cache(maxsize=1)
-def offers_of(snapshot: Snapshot, joined: Joined | None = None) -> Offers:
-    """What the visible notes of a snapshot offer; tags that say nugget, scope and type are left out. joined: the same
-    notes with a team's, where these are in reach.
+@lru_cache(maxsize=2)
+def offers_of(snapshot: Snapshot, team: Snapshot | None = None) -> Offers:
+    """What the visible notes of a snapshot offer, with a team's where these are in reach; tags that say nugget, scope
+    and type are left out.
     """
+    joined = None if team is None else join(snapshot, team)
     snapshot = snapshot if joined is None else joined.snapshot
     notes = snapshot.visible
     tags: Counter[str] = Counter()

@@ -147,7 +147,7 @@ class SearchController(Controller):
         if len(tags) == 1:
             self.find_tagged(tags[0])
         elif tags:
-            self.context.open_dialog(TagsScreen(tags, self.view.snapshot), self._tag_chosen)
+            self.context.open_dialog(TagsScreen(tags, *self.view.searched), self._tag_chosen)
 
     def _tag_chosen(self, tag: str | None) -> None:
         if tag is not None:

@@ -60,8 +60,8 @@ class TagsScreen(ChoiceScreen):
     keys = "⏎  list · ↑↓  choose · esc  close"
     said = "A click on a tag of a note lists its notes, too."
 
-    def __init__(self, tags: Sequence[str], snapshot: Snapshot) -> None:
-        counts = dict(offers_of(snapshot).tag)
+    def __init__(self, tags: Sequence[str], snapshot: Snapshot, team: Snapshot | None) -> None:
+        counts = dict(offers_of(snapshot, team).tag)
         super().__init__([_tag_row(tag, counts.get(tag, 0)) for tag in tags])
 
 

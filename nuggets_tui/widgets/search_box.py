@@ -196,7 +196,7 @@ class SearchBox(OfferingInput, PromptFrames):
 
         if not self.view.loaded:
             return None
-        offers = await run_in_thread(offers_of, self.view.snapshot)
+        offers = await run_in_thread(offers_of, *self.view.searched)
         if typed != self.value:
             return None
         self.offered = complete(typed, len(typed), offers)

@@ -12,11 +12,13 @@ from textual.widgets import TextArea
 
 from core.graph.edits import create_note
 from core.memory import Memory
+from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.share_review import ShareReview
 from nuggets_tui.widgets.notes import NotesPane
+from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +85,25 @@ async def test_after_a_search_of_the_teams_notes_the_row_under_the_cursor_is_sho
         row = app.main.query_one("#notes", NotesPane).cursor_row
         assert row is not None
         assert row.data == app.view.note_id
+
+
+async def test_the_search_box_offers_tags_and_nuggets_of_the_teams_notes_with_their_counts(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / ".nuggets" / "notes" / "vpn-for-staging.md").write_text(
+        NOTES["vpn-for-staging.md"].replace("[deploy]", "[deploy, network]")
+    )
+    async with opened(tmp_path / "own", WIDE) as app:
+        await with_team(app)
+        await search(app, "tag:netw")
+        box = app.main.query_one(SearchBox)
+        await app.until(lambda: [one.text for one in box.offered] == ["network"], "the team's tag")
+        await app.press("escape")
+        await show(app, "VPN for staging")
+        app.main.search.find_same_tag()
+        await app.screen(TagsScreen)
+        assert app.text.count("1 note") >= 2
+        assert "0 notes" not in app.text
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
