@@ -101,6 +101,7 @@ def _checks(call: Invocation) -> Iterator[Check]:
         ("agents", lambda: _agents(place, found)),
         ("memory", lambda: _memory(call)),
         ("pipeline", lambda: _pipeline(call)),
+        ("sync", lambda: _sync(call)),
         ("hooks", lambda: _hooks(call)),
         ("elsewhere", lambda: _elsewhere(call, place)),
     ):
@@ -293,10 +294,24 @@ def _pipeline(call: Invocation) -> Iterator[Check]:
         todo = "" if report.healthy and not report.recommendations else "nuggets pipeline health"
         said = f"{report.status}, {report.score:.0%}: {report.said}"
         yield Check("pipeline", "health", state, said, todo)
+        for one in report.domains:
+            if any(problem.stays for problem in one.problems):
+                yield Check("pipeline", one.name, "wrong", one.said, todo)
     for warning in load_configuration(call.folder).all_warnings:
         reserved = warning.why is WarningKind.RESERVED
         state, todo = ("note", "") if reserved else ("wrong", "change settings.toml")
         yield Check("pipeline", f"setting-{warning.code}", state, warning.message, todo)
+
+
+def _sync(call: Invocation) -> Iterator[Check]:
+    """Why the last sync did not go through; nothing where none is set up or it did."""
+    from core.sync import Sync
+
+    if not call.folder.is_dir():
+        return
+    state = Sync(call.memory_as_it_is).state()
+    if state.problem:
+        yield Check("sync", "last-sync", "wrong", state.problem, state.todo or "nuggets sync")
 
 
 # Hooks

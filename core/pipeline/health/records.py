@@ -27,6 +27,11 @@ class HealthProblem(StrEnum):
     UNDONE_OFTEN = "undone_often"
     DUPLICATES = "duplicates"
 
+    @property
+    def stays(self) -> bool:
+        """Whether something failed or is lost until somebody puts it right."""
+        return self in (self.JOBS_DEAD, self.JOBS_LOST, self.LEASES_STALE, self.INDEX_MISMATCH, self.CALLS_FAIL)
+
 
 class MaintenanceAction(StrEnum):
     """A repair, by the name that the Signet pipeline gives it; in the order in which they run."""

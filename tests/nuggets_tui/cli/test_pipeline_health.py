@@ -152,6 +152,9 @@ def test_doctor_names_an_unhealthy_pipeline_and_settings_that_are_reserved(
     document = json.loads(nuggets("doctor", "--json").stdout)
     checks = {one["name"]: one for one in document["checks"] if one["section"] == "pipeline"}
     assert checks["health"]["state"] == "note"
+    assert checks["queue"]["state"] == "wrong"
+    assert not document["ok"]
+    nuggets.json("doctor", code=1)
     assert checks["health"]["todo"] == "nuggets pipeline health"
     assert checks["setting-reserved"]["state"] == "note"
     assert "todo" not in checks["setting-reserved"]
