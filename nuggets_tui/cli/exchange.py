@@ -344,7 +344,8 @@ def _export_lines(done: ExportResult) -> Iterator[Line]:
     counts = [plural(done.notes, "note")] if done.format != "csv" else []
     counts += [plural(done.facts, "fact")] if done.format != "markdown" or done.facts else []
     counts += [f"{plural(done.history, 'entry', 'entries')} of history"] if done.history else []
-    yield (f"Exported {', '.join(counts)} to ", Span(done.path, "bold"), ".")
+    name = "Markdown" if done.format == "markdown" else done.format.upper()
+    yield (f"Exported {', '.join(counts)} as {name} to ", Span(done.path, "bold"), ".")
     if done.format == "markdown":
         gone = f", {done.removed:,} of notes that are gone taken out" if done.removed else ""
         yield Span(f"{plural(done.files, 'file')} written{gone}.", "dim")

@@ -145,6 +145,13 @@ def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_
     assert "memory: shell" in {one["where"] for one in told["differences"]}
 
 
+@pytest.mark.parametrize(
+    ("name", "format"), [("plain", "JSON"), ("notes.md", "JSON"), ("a.csv", "CSV"), ("folder/", "Markdown")]
+)
+def test_an_export_says_which_format_it_took(nuggets: Any, tmp_path: Path, name: str, format: str) -> None:
+    assert f" {format} " in nuggets.ok("export", f"{tmp_path}/{name}")
+
+
 def test_reading_for_an_export_writes_nothing_into_the_memory(nuggets: Any) -> None:
     nuggets.ok("import", AGENTS)
     before, log = nuggets.bytes(), nuggets.json("log")
