@@ -27,6 +27,7 @@ from kits.laws import profile_for, register_profiles
 from kits.loading import load_ones_share
 from kits.made_databases import copy_databases
 from kits.reports import BriefReports
+from kits.signals import heed_signals_in_children
 from kits.tiers import FAST, LONG_SECONDS, long_tests
 
 register_profiles()
@@ -50,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile(profile_for(config.getoption("markexpr", ""), os.environ))
     if hasattr(config, "workerinput") and not config.getoption("xmlpath", None):
         config.pluginmanager.register(BriefReports())
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        heed_signals_in_children()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
