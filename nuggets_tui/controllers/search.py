@@ -88,7 +88,10 @@ class SearchController(Controller):
         # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
         await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
         if not asked.done():
-            self._show(found)
+            shown = self.view.found
+            # Asked once more, the answer stays until the next one, and so does the cursor on it.
+            kept = shown.recall if shown is not None and shown.query == found.query else None
+            self._show(replace(found, recall=kept))
         self._show(replace(found, recall=await asked))
         if found.more:
             await self._find_more(text)

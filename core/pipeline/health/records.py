@@ -30,7 +30,13 @@ class HealthProblem(StrEnum):
     @property
     def stays(self) -> bool:
         """Whether something failed or is lost until somebody puts it right."""
-        return self in (self.JOBS_DEAD, self.JOBS_LOST, self.LEASES_STALE, self.INDEX_MISMATCH, self.CALLS_FAIL)
+        return self in (
+            self.JOBS_DEAD,
+            self.JOBS_LOST,
+            self.LEASES_STALE,
+            self.INDEX_MISMATCH,
+            self.CALLS_FAIL,
+        )
 
 
 class MaintenanceAction(StrEnum):

@@ -291,6 +291,29 @@ async def test_an_answer_that_comes_late_is_the_first_row_for_whoever_types(
         assert notes.cursor == 0
 
 
+async def test_searching_once_more_leaves_the_answer_and_the_cursor_on_it_until_the_next_answer(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as app:
+        await search(app, "test command")
+        await app.until(lambda: app.view.found is not None and app.view.found.recall is not None)
+        await app.press("enter")
+        first, late, recall = app.view.found, threading.Event(), Memory.recall
+
+        def recalled_late(*asked: Any, **more: Any) -> Recall:
+            assert late.wait(10)
+            return recall(*asked, **more)
+
+        monkeypatch.setattr(Memory, "recall", recalled_late)
+        app.main.search.again()
+        await app.until(lambda: app.view.found is not first)
+        notes = app.main.query_one(NotesPane)
+        assert (notes.cursor, notes.row(0).key) == (0, "recall")
+        late.set()
+        await app.until(lambda: not any(worker.group == "search" for worker in app.app.workers))
+        assert (notes.cursor, notes.row(0).key) == (0, "recall")
+
+
 async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> None:
     async with opened(home) as app:
         for text, titles in (
