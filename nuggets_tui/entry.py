@@ -30,7 +30,8 @@ def main() -> None:
     if asked is not None:
         sys.exit(_recall(asked))
     home = home_of_app(sys.argv[1:])
-    if home is not None and sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty():
+    wanted = home is not None or sys.argv[1:] == ["demo"]
+    if wanted and sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty():
         sys.exit(_open(home))
     from nuggets_tui.cli import main as command_line
 
@@ -75,9 +76,14 @@ def home_of_app(arguments: Sequence[str]) -> Path | None:
         return None
 
 
-def _open(home: Path) -> int:
+def _open(home: Path | None) -> int:
+    """Opens the app on a folder; None: on the demo."""
     prepare_streams()
     try:
+        if home is None:
+            from nuggets_tui.demo.visiting import visit
+
+            return visit()
         from nuggets_tui.app import run_app
 
         return run_app(home)

@@ -10,7 +10,6 @@ import msgspec
 
 from core.folder import FACT_SUFFIXES
 from core.model.change import OURSELVES, drops_recall
-from core.model.change_parts import referenced_parts, without_ends_of_links
 from core.model.fact import Fact
 from core.model.names import duration, parse_iso
 from core.model.note import Note
@@ -115,7 +114,9 @@ def deed(change_set: ChangeSet, *, quoted: bool = False) -> Deed:
     """
     if change_set.empty and change_set.kind in _OF_NOTHING:
         return Deed(_OF_NOTHING[change_set.kind], change_set.reason)
-    if referenced_parts(change_set.about) is not None:
+    if "." in change_set.about:
+        from core.model.change_parts import without_ends_of_links
+
         # Links go with their note: what was undone is the part, not what it was linked with.
         change_set = without_ends_of_links(change_set)
     if change_set.kind == "undo" and not change_set.mends:

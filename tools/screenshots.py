@@ -264,7 +264,7 @@ def _with_spaces(svg: str) -> str:
 
 
 @contextmanager
-def _own_world() -> Iterator[Path]:
+def _own_world(*, texts: bool) -> Iterator[Path]:
     """A home folder with the demo memory in it, and settings that do not depend on this machine."""
     from nuggets_tui.demo import write_demo
 
@@ -274,7 +274,7 @@ def _own_world() -> Iterator[Path]:
         for name in ("NO_COLOR", "TEXTUAL_THEME", "NUGGETS_HOME", "XDG_CONFIG_HOME"):
             os.environ.pop(name, None)
         try:
-            yield write_demo(Path(folder) / ".nuggets")
+            yield write_demo(Path(folder) / ".nuggets", texts=texts)
         finally:
             os.environ.clear()
             os.environ.update(kept)
@@ -282,15 +282,11 @@ def _own_world() -> Iterator[Path]:
 
 def take(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Writes the pictures into a folder; the files written."""
-    from nuggets_tui.demo.texts import submit_texts
-
     folder.mkdir(parents=True, exist_ok=True)
     converter = shutil.which("rsvg-convert")
     written = []
     for name in names or [*SHOTS, TOUR]:
-        with _own_world() as home:
-            if name == "pipeline":
-                submit_texts(home)
+        with _own_world(texts=name == "pipeline") as home:
             svg = asyncio.run(tour(home) if name == TOUR else picture(name, home))
         target = folder / f"{name}.svg"
         target.write_text(svg, encoding="utf-8")

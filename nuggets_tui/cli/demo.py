@@ -8,7 +8,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.groups import FOLDER, command, example
-from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app, pass_call
+from nuggets_tui.cli.invocation import Invocation, has_terminal, pass_call
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.words import plural
 
@@ -25,21 +25,9 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
         raise InvalidInputError(
             "the app needs a terminal", where="demo", todo="--dir DIR writes the sample memory to a folder"
         )
-    import os
-    import shutil
+    from nuggets_tui.demo.visiting import visit
 
-    from nuggets_tui.demo import copy_for_session, write_visit
-
-    # A visit leaves nothing behind.
-    os.environ.setdefault("NUGGETS_CACHE", "off")
-    os.environ.setdefault("NUGGETS_STATE", "off")
-    home = copy_for_session()
-    try:
-        write_visit(home, notes)
-        notice = "This is a sample memory. Change what you like: your own is not touched."
-        return open_app(home, notice=notice, demo=True)
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
+    return visit(notes)
 
 
 def _write(call: Invocation, folder: str, notes: int | None) -> int:

@@ -247,11 +247,11 @@ def has_terminal() -> bool:
     return is_terminal(sys.stdin) and is_terminal(sys.stdout)
 
 
-def open_app(home: Path, *, notice: str = "", demo: bool = False) -> int:
+def open_app(home: Path) -> int:
     """Opens the app on a memory; its exit code. Imports nothing else, since a person waits for the first frame."""
     from nuggets_tui.app import run_app
 
-    return run_app(home, notice=notice, demo=demo)
+    return run_app(home)
 
 
 def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:

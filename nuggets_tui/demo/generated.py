@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from importlib import resources
 from random import Random
 from typing import Final, TypeVar
 
 from core.model.names import iso, note_id
 from core.model.note import Link, Note, replace
-from nuggets_tui.demo.handwritten import NUGGETS, read_table
 from nuggets_tui.demo.moment import DEMO_NOW
 
+NUGGETS: Final = ("project", "locations", "prefs", "learnings", "ops", "people")
 _START: Final = datetime(2026, 8, 20, 7, 0, tzinfo=UTC)
 _FACT_EVERY: Final = 20
 _FACTS_PER_NUGGET: Final = 250
@@ -55,12 +57,12 @@ class Topic:
     tags: list[str]
 
 
-def generate(count: int, taken: set[str]) -> list[Note]:
+def generate(count: int, taken: set[str], end: datetime = DEMO_NOW) -> list[Note]:
     """`count` notes of about 60 words with tags, a mean of two links, and few facts among them; oldest first.
 
-    taken: ids that are in use already.
+    taken: ids that are in use already. end: when the last of them may have been made.
     """
-    writer = _Writer(count)
+    writer = _Writer(count, end)
     free = _free_ids(taken)
     times = sorted(writer.random.random() for _ in range(count))
     drafts = [writer.write(place, time, free) for place, time in enumerate(times)]
@@ -86,8 +88,11 @@ def _free_ids(taken: set[str]) -> Callable[[str, str], str]:
 class _Writer:
     """Composes notes from the vocabulary with one seeded source of numbers."""
 
-    def __init__(self, count: int) -> None:
-        table = read_table("vocabulary.toml")
+    def __init__(self, count: int, end: datetime) -> None:
+        self.end = end
+        table = tomllib.loads(
+            resources.files("nuggets_tui.demo").joinpath("vocabulary.toml").read_text("utf-8")
+        )
         self.random = Random(20261118)
         self.words: dict[str, list[str]] = {
             name: rows for name, rows in table.items() if name not in ("topics", "facts")
@@ -119,7 +124,7 @@ class _Writer:
         number = self.below(len(self.topics))
         topic = self.topics[number]
         nugget = topic.nugget if topic.nugget in self.names else self.names[number % len(self.names)]
-        created = _START + (DEMO_NOW - _START) * time
+        created = self.end - (DEMO_NOW - _START) * (1 - time)
         key = self._next_key(nugget) if place % _FACT_EVERY == _FACT_EVERY - 1 else None
         slots = self._slots(topic)
         if key is None:
@@ -144,8 +149,8 @@ class _Writer:
         type_ = "fact" if is_fact else "project" if scope == "project" else "note"
         source, confidence = self.pick(_SOURCES)
         hits = self._hits()
-        used = created + (DEMO_NOW - created) * self.random.random() if hits else created
-        edited = created + (DEMO_NOW - created) * self.random.random() if rare > 0.7 else created
+        used = created + (self.end - created) * self.random.random() if hits else created
+        edited = created + (self.end - created) * self.random.random() if rare > 0.7 else created
         tags = {topic.tags[0], self.pick(topic.tags), self.pick(topic.tags)} if rare > 0.1 else set()
         return Note(
             id=free("fact" if is_fact else "note", nugget),
@@ -161,7 +166,7 @@ class _Writer:
             created_at=iso(created),
             updated_at=iso(edited),
             last_accessed_at=iso(used),
-            archived_at=iso(min(edited + timedelta(days=2), DEMO_NOW)) if hidden else None,
+            archived_at=iso(min(edited + timedelta(days=2), self.end)) if hidden else None,
             subject="session:current" if scope == "session" else _SUBJECTS.get(scope, "shared:project"),
             scope=scope,
             type=type_,

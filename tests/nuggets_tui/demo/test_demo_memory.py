@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -29,9 +30,12 @@ from core.model.note import (
 )
 from core.model.snapshot import Snapshot
 from core.reflection import reflect
-from nuggets_tui.demo import DEMO_NOW, copy_for_session, demo_change_set, write_demo
-from nuggets_tui.demo.build import numbered
-from nuggets_tui.demo.handwritten import NUGGETS, entries, read_table
+from nuggets_tui.demo import DEMO_NOW, copy_for_session, copying, write_demo
+from nuggets_tui.demo.generated import NUGGETS
+from nuggets_tui.demo.resizing import numbered
+from tools.demo.__main__ import build
+from tools.demo.build import change_set
+from tools.demo.handwritten import entries, read_table
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +44,7 @@ SIZES = (1, 10, 150, BY_HAND, BY_HAND + 1, 1000, 5000)
 
 
 def made(notes: int | None = None) -> ChangeSet:
-    return demo_change_set(Draft(Snapshot(), now=DEMO_NOW, ids=numbered()), notes)
+    return change_set(Draft(Snapshot(), now=DEMO_NOW, ids=numbered()), notes)
 
 
 def notes_in(changes: ChangeSet) -> list[Note]:
@@ -255,16 +259,67 @@ def same_memory(one: Snapshot, other: Snapshot) -> bool:
     return one.notes == other.notes and facts[0] == facts[1]
 
 
-@pytest.mark.parametrize("size", [None, 1, 150, BY_HAND - 1, BY_HAND + 20])
+@pytest.mark.parametrize("size", [None, BY_HAND + 20])
 def test_the_story_ends_in_the_very_memory_that_one_import_makes(tmp_path: Path, size: int | None) -> None:
     from core.memory import Memory
 
     told = Memory.open(write_demo(tmp_path / "told", size)).snapshot
     imported = Memory.open(tmp_path / "imported", clock=lambda: DEMO_NOW, ids=numbered())
-    imported.apply(demo_change_set(imported.draft(), size))
+    imported.apply(change_set(imported.draft(), size))
     assert told.problems == ()
     assert len(told.notes) == (size or BY_HAND)
     assert same_memory(told, imported.snapshot)
+
+
+@pytest.mark.parametrize("size", [1, 150, BY_HAND - 1])
+def test_a_smaller_memory_has_the_oldest_notes_with_their_facts_and_links(tmp_path: Path, size: int) -> None:
+    from core.memory import Memory
+
+    memory = Memory.open(write_demo(tmp_path / "small", size))
+    oldest = sorted(notes_in(made()), key=lambda note: (note.created_at, note.id))[:size]
+    assert {note.id for note in memory.snapshot.notes} == {note.id for note in oldest}
+    assert memory.verify() == ()
+    assert len(memory.log(limit=None)) == 1
+
+
+def test_the_finished_memory_is_the_one_that_its_story_tells(home: Path, tmp_path: Path) -> None:
+    from core.memory import Memory
+    from core.pipeline.service import Pipeline
+
+    build(tmp_path / "told")
+    told, finished = Memory.open(tmp_path / "told"), Memory.open(home)
+    assert same_memory(told.snapshot, finished.snapshot)
+    logs = [[entry.change_set for entry in one.log(limit=None)] for one in (told, finished)]
+    assert logs[0] == logs[1]
+    visit = write_demo(tmp_path / "visit", texts=True)
+    proposals = []
+    for folder in (tmp_path / "told", visit):
+        with Pipeline.open(folder) as pipeline:
+            proposals.append(
+                [(one.id, one.content, one.action, one.created_at) for one in pipeline.proposals()]
+            )
+    assert proposals[0] == proposals[1] != []
+
+
+def test_all_times_are_counted_from_now(home: Path, tmp_path: Path) -> None:
+    from core.memory import Memory
+    from core.pipeline.service import Pipeline
+
+    now = DEMO_NOW + timedelta(days=400, hours=5, milliseconds=7)
+    later = now - DEMO_NOW
+    memory, fixed = Memory.open(write_demo(tmp_path / "now", now=now, texts=True)), Memory.open(home)
+    for one, other in zip(memory.snapshot.notes, fixed.snapshot.notes, strict=True):
+        assert parse_iso(one.created_at) == (parse_iso(other.created_at) or now) + later
+        assert [parse_iso(link.created_at) for link in one.links] == [
+            (parse_iso(link.created_at) or now) + later for link in other.links
+        ]
+    ats = [[parse_iso(entry.change_set.at) for entry in one.log(limit=None)] for one in (memory, fixed)]
+    assert ats[0] == [(at or now) + later for at in ats[1]]
+    assert memory.verify() == ()
+    assert memory.take_notices() == ()
+    with Pipeline.open(memory.home) as pipeline:
+        made_at = {one.created_at for one in pipeline.proposals()}
+    assert all(now - timedelta(days=3) < datetime.fromtimestamp(at / 1000, UTC) <= now for at in made_at)
 
 
 @pytest.fixture(scope="module")
@@ -355,17 +410,16 @@ def test_made_up_notes_are_one_entry_of_their_own(tmp_path: Path) -> None:
 def test_what_is_cut_off_leaves_no_half_told_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from core.memory import Memory
 
-    home, apply = tmp_path / "demo", Memory.apply
+    home = tmp_path / "demo"
 
-    def cut_off(memory: Memory, changes: ChangeSet, **named: bool) -> ChangeSet:
-        if changes.id == "00000004":
-            raise KeyboardInterrupt
-        return apply(memory, changes, **named)
+    def cut_off(*_: object) -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(Memory, "apply", cut_off)
+    monkeypatch.setattr(copying, "_move_history", cut_off)
     with pytest.raises(KeyboardInterrupt):
         write_demo(home)
-    assert list(tmp_path.iterdir()) == []
+    assert list(home.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [home]
     monkeypatch.undo()
     assert len(Memory.open(write_demo(home, 12)).snapshot.notes) == 12
 
@@ -389,7 +443,7 @@ def test_a_large_memory_begins_without_a_log(tmp_path: Path, monkeypatch: pytest
     from core.memory import Memory
 
     small, large = write_demo(tmp_path / "small", 40), tmp_path / "not" / "there" / "large"
-    monkeypatch.setattr("nuggets_tui.demo._MOST_IN_THE_LOG", 39)
+    monkeypatch.setattr("nuggets_tui.demo.resizing._MOST_IN_THE_LOG", 39)
     assert write_demo(large, 40) == large
     names = sorted(path.relative_to(small) for path in small.rglob("*.json"))
     assert sorted(path.relative_to(large) for path in large.rglob("*") if path.is_file()) == names

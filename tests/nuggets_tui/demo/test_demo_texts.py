@@ -36,9 +36,9 @@ def test_a_visitor_finds_proposals_of_each_kind_and_no_model_is_asked_for_them(h
     assert {"Amal", "Zoë", "Studio Blåbär"} <= names
 
 
-def test_the_texts_leave_notes_and_log_as_the_story_has_them(home: Path, tmp_path: Path) -> None:
+def test_the_texts_leave_notes_and_log_as_the_story_has_them(tmp_path: Path) -> None:
     plain = write_demo(tmp_path / "plain")
-    shown, told = Memory.open(home), Memory.open(plain)
+    shown, told = Memory.open(write_demo(tmp_path / "texts", texts=True)), Memory.open(plain)
     assert shown.snapshot.by_id == told.snapshot.by_id
     assert len(shown.log(limit=None)) == len(told.log(limit=None))
     assert not (plain / "pipeline.db").exists()

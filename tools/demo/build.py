@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from core.errors import InvalidInputError
-from core.model.change import Author, ChangeSet
+from core.model.change import ChangeSet
 from core.model.fact import Fact
 from core.model.infer import infer_meta, semantic_tags
 from core.model.names import iso, note_id
-from core.model.note import HiddenFact, Link, Note, replace
+from core.model.note import HiddenFact, Link, Note
+from nuggets_tui.demo.resizing import DEMO, fact_of_note, put_all
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from nuggets_tui.demo.handwritten import DemoEntry
-
-# Nobody at the keyboard: what a person takes back with one key is never the whole demo.
-DEMO: Final = Author("program", "demo")
-
-
-def numbered(start: int = 1) -> Callable[[], str]:
-    """A source of ids that counts: 00000001, 00000002 and so on."""
-    count = iter(range(start, 1 << 32))
-    return lambda: f"{next(count):08x}"
+    from tools.demo.handwritten import DemoEntry
 
 
 def change_set(draft: Draft, notes: int | None) -> ChangeSet:
-    """See `demo_change_set`."""
-    from nuggets_tui.demo.handwritten import entries
+    """The demo memory as one change set on a draft of an empty memory; the same one at each call.
+
+    notes: how many in all, None for those written by hand; fewer are the oldest of these, more are made up.
+    """
+    from tools.demo.handwritten import entries
 
     if notes is not None and notes < 1:
         raise InvalidInputError(f"must be at least 1, not {notes}", where="notes", kept="nothing was written")
@@ -46,18 +41,6 @@ def change_set(draft: Draft, notes: int | None) -> ChangeSet:
         facts.extend((note.nugget_name, fact_of_note(note)) for note in more if note.is_fact)
     put_all(draft, made, facts)
     return draft.change_set("wrote the demo memory", author=DEMO, kind="import")
-
-
-def put_all(draft: Draft, notes: list[Note], facts: Iterable[tuple[str, Fact]]) -> None:
-    """Lays notes and facts over the draft; every note stands there before the first link is checked."""
-    for name in dict.fromkeys(note.nugget_name for note in notes):
-        draft.ensure_nugget(name)
-    for note in notes:
-        draft.put(replace(note, content="", tags=(), links=()))
-    for note in notes:
-        draft.put(note)
-    for nugget, fact in facts:
-        draft.put_fact(nugget, fact)
 
 
 def oldest(entries: list[DemoEntry], count: int | None) -> list[DemoEntry]:
@@ -128,11 +111,6 @@ def note_of(entry: DemoEntry, links: tuple[Link, ...]) -> Note:
 def fact_of(entry: DemoEntry) -> Fact:
     """The fact of one entry as it stands in the fact file."""
     return Fact(key=entry.title, value=entry.content, hits=entry.hits, last_hit_session=entry.session)
-
-
-def fact_of_note(note: Note) -> Fact:
-    """The fact that a fact note mirrors."""
-    return Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
 
 
 def hidden_fact_of(entry: DemoEntry) -> HiddenFact:

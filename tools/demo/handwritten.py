@@ -12,9 +12,9 @@ from typing import Any
 from zlib import crc32
 
 from core.model.infer import MetaInput
+from nuggets_tui.demo.generated import NUGGETS
 from nuggets_tui.demo.moment import DEMO_NOW
 
-NUGGETS = ("project", "locations", "prefs", "learnings", "ops", "people")
 _AGENTS = ("claude", "claude", "codex", "claude", "pi")
 _META = ("subject", "scope", "type", "source", "confidence", "stability")
 
@@ -57,7 +57,7 @@ def _every() -> tuple[DemoEntry, ...]:
 
 def read_table(path: str) -> dict[str, Any]:
     """A TOML file of this package."""
-    text = resources.files("nuggets_tui.demo").joinpath(path).read_text(encoding="utf-8")
+    text = resources.files("tools.demo").joinpath(path).read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 

@@ -14,14 +14,14 @@ from core.model.fact import Fact, NuggetMeta
 from core.model.names import iso
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from nuggets_tui.demo.build import id_of
-from nuggets_tui.demo.handwritten import read_table
+from tools.demo.build import id_of
+from tools.demo.handwritten import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.memory import Memory
-    from nuggets_tui.demo.handwritten import DemoEntry
+    from tools.demo.handwritten import DemoEntry
 
 _PERSON: Final = "mira"
 _AUTHORS: Final = {
