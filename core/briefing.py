@@ -15,7 +15,7 @@ from core.model.names import parse_iso
 from core.model.note import SCOPES, Note, normalise_tag
 from core.model.snapshot import Snapshot
 from core.promotion.bullet import one_line
-from core.promotion.choose import Accepted, everything, often_recalled, secret_in, unfit
+from core.promotion.choose import often_recalled, secret_in, unfit
 from core.settings import PromotionSettings
 from core.text.estimate import estimate_tokens
 from core.text.mask import all_masked
@@ -96,18 +96,17 @@ def briefing(
     tokens: int = DEFAULT_TOKENS,
     nugget: str = "",
     order: Orderer | None = None,
-    accepted: Accepted = everything,
     mark: Callable[[Note], str] = lambda note: "",
 ) -> Briefing:
     """The notes that help most at the start of a session: those recalled in several sessions, then the best of each
     scope in turn, as many as `tokens` have room for. It never costs more; "" where not even the heading fits.
 
     nugget: of the present project; notes on other projects are left out then, and its own come first. What looks like
-    a credential is in no briefing, nor a note of which `accepted` is False. order: puts what was chosen in another
+    a credential is in no briefing. order: puts what was chosen in another
     order, in each section. mark: what is said of a note behind its line, "" for nothing.
     """
     visible = len(snapshot.visible)
-    chosen = _chosen(list(filter(accepted, snapshot.visible)), now, settings, tokens, nugget, mark)
+    chosen = _chosen(list(snapshot.visible), now, settings, tokens, nugget, mark)
     while chosen:
         text = _text(chosen, visible - len(chosen))
         cost = estimate_tokens(text)

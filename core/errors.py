@@ -64,6 +64,7 @@ class ErrorCode(StrEnum):
     NO_PLACE = "no-place"
     TWO_MEMORIES = "two-memories"
     CANNOT_ASK = "cannot-ask"
+    NOT_TRUSTED = "not-trusted"
     UNREADABLE_SOURCE = "unreadable-source"
     BAD_OPTIONS = "bad-options"
     # What does not exist

@@ -8,7 +8,6 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -67,7 +66,6 @@ if TYPE_CHECKING:
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
-    from core.services.trust import Judge, Trust
     from core.settings import SearchSettings, Settings
     from core.storage.format.pages import PagePreview as PagePreview
     from core.storage.masking.proof import Left as Left
@@ -122,8 +120,6 @@ class Memory:
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._settings_file = SettingsFile(home)
-        # They say whether what comes from elsewhere waits; see `use_team`.
-        self._asking: Callable[[], Settings] = lambda: self.settings
         self._saved_searches = SavedSearches(home)
         self._repository = Repository(
             home,
@@ -136,7 +132,6 @@ class Memory:
             listeners=(self._settings_file, self._saved_searches),
             pages=pages,
         )
-        self._repository.trust = lambda: self.trust
         self._guard = self._repository.guard
         self._search = SearchService(
             home, lambda: self.settings.search, self._clock, lambda: self.settings.synonyms
@@ -149,7 +144,6 @@ class Memory:
             apply=self._repository.apply,
             guard=self._guard,
             clock=self._clock,
-            judge=self.judge,
             following=lambda: self._answers.following(),
             leave=self._leave_recall,
         )
@@ -182,7 +176,6 @@ class Memory:
             lambda: self.settings,
             self._recall.answer,
             self._recall.open_changes,
-            self.trust,
         )
 
     @cached_property
@@ -196,14 +189,7 @@ class Memory:
         """Versions of this memory from other machines: what reads, compares and takes them in."""
         from core.services.arrivals import Arrivals
 
-        return Arrivals(self._repository, lambda: self.settings, self.trust)
-
-    @cached_property
-    def trust(self) -> Trust:
-        """Which notes from elsewhere count as accepted here."""
-        from core.services.trust import Trust
-
-        return Trust(self._repository, self.asks_to_accept, team=self.is_team)
+        return Arrivals(self._repository, lambda: self.settings)
 
     @cached_property
     def _secrets(self) -> Secrets:
@@ -258,31 +244,20 @@ class Memory:
     def use_team(self, team: Memory | Callable[[], Memory | None]) -> None:
         """From now on searches and recalls look at a team's notes as well. They are never part of this memory: no
         change, no cleanup and no promotion of it sees them. A recall that one of them answers counts in the team's
-        memory, and whether what comes from them waits to be accepted is said in the settings of this one.
+        memory.
 
-        team: their memory, or what opens it once it is wanted; None where there is none.
+        team: their memory, or what gives it each time it is wanted; None where there is none to use now.
         """
         from core.services.team import Team
 
-        def opened() -> Memory | None:
-            found = team() if callable(team) else team
-            if found is not None:
-                found._asking = lambda: self.settings
-            return found
-
-        given = not callable(team)
         self._team = Team(
-            opened,
+            team if callable(team) else lambda: team,
             self._search,
             lambda: self.settings.search,
             self._clock,
             lambda: self.settings.synonyms,
-            self.judge,
-            given=given,
+            given=not callable(team),
         )
-        if given:
-            # One that is open may be asked what waits before anything is searched.
-            opened()
 
     @property
     def team(self) -> Memory | None:
@@ -476,44 +451,13 @@ class Memory:
         with self._guard:
             return self._history.entry(done.about).change_set.kind == "decision"
 
-    # Trust
-
-    def asks_to_accept(self) -> bool:
-        """Whether what comes from elsewhere waits to be accepted."""
-        settings = self._asking()
-        return (settings.team.trust if self.is_team else settings.sync.trust) == "ask"
-
-    def judge(self) -> Judge | None:
-        """Tells of each note whether it counts as accepted, as things stand now; None where every note does."""
-        return self.trust.judge() if self.asks_to_accept() else None
-
     def elsewhere(self, since: str | None = None) -> Elsewhere:
-        """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time, and which notes
-        count as accepted. None: a day ago. Where the log cannot be read, nothing arrived.
+        """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time. None: a day ago.
+        Where the log cannot be read, nothing arrived.
         """
         from core.search.conditions import NEW_WITHIN, Elsewhere
 
-        since = since or iso(self._clock() - NEW_WITHIN)
-        return Elsewhere(self.arrivals.arrived_since(since), self.trust.judge())
-
-    def is_accepted(self, note: Note) -> bool:
-        """Whether a note, as it is given, counts as accepted here. Of many notes ask `trust.judge()` once."""
-        return self.trust.is_accepted(note)
-
-    def not_accepted(self, note: Note) -> bool:
-        """Whether a note comes from elsewhere and nobody of this machine accepted it as it is given."""
-        return not self.trust.is_accepted(note)
-
-    def accept(self, notes: Iterable[Note], *, accepted: bool = True) -> ChangeSet:
-        """Accepts notes as they are given, or takes that back, as one entry of the log that `undo` undoes; no note
-        changes. The change set has no id where nothing is to be done. Raises InvalidInputError where every note counts
-        as accepted, LockTimeoutError, StorageError, ReadOnlyError.
-        """
-        return self.trust.accept(notes, accepted=accepted)
-
-    def unaccepted(self) -> tuple[Note, ...]:
-        """The visible notes that wait to be accepted."""
-        return self.trust.waiting()
+        return Elsewhere(self.arrivals.arrived_since(since or iso(self._clock() - NEW_WITHIN)))
 
     # Settings and saved searches
 
@@ -602,13 +546,7 @@ class Memory:
         """
         beside = self.with_team()
         search = partial(self._search.result, self.snapshot) if beside is None else beside.result
-        found = search(SearchQuery(text, filters, new_since, settings, syntax), limit, stopped)
-        accepted = self.judge() if beside is None else None
-        if accepted is None:
-            return found
-        return dataclasses.replace(
-            found, hits=tuple(dataclasses.replace(hit, accepted=accepted(hit.note)) for hit in found.hits)
-        )
+        return search(SearchQuery(text, filters, new_since, settings, syntax), limit, stopped)
 
     def judgement(self, text: str, filters: Filters, found: SearchResult) -> Judgement:
         """Whether a search found what was asked for: judged as the recall of the same words, where there is one."""
@@ -864,13 +802,7 @@ class Memory:
         """
         with self._guard:
             self._repository.reconcile()
-            return self._followed(self._history.undo(what, part))
-
-    def _followed(self, turned: ChangeSet) -> ChangeSet:
-        """Which notes count as accepted may hang on what was undone or redone."""
-        if turned.empty:
-            self.trust.follow()
-        return turned
+            return self._history.undo(what, part)
 
     @_of_the_log
     def next_turn(self, kind: Literal["undo", "redo"]) -> str:
@@ -883,7 +815,7 @@ class Memory:
         """Redoes what was undone; None: what this author undid last. Errors as in `undo`."""
         with self._guard:
             self._repository.reconcile()
-            return self._followed(self._history.redo(what))
+            return self._history.redo(what)
 
     @_of_the_log
     def taken_back(self) -> frozenset[str]:
@@ -1114,7 +1046,6 @@ class Memory:
                 runs = self.log(limit=RUNS, author="reflection") if unattended else ()
                 back = undone_changes(runs, self.taken_back()) if runs else ()
                 draft = self.draft()
-                accepted = self.trust.judge()
             result = reflect(
                 draft,
                 self.settings.reflection,
@@ -1129,7 +1060,6 @@ class Memory:
                 scope=scope,
                 type=type,
                 subject=subject,
-                accepted=accepted,
                 progress=progress,
             )
             if not dry_run:
@@ -1194,7 +1124,6 @@ class Memory:
             now=self._repository.now,
             guard=self._guard,
             undone=lambda: undone_pages(self.log),
-            accepted=self.trust.judge,
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 CACHE_VARIABLE: Final = "NUGGETS_CACHE"
 STATE_VARIABLE: Final = "NUGGETS_STATE"
-# A file of the cache that is another one whenever other notes count as accepted.
-ACCEPTED: Final = "accepted"
+# In the folder for state: the projects whose notes a person said may be used.
+TRUSTED_FILE: Final = "trusted.json"
 _OFF: Final = "off"
 # The user's own variable for such folders, and where they are without it.
 _CACHES: Final = ("XDG_CACHE_HOME", "~/.cache")
@@ -63,6 +63,37 @@ def cache_root(environ: Mapping[str, str] | None = None) -> str | None:
 def state_root(environ: Mapping[str, str] | None = None) -> str | None:
     """The folder that has the state of all memories; None where there is to be none."""
     return _root(STATE_VARIABLE, _STATES, environ)
+
+
+def trust_signs(project: str) -> list[object]:
+    """What is different whenever a project may have become trusted or untrusted; no git is asked."""
+    at, inner = os.path.abspath(project), ""
+    while at != inner and not os.path.lexists(os.path.join(at, ".git")):
+        at, inner = os.path.dirname(at), at
+    git = os.path.join(at, ".git")
+    pointer = _first_line(git) if os.path.isfile(git) else ""
+    if pointer.startswith("gitdir:"):
+        git = os.path.join(at, pointer.removeprefix("gitdir:").strip())
+    config = os.path.join(git, _first_line(os.path.join(git, "commondir")), "config")
+    paths = [config, os.path.join(git, "HEAD"), os.path.join(git, "logs", "HEAD")]
+    paths += [os.path.join(root, TRUSTED_FILE) for root in (state_root(),) if root]
+    return [_stats(path) for path in paths]
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(4096).rstrip("\n")
+    except OSError:
+        return ""
+
+
+def _stats(path: str) -> list[object]:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        return [error.errno]
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
 
 
 def name_of(memory: bytes) -> str:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from core.errors import partly_done
+from core.errors import ErrorCode, InvalidInputError, partly_done
 from core.folder import PIPELINE_FILE
+from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -98,29 +99,71 @@ def open_memory(path: str | Path | None = None, *, patient: bool = True, **named
 
 
 def use_team_near(memory: Memory, start: Callable[[], str | Path]) -> None:
-    """Puts the team's notes that are in reach of a folder beside a memory; see `Memory.use_team`. Nothing is looked for
-    before it is wanted. start: gives the folder in which somebody works.
+    """Puts the team's notes that are in reach of a folder beside a memory, as long as a person lets them be used; see
+    `Memory.use_team`. Nothing is looked for before it is wanted. start: gives the folder in which somebody works.
     """
-    memory.use_team(lambda: _team_near(memory, start))
+    memory.use_team(_NearTeam(memory, start))
 
 
-def _team_near(memory: Memory, start: Callable[[], str | Path]) -> Memory | None:
-    from core.places import home_of
-    from core.team_folder import folder_in_reach
-
+def refuse_untrusted(memory: Memory) -> None:
+    """For what an agent is given: raises InvalidInputError for a team's notes as a memory of their own, unless a person
+    lets them be used.
+    """
     if memory.is_team:
-        # The notes of one team have no other team's beside them.
-        return None
-    try:
-        folder = folder_in_reach(start(), memory.settings.team.folder, os.environ)
-    except FileNotFoundError:
-        # Who works in a folder that is gone is near nothing.
-        return None
-    if folder is None or folder in (memory.home, memory.folder) or home_of(folder) == memory.home:
-        return None
-    team = memory.open(folder, author=memory.author, reconcile=False, tolerant=True)
-    # Files of ours belong into no repository.
-    return team if team.pages is not None else None
+        from core.team.trust import must_be_trusted
+
+        if not must_be_trusted(memory.folder, memory.settings):
+            raise InvalidInputError(
+                "you said that this project's notes are not to be used", code=ErrorCode.NOT_TRUSTED,
+                where=str(memory.folder), kept="nothing was read", todo="nuggets team trust",
+            )  # fmt: skip
+
+
+class _NearTeam:
+    """Gives the memory of the team in reach. Whether it may be used is asked again whenever that may have changed.
+
+    Raises InvalidInputError, once, where nobody said yet that it may, and what keeps that from being known.
+    """
+
+    def __init__(self, memory: Memory, start: Callable[[], str | Path]) -> None:
+        self._own = memory
+        self._start = start
+        self._found: Memory | None = None
+        self._seen: object = None
+
+    def __call__(self) -> Memory | None:
+        folder = self._folder()
+        seen = folder and (folder, trust_signs(str(folder.parent.parent)), self._own.settings.team.trust)
+        if seen != self._seen:
+            self._seen, self._found = seen, None
+            self._found = self._opened(folder) if folder is not None else None
+        return self._found
+
+    def _folder(self) -> Path | None:
+        from core.places import home_of
+        from core.team_folder import folder_in_reach
+
+        own = self._own
+        if own.is_team:
+            # The notes of one team have no other team's beside them.
+            return None
+        try:
+            folder = folder_in_reach(self._start(), own.settings.team.folder, os.environ)
+        except FileNotFoundError:
+            # Who works in a folder that is gone is near nothing.
+            return None
+        if folder is None or folder in (own.home, own.folder) or home_of(folder) == own.home:
+            return None
+        return folder
+
+    def _opened(self, folder: Path) -> Memory | None:
+        from core.team.trust import must_be_trusted
+
+        if not must_be_trusted(folder, self._own.settings):
+            return None
+        team = self._own.open(folder, author=self._own.author, reconcile=False, tolerant=True)
+        # Files of ours belong into no repository.
+        return team if team.pages is not None else None
 
 
 def briefing_of(
@@ -131,8 +174,8 @@ def briefing_of(
     tokens: int | None = None,
     order: Orderer | None = None,
 ) -> Briefing:
-    """What an agent should know at the start, of this memory and of what is accepted of the team's notes beside it,
-    each of these marked. Arguments as of `core.briefing.briefing`. Who puts notes in order, and the places, know of
+    """What an agent should know at the start, of this memory and of the team's notes beside it, each of these marked.
+    Arguments as of `core.briefing.briefing`. Who puts notes in order, and the places, know of
     one's own alone.
     """
     from dataclasses import replace
@@ -143,10 +186,7 @@ def briefing_of(
     settings, room = memory.settings.promotion, DEFAULT_TOKENS if tokens is None else tokens
     beside = memory.with_team()
     if beside is None:
-        return briefing(
-            memory.snapshot, now=now, settings=settings, tokens=room, nugget=nugget, order=order,
-            accepted=memory.trust.judge(),
-        )  # fmt: skip
+        return briefing(memory.snapshot, now=now, settings=settings, tokens=room, nugget=nugget, order=order)
 
     def of_team(note: Note) -> bool:
         return beside.joined.whose(note.id) == "team"
@@ -163,8 +203,7 @@ def briefing_of(
     )
     made = briefing(
         replace(beside.snapshot, notes=tuple(notes)), now=now, settings=settings, tokens=room, nugget=nugget,
-        order=ordered, accepted=lambda note: beside.accepts(note.id),
-        mark=lambda note: "team" if of_team(note) else "",
+        order=ordered, mark=lambda note: "team" if of_team(note) else "",
     )  # fmt: skip
     own = {note.id for note in beside.joined.own.notes}
     return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))

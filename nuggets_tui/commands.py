@@ -117,12 +117,8 @@ def _may_share(view: View) -> bool:
     )
 
 
-def _waits_to_be_accepted(view: View) -> bool:
-    if not view.unaccepted or not view.loaded:
-        return False
-    return bool(view.selected & view.unaccepted) or (
-        view.note is not None and view.note_id in view.unaccepted
-    )
+def _is_untrusted(view: View) -> bool:
+    return view.loaded and view.untrusted > 0
 
 
 def _has_history(view: View) -> bool:
@@ -211,6 +207,8 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.sync.sync_now(), "opened", when=_is_synced, key_when=_is_synced),
         Command("team", "N", "team", "The team's memory: open it in place of your own, and back", MEMORY,
                 lambda main: main.team.switch(), "opened", 21, when=_may_switch, key_when=_may_switch),
+        Command("trust", "ctrl+t", "trust", "Use the notes of the project you are in (asks first)", MEMORY,
+                lambda main: main.team.trust(), "opened", 3, when=_is_untrusted, key_when=_is_untrusted),
         Command("came_in", "I", "came in", "Sync: what came in last, with undo", MEMORY,
                 lambda main: main.sync.show_arrivals(), "opened", when=_has_arrivals, key_when=_has_arrivals),
         Command("share", "H", "share", "Share with the team: review the files in the project, then write them", NOTES,
@@ -237,8 +235,6 @@ def _commands() -> tuple[Command, ...]:
         Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note", former="M"),
         Command("accept", "plus", "accept", "Accept the suggested link under the cursor", NOTES,
                 lambda main: main.notes.accept(), "suggestion"),
-        Command("accept_note", "ctrl+t", "accept", "Accept the note, which came from elsewhere, as it is now", NOTES,
-                lambda main: main.team.accept(), "note", 3, when=_waits_to_be_accepted, key_when=_waits_to_be_accepted),
         Command("copy", "y", "copy", "Copy the text to the clipboard", NOTES,
                 lambda main: main.files.copy(), "note"),
         Command("copy_reference", "", "copy id", "Copy the id and title to the clipboard", NOTES,
@@ -374,8 +370,8 @@ def bindings() -> list[Binding]:
 # What each pane is for comes first in its footer; of these the first four stay longest.
 _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "facts": ("open", "new_fact", "edit", "hide"),
-    "notes": ("why", "edit", "accept_note", "hide", "new_note", "link"),
-    "note": ("why", "edit", "accept_note", "tags", "copy", "back"),
+    "notes": ("why", "edit", "hide", "new_note", "link"),
+    "note": ("why", "edit", "tags", "copy", "back"),
     "neighbours": ("open", "accept", "link", "back"),
     "graph": ("graph", "fewer_hops", "more_hops"),
     "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
@@ -383,7 +379,7 @@ _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
 OVERVIEW: Final = "overview"
 """The place of the graph while it shows the whole memory."""
 # What acts on several notes at once, wherever they are selected.
-_OF_SELECTION: Final = ("hide", "tags", "accept_note", "pin", "let_go")
+_OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
 _WITHOUT_SELECTION: Final = ("audit", OVERVIEW)
 # Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
@@ -424,7 +420,7 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
     def ranked(place: int, command: Command) -> Command:
         if command.name in _LONGEST[1:] or (command.name == "search" and not selecting):
             return replace(command, footer=1)
-        if command.name in ("conflicts", "open_broken", "problems", "accept_note"):
+        if command.name in ("conflicts", "open_broken", "problems", "trust"):
             # Shown only while something waits.
             return replace(command, footer=2)
         if command in own and (place < _first_of(pane) or selecting):

@@ -85,9 +85,12 @@ def question_of(arguments: Sequence[str]) -> Question | None:
 
 def _folder(given: str | None) -> str | None:
     """The memory's folder. Raises OSError where there is no working directory."""
-    from core.home import home_as_named
+    from core.home import TEAM_NOTES, home_as_named
 
     path = os.path.expanduser(home_as_named() if given is None else given)
+    if os.path.normpath(path).endswith(TEAM_NOTES):
+        # Whether an agent may use a team's notes is not known here.
+        return None
     if not path.strip() or path.startswith("~"):
         return None
     return path if os.path.isabs(path) else os.path.join(os.getcwd(), path)

@@ -471,22 +471,14 @@ def skipped_lines(found: Recall) -> Iterator[str]:
             yield f"{one.nugget_name} was skipped: {one.what}"
 
 
-def whose_words(whose: Whose, accepted: bool = True) -> str:
+def whose_words(whose: Whose) -> str:
     """Whose a note is, for people; "" where no team's notes are in reach."""
-    said = {"": "", "yours": "yours", "team": "team", "both": "yours and the team's"}[whose]
-    mark = (
-        ""
-        if accepted
-        else "from elsewhere, not accepted"
-        if whose == ""
-        else "from the repository, not accepted"
-    )
-    return ", ".join(filter(None, (said, mark)))
+    return {"": "", "yours": "yours", "team": "team", "both": "yours and the team's"}[whose]
 
 
-def whose_document(whose: Whose, accepted: bool = True) -> dict[str, Any]:
-    """The same for programs: fields that are there where a team's notes are in reach."""
-    return ({"whose": whose} if whose else {}) | ({} if accepted else {"accepted": False})
+def whose_document(whose: Whose) -> dict[str, Any]:
+    """The same for programs: a field that is there where a team's notes are in reach."""
+    return {"whose": whose} if whose else {}
 
 
 def why_candidate(one: Candidate) -> str:

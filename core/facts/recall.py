@@ -114,7 +114,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
     answer. disputes: what the answer would replace. provisional: whether a model did not answer or time ran out, so
-    that the same recall may be answered better another time. whose, accepted: of what answers, as of `Hit`.
+    that the same recall may be answered better another time. whose: of what answers, as of `Hit`.
     """
 
     answer: str | None = None
@@ -138,7 +138,6 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     disputes: tuple[OtherSide, ...] = ()
     provisional: bool = False
     whose: Whose = ""
-    accepted: bool = True
 
 
 class _Candidate(NamedTuple):

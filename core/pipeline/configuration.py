@@ -92,13 +92,32 @@ def load_configuration(
             more += refused
         tables += found
         warnings += more
-    read = read_tables(*tables, environ=environ)
+    read = _guarded(read_tables(*tables, environ=environ))
     configuration = read.configuration
     if not good:
         configuration = _kept_whole(configuration) if in_force is None else in_force
     last_good = configuration if good else in_force
     idle = tuple(reserved_keys(tuple(tables)))
     return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle)
+
+
+# A typing error in these loosens nothing: it makes the strict value count.
+_STRICT: dict[str, Any] = {
+    "enabled": False, "shadow_mode": True, "mutations_frozen": True, "autonomous.enabled": False,
+    "autonomous.frozen": True, "autonomous.maintenance_mode": "observe",
+}  # fmt: skip
+_MISTYPED = (WarningKind.WRONG_TYPE, WarningKind.UNKNOWN_CHOICE, WarningKind.NO_VALUE)
+
+
+def _guarded(read: ParsedConfiguration) -> ParsedConfiguration:
+    configuration, warnings = read
+    for place, told in enumerate(warnings):
+        strict = _STRICT.get(told.name)
+        if strict is not None and told.why in _MISTYPED and told.used == _key(told.name).default:
+            configuration = with_value(configuration, told.name, strict)
+            mended = replace(told, used=strict)
+            warnings = (*warnings[:place], mended, *warnings[place + 1 :])
+    return ParsedConfiguration(configuration, warnings)
 
 
 def newer(

@@ -44,7 +44,6 @@ def reflect(
     type: str | None = None,
     subject: str | None = None,
     author: Author = REFLECTION,
-    accepted: Callable[[Note], bool] = lambda note: True,
     progress: Progress | None = None,
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
@@ -56,22 +55,17 @@ def reflect(
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
     undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass
-    is the same for the same snapshot. accepted: a note from elsewhere of which this is False is left as it is, like a
-    pinned one: its text gets into no other. progress: told how many notes of how many were looked through. Raises
+    is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
     InvalidInputError for a negative limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
-
-    def left_alone(note: Note) -> bool:
-        return pinned(note) or not accepted(note)
-
-    notes = (note for note in draft.snapshot.notes if not left_alone(note))
+    notes = (note for note in draft.snapshot.notes if not pinned(note))
     ordered = needy_first(notes, nugget=nugget, scope=scope, type=type, subject=subject)
     if accept is None and not refuse:
-        run = _Pass(draft, settings, undone_changes, left_alone, progress, sure=sure)
+        run = _Pass(draft, settings, undone_changes, pinned, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, undone_changes, left_alone, progress, sure=sure)
+    rehearsal = _Pass(again, settings, undone_changes, pinned, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = select_ids(ids, accept or ())

@@ -29,7 +29,6 @@ IS: Final[dict[str, str]] = {
     "document": "a part of a document",
     "mine": "your own",
     "team": "the team's",
-    "unaccepted": "not accepted",
 }
 HAS: Final = ("links", "tags", "recalls")
 # Fields whose values are known beforehand.
@@ -61,12 +60,9 @@ _PINNED: Final = "pinned"
 
 
 class Elsewhere(NamedTuple):
-    """What came from elsewhere. arrived: ids of notes that a sync brought or changed since the last visit. accepted:
-    whether a note counts as accepted.
-    """
+    """What came from elsewhere. arrived: ids of notes that a sync brought or changed since the last visit."""
 
     arrived: Collection[str] = frozenset()
-    accepted: Callable[[Note], bool] = lambda note: True
 
 
 NOWHERE_ELSE: Final = Elsewhere()
@@ -211,7 +207,6 @@ DOCUMENT: Final = "\0document "
 _KINDS: Final[dict[str, Check]] = {
     "document": lambda note, asked: note.id.startswith(DOCUMENT),
     "hidden": lambda note, asked: note.hidden,
-    "unaccepted": lambda note, asked: not asked.elsewhere.accepted(note),
     "pinned": lambda note, asked: _PINNED in map(_tag_form, note.tags),
     "new": _new,
     "fact": lambda note, asked: note.is_fact,

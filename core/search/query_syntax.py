@@ -132,7 +132,7 @@ class Question:
     def asks_elsewhere(self) -> bool:
         """Whether what came from elsewhere decides about notes."""
         wanted = (one.values for one in self.conditions if one.field == "is")
-        return any(value.casefold() in ("new", "unaccepted") for values in wanted for value in values)
+        return any(value.casefold() == "new" for values in wanted for value in values)
 
     @property
     def hidden(self) -> bool:
@@ -165,7 +165,7 @@ class Question:
 
         now: with the time zone in which dates are meant. new_since: the last visit as the files hold times, for
         is:new; None: a day ago. whose: a note is, by its id, for is:team.
-        elsewhere: what came from there, for is:new and is:unaccepted. include_hidden: hidden notes too, though they
+        elsewhere: what came from there, for is:new. include_hidden: hidden notes too, though they
         are not asked for. haystack: the note's text as `haystack_of` makes it, where it is at hand.
         """
         if note.hidden and not (include_hidden or self.hidden):

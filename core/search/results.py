@@ -151,7 +151,7 @@ class Hit:
     """A note with its place in the ranking. `rank` counts from 1; 0 marks an explained note that is no hit.
 
     sure: whether it stands above the line; below it is what has something in common and is less likely. whose: the
-    note is. accepted: False for a note that came with a repository, until somebody of this machine accepted it.
+    note is.
     """
 
     note: Note
@@ -160,7 +160,6 @@ class Hit:
     breakdown: Breakdown
     sure: bool = True
     whose: Whose = ""
-    accepted: bool = True
 
 
 class ExactWords(NamedTuple):

@@ -22,11 +22,10 @@ from msgspec.structs import replace
 from core.errors import NuggetsError
 from core.home import OFF
 from core.model.fact import Nugget
-from core.model.note import Note, uncounted
+from core.model.note import uncounted
 from core.model.note_origin import disputed_note
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
-from core.services.trust import Trust
 from core.settings import Settings
 from core.storage.cache import answers
 from core.storage.cache.answers import Answer, State, digest
@@ -62,10 +61,8 @@ class AnswersMadeAhead:
         settings: Callable[[], Settings],
         ask: Callable[[Snapshot, str, str | None], Recall],
         open_changes: Callable[[], Mapping[str, Sequence[OpenChange]]],
-        trust: Trust,
     ) -> None:
         self._repository = repository
-        self._trust = trust
         self._settings = settings
         self._ask = ask
         self._open_changes = open_changes
@@ -158,7 +155,7 @@ class AnswersMadeAhead:
             return False
         version, content = (
             answers.code_version(),
-            _content(snapshot, self._settings(), looked, self._trust.state()),
+            _content(snapshot, self._settings(), looked),
         )
         with self._known(folder, version) as known:
             if known is None or known.content != content:
@@ -230,8 +227,7 @@ class AnswersMadeAhead:
     def _of_facts(self, snapshot: Snapshot, former: Entries, present: Present) -> Entries:
         entries: Entries = {}
         changes = self._open_changes()
-        accepted = self._trust.judge()
-        nuggets = [_Keyed(nugget, snapshot, changes, accepted) for nugget in snapshot.nuggets if nugget.facts]
+        nuggets = [_Keyed(nugget, snapshot, changes) for nugget in snapshot.nuggets if nugget.facts]
         total = 0
         holders: dict[str, list[_Keyed]] = {}
         for one in nuggets:
@@ -302,10 +298,8 @@ class _Keyed:
         nugget: Nugget,
         snapshot: Snapshot,
         changes: Mapping[str, Sequence[OpenChange]],
-        accepted: Callable[[Note], bool],
     ) -> None:
         self.nugget = nugget
-        self._accepted = accepted
         self._changes = changes
         self.groups: dict[str, list[tuple[int, str]]] = {}
         self._notes = snapshot.fact_notes
@@ -324,8 +318,6 @@ class _Keyed:
             note = self._notes.get((self.nugget.name, key))
             yield f"{place} {note.id if note is not None else ''}"
             yield key
-            if note is not None and not self._accepted(note):
-                yield "not accepted"
             if note is not None:
                 sides = (*self._disputing.get(note.id, ()), self._by_id.get(disputed_note(note)))
                 yield from (repr((one.id, one.hidden, one.content)) for one in sides if one is not None)
@@ -345,12 +337,11 @@ def _content(
     snapshot: Snapshot,
     settings: Settings,
     looked: Mapping[str, tuple[answers.Version, bytes]],
-    accepted: object,
 ) -> bytes:
-    """What decides all answers: the memory without what recalls change, the settings, which notes count as accepted,
-    and what the pipeline knows of the notes. looked: the versions of the files.
+    """What decides all answers: the memory without what recalls change, the settings, and what the
+    pipeline knows of the notes. looked: the versions of the files.
     """
-    parts = [repr(replace(settings, problems=(), defaulted=(), unknown=())), repr(accepted)]
+    parts = [repr(replace(settings, problems=(), defaulted=(), unknown=()))]
     if any(looked[answers.PIPELINE[0]][0]):
         parts += (repr(looked[name]) for name in (*answers.PIPELINE, "settings.toml", "agent.yaml"))
     for nugget in snapshot.nuggets:

@@ -37,7 +37,6 @@ from core.services.arriving import (
     same_notes,
 )
 from core.services.repository import Repository
-from core.services.trust import Trust
 from core.settings import Settings
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
@@ -97,9 +96,8 @@ class Arrived:
 class Arrivals:
     """Versions of one memory that come from elsewhere."""
 
-    def __init__(self, repository: Repository, settings: Callable[[], Settings], trust: Trust) -> None:
+    def __init__(self, repository: Repository, settings: Callable[[], Settings]) -> None:
         self._repository = repository
-        self._trust = trust
         self._arrived: tuple[object, frozenset[str]] | None = None
         self._settings = settings
 
@@ -180,15 +178,11 @@ class Arrivals:
             change_set = completed(
                 change_set, repository.snapshot, theirs.snapshot.by_name.keys() - base.snapshot.by_name.keys()
             )
-            # Before anything of it is written: a conflict's other version may be taken later.
-            self._trust.arriving(made)
-            self._trust.arriving(change_set)
             # Whatever else is in the way comes from a program that writes at this very moment.
             last = EditsWin(change_set, repository.snapshot)
             applied = repository.apply_deciding(
                 change_set, last, _SYNC, spelling=tuple(_documents(theirs.loaded)), exact=True
             )
-            self._trust.arriving(applied)
             self._keep(last.conflicts, made, known)
             return Arrived(
                 applied,

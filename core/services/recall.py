@@ -23,14 +23,12 @@ from core.text.mask import all_masked
 if TYPE_CHECKING:
     from core.facts.recall import AnsweringPassage, OtherSide, Recall, Recaller
     from core.model.draft import Draft
-    from core.model.joined import Whose
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.search import Hit, SearchIndex, SearchResult
     from core.search.results import Passage
     from core.search.signals import OpenChange, OpenChangeSource
     from core.services.team import JoinedSearch
-    from core.services.trust import Judge
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 # Chinese, Japanese and Korean signs begin here.
@@ -74,7 +72,7 @@ class RecallService:
 
     draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
     leave: leaves a recall of a fact and a note to who counts later, as `core.storage.waiting.put` takes it; whether it
-    could. judge: see `Memory.judge`.
+    could.
     """
 
     def __init__(
@@ -85,7 +83,6 @@ class RecallService:
         apply: Callable[[ChangeSet], ChangeSet],
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
-        judge: Callable[[], Judge | None],
         following: Callable[[], AbstractContextManager[object]] = nullcontext,
         leave: Callable[[str, str, str, str], bool] = lambda nugget, key, note, session: False,
     ) -> None:
@@ -98,7 +95,6 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
-        self._judge = judge
         self._following = following
         self._leave = leave
         # Facts are decoded for seconds the first time, and nothing else waits for that.
@@ -124,7 +120,7 @@ class RecallService:
         """See `Memory.recall`. beside: own notes and the team's, where there are such."""
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
         found = self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax, beside))
-        found = self._marked(found, snapshot, beside)
+        found = self._marked(found, beside)
         if record and found.found:
             session = session or self._default_session()
             if beside is not None and found.whose == "team":
@@ -147,28 +143,16 @@ class RecallService:
 
     def answer(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
         """What a recall of these words alone is answered. Counts nothing; errors as in `recall`."""
-        found = self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
-        return self._marked(found, snapshot, None)
+        return self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
 
-    def _marked(self, found: Recall, snapshot: Snapshot, beside: JoinedSearch | None) -> Recall:
-        """The recall that says whose its answer and its candidates are, and which of them nobody accepted here."""
-        own = self._judge() if beside is None else None
-        if beside is None and own is None:
+    def _marked(self, found: Recall, beside: JoinedSearch | None) -> Recall:
+        """The recall that says whose its answer and its candidates are."""
+        if beside is None:
             return found
-
-        def of(id: str | None) -> tuple[Whose, bool]:
-            if beside is not None:
-                return (beside.joined.whose(id), beside.accepts(id)) if id else ("yours", True)
-            note = snapshot.by_id.get(id) if id else None
-            return "", note is None or own is None or own(note)
-
-        candidates = tuple(
-            msgspec.structs.replace(one, whose=whose, accepted=accepted)
-            for one in found.candidates
-            for whose, accepted in [of(one.note_id)]
-        )
-        whose, accepted = of(found.note_id) if found.found else ("", True)
-        return msgspec.structs.replace(found, candidates=candidates, whose=whose, accepted=accepted)
+        whose = beside.joined.whose
+        candidates = tuple(msgspec.structs.replace(one, whose=whose(one.note_id)) for one in found.candidates)
+        answers = whose(found.note_id) if found.found and found.note_id else "yours" if found.found else ""
+        return msgspec.structs.replace(found, candidates=candidates, whose=answers)
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
         """The changes of a note, or of all, that wait for a person; by the id of the note."""

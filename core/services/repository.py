@@ -26,9 +26,7 @@ from core.storage.format.documents import read_folder
 if TYPE_CHECKING:
     from core.model.draft import TeamNames
     from core.model.masks import Masks
-    from core.services.trust import Trust
     from core.storage.format.documents import Document, Loaded
-    from core.storage.journal.verdicts import Verdict
     from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
@@ -76,8 +74,6 @@ class Repository:
         self.guard = threading.RLock()
         # Whether the watch only looks at the files now and then.
         self.polling = False
-        # What tells which notes count as accepted, where it is to follow changes.
-        self.trust: Callable[[], Trust] | None = None
         self._settings = settings
         self._listeners = listeners
         # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
@@ -314,10 +310,6 @@ class Repository:
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             signature = made_by or self.author.signature
-            # Of what a sync brings the sync itself takes care.
-            trust = self.trust() if self.trust and change_set.notes and not counting and not exact else None
-            if trust is not None:
-                trust.before(change_set)
             try:
                 done = self.store.apply(
                     change_set, signature, decide, seconds, fresh=fresh, spelling=spelling, exact=exact
@@ -325,8 +317,6 @@ class Repository:
             except UnfinishedError as error:
                 if asked:
                     self.window.made.append(error.entry)
-                if trust is not None:
-                    self._accept_written(trust, change_set)
                 raise
             # Who only reads goes on to be shown what is still to be restored.
             waiting = viewed and counting and not self.store.reconciled
@@ -335,22 +325,9 @@ class Repository:
                 self._begun = self._read_to, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
-            if trust is not None:
-                self._accept_written(trust, done.change_set)
             if done.change_set.files:
                 self._notify_listeners()
             return done.change_set
-
-    def _accept_written(self, trust: Trust, change_set: ChangeSet) -> None:
-        """Has what somebody wrote here count as accepted. The change itself is written: where this cannot be, the note
-        waits until somebody accepts it.
-        """
-        try:
-            trust.after(change_set)
-        except NuggetsError as error:
-            said = f"what you wrote is written, but does not count as accepted yet ({error.what})"
-            more = "accept it with: nuggets accept"
-            self._notices.append(Notice(said, where=str(self.pages or self.home), code=error.code, more=more))
 
     def change(
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
@@ -394,13 +371,13 @@ class Repository:
                 fresh=self.store.fresh,
             )
 
-    def record_decision(self, id: str, reason: str, said: Collection[Verdict] = ()) -> ChangeSet:
-        """See `Memory.record_decision`. said: which texts count as accepted by it."""
+    def record_decision(self, id: str, reason: str) -> ChangeSet:
+        """See `Memory.record_decision`."""
         made = ChangeSet(id=id, at=self.now(), author=self.author, reason=reason, kind="decision")
         with self.guard:
             self.refresh(patient=False)
             self.store.begin_log()
-            self.store.note_down(made, self.author.signature, said)
+            self.store.note_down(made, self.author.signature)
             self.window.made.append(id)
         return made
 

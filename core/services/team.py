@@ -7,11 +7,10 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from core.errors import Notice, NuggetsError
+from core.errors import ErrorCode, Notice, NuggetsError
 from core.folder import GRAPH_FILE, OWED_FILE
 from core.model.joined import Joined, Whose, join
 from core.services.search import SearchQuery, SearchService
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from core.search import Explanation, Hit, SearchIndex, SearchResult
     from core.search.index import Progress
     from core.search.signals import Ranked, Signals, SignalSource
-    from core.services.trust import Judge
 
 # Pages lie no deeper in their folder.
 _DEPTH: Final = 3
@@ -52,12 +50,7 @@ class JoinedSearch:
 
     joined: Joined
     memory: Memory
-    _own: Callable[[], Judge | None]
     _service: SearchService
-
-    @cached_property
-    def _judges(self) -> tuple[Judge | None, Judge | None]:
-        return self._own(), self.memory.judge()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -80,24 +73,15 @@ class JoinedSearch:
         found = self._service.explain(self.snapshot, query, note_id, shown, self.joined.whose)
         return None if found is None else replace(found, hit=self._marked(found.hit))
 
-    def accepts(self, note_id: str) -> bool:
-        """Whether a note counts as accepted here, by what is known of it in the memory that has it."""
-        own, team = self._judges
-        if self.joined.whose(note_id) == "team":
-            return team is None or team(self.joined.team.by_id[self.joined.in_team[note_id]])
-        note = self.joined.own.by_id.get(note_id)
-        return note is None or own is None or own(note)
-
     def _marked(self, hit: Hit) -> Hit:
-        return replace(hit, whose=self.joined.whose(hit.note.id), accepted=self.accepts(hit.note.id))
+        return replace(hit, whose=self.joined.whose(hit.note.id))
 
 
 class Team:
     """The team's memory beside a person's own. Safe to use from several threads.
 
-    memory: opens it, once it is wanted, None where there is none in reach. given: whether it was open before. own:
-    searches one's own notes.
-    settings, clock, synonyms: as of `SearchService`. judge: of one's own memory.
+    memory: gives it as it is wanted, None where there is none to use now. given: whether it was open before. own:
+    searches one's own notes. settings, clock, synonyms: as of `SearchService`.
     """
 
     def __init__(
@@ -107,17 +91,14 @@ class Team:
         settings: Callable[[], SearchSettings],
         clock: Callable[[], datetime],
         synonyms: Callable[[], Synonyms],
-        judge: Callable[[], Judge | None],
         given: bool = False,
     ) -> None:
         # Its files may have moved on since somebody opened it.
         self._may_be_old = given
         self._open = memory
         self._own = own
-        self._judge = judge
         self._guard = threading.RLock()
         self._memory: Memory | None = None
-        self._opened = False
         self._seen: object = None
         self._joined: Joined | None = None
         self._said: set[str] = set()
@@ -128,9 +109,7 @@ class Team:
     def memory(self) -> Memory | None:
         """The team's memory; None where there is none, or it cannot be opened."""
         with self._guard:
-            if not self._opened:
-                self._opened = True
-                self._memory = self._tried(self._open)
+            self._memory = self._tried(self._open)
             return self._memory
 
     def beside(self, own: Snapshot) -> JoinedSearch | None:
@@ -148,11 +127,8 @@ class Team:
             source = self._own.signals
             self._service.signals = None if source is None else _OfOwn(source, joined.whose)
             self._service.passages = self._own.passages
-            beside = JoinedSearch(joined, memory, self._judge, self._service)
-            self._service.elsewhere = lambda since: self._own.elsewhere(since)._replace(
-                accepted=lambda note: beside.accepts(note.id)
-            )
-            return beside
+            self._service.elsewhere = self._own.elsewhere
+            return JoinedSearch(joined, memory, self._service)
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should know of the team's notes, each once."""
@@ -195,7 +171,8 @@ class Team:
         try:
             return call()
         except NuggetsError as error:
-            self._say(f"the team's notes: {error}")
+            asks = error.code == ErrorCode.NOT_TRUSTED
+            self._say(str(error) if asks else f"the team's notes: {error}")
         except (OSError, ValueError, RecursionError) as error:
             self._say(f"the team's notes cannot be read: {error}")
         return None

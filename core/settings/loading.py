@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
-from core.settings.sections import Settings, Synonyms
+from core.settings.sections import GUARDS, Settings, Synonyms
 
 SETTINGS_FILE: Final = "settings.toml"
 
@@ -30,8 +30,8 @@ def load_settings(
     """Settings for the memory in `home`. Never fails: no command is to stop for a value mistyped.
 
     For a value of the wrong type or out of range, and for all of a settings.toml that cannot be read, the one in
-    force counts, else the default; `problems` then says so. Unknown tables and keys are ignored, so that a newer
-    version's file still loads.
+    force counts, else the default, and of `GUARDS` the strict one; `problems` then says so. Unknown tables and keys are
+    ignored, so that a newer version's file still loads, unless they are nearly a guard's.
     """
     path = home / SETTINGS_FILE
     loading = _Loading(str(path), in_force or Settings(), [])
@@ -63,9 +63,11 @@ class _Loading(NamedTuple):
         except (OSError, ValueError) as error:
             said = error.strerror if isinstance(error, OSError) else error
             counts = "the defaults apply" if _is_plain(self.fallback) else "the current settings stay"
-            told = f"the settings cannot be read ({said}); {counts}".replace("\n", " ")
+            told = f"the settings cannot be read ({said}); {counts}, and nothing runs unattended".replace(
+                "\n", " "
+            )
             self.problems.append(("", f"{self.where}: {told}"))
-            return replace(self.fallback, unknown=())
+            return _guarded(replace(self.fallback, unknown=()), GUARDS)
         found = Settings()
         if not table:
             # Most memories have no such file, and what their first frame waits for reads no tree of settings.
@@ -75,9 +77,23 @@ class _Loading(NamedTuple):
         for section in dict.fromkeys(sections().values()):
             part = self._part(section, getattr(found, section), table.get(section, {}))
             found = replace(found, **{section: part})
-        return replace(
-            found, unknown=unknown_settings(table), keys=self._keys(table), synonyms=self._synonyms(table)
-        )
+        unknown = unknown_settings(table)
+        found = _guarded(found, [guard for name in unknown for guard in self._meant(name)])
+        return replace(found, unknown=unknown, keys=self._keys(table), synonyms=self._synonyms(table))
+
+    def _meant(self, unknown: str) -> list[str]:
+        """The guards that a mistyped name may mean: their strict values count."""
+        from core.settings.tree import near_name
+
+        section, _, inner = unknown.rpartition(".")
+        near = near_name(inner, section)
+        if section and not near.startswith(f"{section}."):
+            return []
+        meant = [name for name in GUARDS if near and (name == near or name.startswith(f"{near}."))]
+        for name in meant:
+            told = f"{self.where}: {unknown} is no setting; for {name}, {GUARDS[name]!r} is used"
+            self.problems.append((name, told))
+        return meant
 
     def of_environment(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the environment says in place of what the file does."""
@@ -110,14 +126,16 @@ class _Loading(NamedTuple):
         fallback: _Part = getattr(self.fallback, section)
         if not isinstance(given, dict):
             self._wrong(section, "a table", fallback)
-            return fallback
+            strict = {name: GUARDS.get(f"{section}.{name}", value) for name, value in _values(fallback)}
+            return replace(fallback, **strict)
         changes: dict[str, Any] = {}
         for name, value in given.items():
             if name in part.__struct_fields__:
                 try:
                     changes[name] = checked(value, setting_named(f"{section}.{name}"))
                 except UnfitError as unfit:
-                    changes[name] = getattr(fallback, name)
+                    full = f"{section}.{name}"
+                    changes[name] = GUARDS.get(full, getattr(fallback, name))
                     self._wrong(f"{section}.{name}", str(unfit), changes[name])
         return replace(part, **changes)
 
@@ -149,6 +167,19 @@ class _Loading(NamedTuple):
         self.problems.append((name, f"{self.where}: {name} must be {wanted}; {_counts(counting)}"))
 
 
+def _values(part: msgspec.Struct) -> Iterator[tuple[str, object]]:
+    return ((name, getattr(part, name)) for name in part.__struct_fields__)
+
+
+def _guarded(settings: Settings, names: Iterable[str]) -> Settings:
+    """The settings with the strict values of these guards."""
+    for full in names:
+        section, _, name = full.partition(".")
+        part = replace(getattr(settings, section), **{name: GUARDS[full]})
+        settings = replace(settings, **{section: part})
+    return settings
+
+
 def _is_plain(settings: Settings) -> bool:
     return replace(settings, unknown=(), problems=(), defaulted=()) == Settings()
 
@@ -157,7 +188,7 @@ def _counts(value: object) -> str:
     """Which value counts, where it can be said shortly."""
     if isinstance(value, bool):
         return f"{str(value).lower()} is used"
-    return f"{value!r} is used" if isinstance(value, int | float) else "the current value stays"
+    return f"{value!r} is used" if isinstance(value, int | float | str) else "the current value stays"
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -48,6 +48,14 @@ class Own:
 OWN: Final = Own()
 
 
+# What counts where a guard's value, or its name, can't be read: a typing error loosens none.
+GUARDS: Final[dict[str, object]] = {
+    "schedule.daemon_applies": False, "schedule.app_applies": False, "schedule.agents_apply": False,
+    "schedule.promotes": False, "promotion.automatic": "ask", "sync.every": "", "sync.on_exit": False,
+    "team.trust": "ask", "team.folder": "off",
+}  # fmt: skip
+
+
 class TimeSpan(NamedTuple):
     """Marks a text that is a length of time, such as "10m", from so many seconds to so many; "" is none."""
 
@@ -242,8 +250,7 @@ class LedgerSettings(msgspec.Struct, frozen=True):
 
 class SyncSettings(msgspec.Struct, frozen=True):
     """When a memory whose sync is set up is synced unasked. every: so often, by the daemon and the open app; "" for
-    never. on_exit: when the app is closed, or the daemon ends. trust: what of what comes in counts as accepted: "all",
-    or "ask" for nothing until somebody accepts it here.
+    never. on_exit: when the app is closed, or the daemon ends.
     """
 
     every: Annotated[
@@ -252,26 +259,19 @@ class SyncSettings(msgspec.Struct, frozen=True):
         Words("Sync: how often, unasked", "How often the daemon and the open app sync, such as 10m or 2h."),
     ] = ""
     on_exit: Annotated[bool, Words("Sync: when the app is closed or the daemon ends")] = False
-    trust: Annotated[
-        Literal["all", "ask"],
-        Words(
-            "Sync: what of what comes in counts as accepted",
-            "ask: no agent gets it unasked, and it is not promoted, until you accept it.",
-        ),
-    ] = "all"
 
 
 class TeamSettings(msgspec.Struct, frozen=True):
-    """The team's notes in a project's repository. trust: what of them counts as accepted: "all", or "ask" for nothing
-    until somebody accepts it here. folder: where they are: "" for the nearest .nuggets/notes at or above the working
+    """The team's notes in a project's repository. trust: whose are used: "ask" for those of projects that a person
+    trusts, "all" for everybody's. folder: where they are: "" for the nearest .nuggets/notes at or above the working
     directory, "off" for none, else a folder.
     """
 
     trust: Annotated[
         Literal["ask", "all"],
         Words(
-            "Team: what of the team's notes counts as accepted",
-            "ask: no agent gets a note unasked, and it is not promoted, until you accept it.",
+            "Team: which projects' notes are used",
+            "ask: those of projects that you trust (nuggets team trust). all: those of every project you work in.",
         ),
     ] = "ask"
     folder: Annotated[

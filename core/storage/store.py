@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -55,13 +55,6 @@ from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.journal.unfinished import whole_of
-from core.storage.journal.verdicts import (
-    Verdict,
-    follow_undone,
-    forget_verdicts,
-    has_verdicts,
-    keep_verdicts,
-)
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.concurrent_writes import concurrent_changes, recover_concurrent_writes
@@ -489,31 +482,11 @@ class Store:
                 return 0
             return carry(self.journal, before, entries, after, id=id, at=at)
 
-    def note_down(self, change_set: ChangeSet, made_by: str, said: Collection[Verdict] = ()) -> None:
-        """Puts a change set into the log that had nothing left to write, with the verdicts that it gives. Raises
-        LockTimeoutError, StorageError.
-        """
+    def note_down(self, change_set: ChangeSet, made_by: str) -> None:
+        """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
         if self.journal is not None:
             with locked(self.home):
-                self._record(change_set, made_by, said)
-
-    def keep_verdicts(self, said: Collection[Verdict], only: Mapping[str, Collection[str]]) -> None:
-        """Keeps verdicts that are no entry of the log. only: notes of which no other marks are to be known any more.
-        Raises LockTimeoutError, StorageError, ReadOnlyError.
-        """
-        self.begin_log()
-        if self.journal is None:
-            return
-        with locked(self.home), self.journal.transaction(durable=True) as connection:
-            keep_verdicts(self.journal, connection, said)
-            for note, marks in only.items():
-                forget_verdicts(connection, note, marks)
-
-    def follow_verdicts(self) -> None:
-        """Keeps which verdicts are undone by now. Raises LockTimeoutError, StorageError."""
-        if self.journal is not None and not self.journal.read_only and has_verdicts(self.journal):
-            with locked(self.home), self.journal.transaction(durable=True) as connection:
-                follow_undone(self.journal, connection)
+                self._record(change_set, made_by)
 
     def begin_log(self) -> None:
         """Has a log, also where nothing was changed so far. Raises LockTimeoutError, StorageError, ReadOnlyError."""
@@ -527,12 +500,10 @@ class Store:
             self._committer.reconcile()
             self._session.file.open(self.loaded)
 
-    def _record(self, change_set: ChangeSet, made_by: str, said: Collection[Verdict] = ()) -> None:
+    def _record(self, change_set: ChangeSet, made_by: str) -> None:
         assert self.journal is not None
         with self.journal.transaction(durable=True) as connection:
-            _, kept = self.journal.record(connection, change_set, by(made_by))
-            if said:
-                keep_verdicts(self.journal, connection, said, kept.id)
+            self.journal.record(connection, change_set, by(made_by))
 
     def visited(self, at: str) -> str | None:
         """Records when a person looked at the memory, without creating a log for it. Returns the time before, None for

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, SyncError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.home import TEAM_VARIABLE
 from core.memory import Memory
 from core.storage.files.atomic import make_folder, replace_file
-from core.sync.git import Git
+from core.team.foreign_git import ask, ask_status
 from core.team.index import INDEX_FILE, write_index
 from core.team_folder import (
     TEAM_FOLDER,
@@ -27,7 +27,6 @@ from core.team_folder import (
 _KEEP: Final = ".gitkeep"
 # As git would make it.
 _FOLDER_MODE: Final = 0o755
-_SECONDS: Final = 20.0
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -105,7 +104,7 @@ def make_team_folder(start: Path, *, dry_run: bool = False) -> list[FolderStep]:
             replace_file(folder / _KEEP, mode=0o644)
         if not listed:
             write_index(folder, Memory.open(folder, reconcile=False).snapshot.notes)
-    if _git(root, "check-ignore", "-q", str(TEAM_FOLDER / "x.md")) == b"":
+    if ask(root, "check-ignore", "-q", str(TEAM_FOLDER / "x.md")) == b"":
         steps.append(FolderStep("ignored", str(folder)))
     return steps
 
@@ -115,22 +114,13 @@ def _root(start: Path) -> Path:
     return next((folder for folder in (at, *at.parents) if (folder / ".git").exists()), at)
 
 
-def _git(folder: Path, *words: str) -> bytes | None:
-    """What git says; None where it refuses or is not there."""
-    try:
-        ran = Git(folder).run(*words, seconds=_SECONDS)
-    except SyncError:
-        return None
-    return ran.out if ran.code == 0 else None
-
-
 def team_state(memory: Memory) -> TeamState:
     """How the team's folder stands that a memory is. Asks the user's git; writes nothing."""
     snapshot, folder = memory.snapshot, memory.folder
     hidden = sum(note.hidden for note in snapshot.notes)
     problems = tuple((os.path.relpath(one.where, folder), one.what) for one in snapshot.problems)
-    said = _git(folder, "status", "--porcelain", "-z", "--untracked-files=all", "--", ".")
-    prefix = _git(folder, "rev-parse", "--show-prefix") if said else b""
+    said = ask_status(folder, "--porcelain", "-z", "--untracked-files=all", "--", ".")
+    prefix = ask(folder, "rev-parse", "--show-prefix") if said else b""
     changed = _changed(said or b"", os.fsdecode((prefix or b"").rstrip(b"\n")))
     return TeamState(folder, len(snapshot.notes) - hidden, hidden, problems, said is not None, changed)
 

@@ -87,9 +87,6 @@ ENTRIES: Final = {
     "sync": CommandEntry(
         f"{_PACKAGE}.sync:sync_group", "Keep the memory the same on several machines, through git."
     ),
-    "accept": CommandEntry(
-        f"{_PACKAGE}.trust:accept", "Accept notes that a team or a sync brought; list those that wait."
-    ),
     "team": CommandEntry(
         f"{_PACKAGE}.team:team_group", "Show the notes of a team in a project's repository."
     ),

@@ -104,6 +104,21 @@ def parts_as(name: str) -> Parts:
     return "agent", _known(said)
 
 
+def refuse_agents(what: str) -> None:
+    """Refuses what a person decides where an agent runs this command. what: a clause such as "promoting".
+
+    Raises InvalidInputError.
+    """
+    agent = agent_name()
+    if agent:
+        from core.errors import ErrorCode, InvalidInputError
+
+        raise InvalidInputError(
+            f"{what} is a person's decision, and {agent} runs this command", code=ErrorCode.CANNOT_ASK,
+            kept="nothing was changed", todo="do it in the app or in a terminal of your own",
+        )  # fmt: skip
+
+
 def author_of_client(name: str) -> Author:
     """Who writes through a connection whose program calls itself so, "" for one that says nothing: always an agent.
 

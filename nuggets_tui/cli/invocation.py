@@ -16,7 +16,7 @@ from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.folder import home_as_named
 from core.places import home_of
 from core.team_folder import TEAM_FOLDER
-from nuggets_tui.cli.calling_agent import author_as, author_of_call
+from nuggets_tui.cli.calling_agent import agent_name, author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
 if TYPE_CHECKING:
@@ -150,11 +150,14 @@ class Invocation:
 
     def _opened(self) -> Memory:
         if self._memory is None:
-            from core.workspace import open_memory, use_team_near
+            from core.workspace import open_memory, refuse_untrusted, use_team_near
 
             folder = self.folder
             self._elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
-            self._memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
+            memory = open_memory(folder, author=self.author, reconcile=False, tolerant=True)
+            if agent_name():
+                refuse_untrusted(memory)
+            self._memory = memory
             use_team_near(self._memory, os.getcwd)
         return self._memory
 

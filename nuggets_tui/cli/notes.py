@@ -84,17 +84,13 @@ def notes(call: Invocation, /, sort: Order, limit: int | None, team: bool, **val
     wanted = filters(snapshot, values)
     found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
-    accepted = call.memory.trust.judge()
-    call.answer(
-        lambda: [_document(call, note, accepted) for note in shown],
-        lambda: _list_lines(shown, len(found), accepted),
-    )
+    call.answer(lambda: [_document(call, note) for note in shown], lambda: _list_lines(shown, len(found)))
 
 
-def _list_lines(shown: list[Note], found: int, accepted: Callable[[Note], bool]) -> list[Line]:
+def _list_lines(shown: list[Note], found: int) -> list[Line]:
     if not shown:
         return ["No notes."]
-    lines = note_table(shown, accepted)
+    lines = note_table(shown)
     if found > len(shown):
         lines.append(Span(f"{len(shown):,} of {found:,} notes", "dim"))
     return lines
@@ -133,11 +129,7 @@ def show(call: Invocation, /, id: str) -> None:
     (id,) = call.at(id)
     snapshot = call.memory.snapshot
     note = snapshot.note(id)
-    accepted = call.memory.trust.judge()
-    call.answer(
-        lambda: _document(call, note, accepted),
-        lambda: [*note_lines(snapshot, note), *_where(call, note), *_not_accepted_lines(note, accepted)],
-    )
+    call.answer(lambda: _document(call, note), lambda: [*note_lines(snapshot, note), *_where(call, note)])
 
 
 @command("edit", epilog=example('nuggets note edit "JWT format" --content - --tag security < text.md'))
@@ -401,9 +393,7 @@ def _current(call: Invocation, note: Note) -> Note:
     return call.memory.snapshot.by_id.get(note.id, note)
 
 
-def _document(
-    call: Invocation, note: Note, accepted: Callable[[Note], bool] = lambda note: True
-) -> dict[str, Any]:
+def _document(call: Invocation, note: Note) -> dict[str, Any]:
     """A note as its file has it; its vector recipe, which tells a reader nothing, only where it was asked for."""
     from core.model.note import to_file_dict
 
@@ -412,14 +402,7 @@ def _document(
         del document["vector"]
     if call.team is not None:
         document |= {"whose": "team", "file": deeds.page_of(call.team, note)}
-    # Said only where it matters.
-    return document if accepted(note) else document | {"accepted": False}
-
-
-def _not_accepted_lines(note: Note, accepted: Callable[[Note], bool]) -> Iterator[Line]:
-    if not accepted(note):
-        yield ""
-        yield Span(f"From elsewhere, and nobody here accepted it: nuggets accept {note.id}", "warn")
+    return document
 
 
 def _where(call: Invocation, *notes: Note) -> Iterator[Line]:
@@ -468,8 +451,8 @@ def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str, then: str
     )
 
 
-def note_table(notes: Sequence[Note], accepted: Callable[[Note], bool] = lambda note: True) -> list[Line]:
-    """A line for each note: id, title, how often recalled, when changed, whether hidden or not accepted."""
+def note_table(notes: Sequence[Note]) -> list[Line]:
+    """A line for each note: id, title, how often recalled, when changed, whether hidden."""
     return table(
         [
             (
@@ -477,7 +460,7 @@ def note_table(notes: Sequence[Note], accepted: Callable[[Note], bool] = lambda 
                 Span(note.title, "dim" if note.hidden else "bold"),
                 f"{note.hits}×" if note.hits else "",
                 Span(day(note.updated_at), "dim"),
-                Span("hidden" if note.hidden else "" if accepted(note) else "not accepted", "warn"),
+                Span("hidden" if note.hidden else "", "warn"),
             )
             for note in notes
         ],

@@ -69,7 +69,7 @@ def candidate_lines(found: Recall) -> Iterator[Line]:
 
 def whose_span(one: Candidate | Hit) -> Span:
     """Whose a note is, behind its name."""
-    said = whose_words(one.whose, one.accepted)
+    said = whose_words(one.whose)
     return Span(f"  {said}" if said else "", "dim" if one.whose == "yours" else "warn")
 
 
@@ -104,7 +104,7 @@ def recall_document(found: Recall) -> dict[str, object]:
         "nuggetName": found.nugget_name,
         "via": found.via,
         "noteId": found.note_id,
-        **whose_document(found.whose, found.accepted),
+        **whose_document(found.whose),
         **({} if found.found else _offered_document(found)),
         **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
         **({"disputedBy": [_side_document(one) for one in found.disputed_by]} if found.disputed_by else {}),
@@ -132,7 +132,7 @@ def _candidate_document(one: Candidate) -> dict[str, object]:
         "holds": list(one.holds),
         "lacks": list(one.lacks),
         "likelihood": one.likelihood,
-        **whose_document(one.whose, one.accepted),
+        **whose_document(one.whose),
     }
 
 
@@ -168,7 +168,7 @@ def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Lin
     if found.match:
         parts.append(f"{found.match.kind} match")
     parts += ["from the notes"] if found.via == "graph" else []
-    parts += [how_sure(found), whose_words(found.whose, found.accepted)]
+    parts += [how_sure(found), whose_words(found.whose)]
     yield Span(" · ".join(part for part in parts if part), "dim")
     for one in found.also:
         yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")

@@ -45,7 +45,7 @@ Besides words, a query may have:
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
   nugget:web   scope:project   type:preference   subject:login   title:jwt
   is:hidden  is:pinned  is:new  is:fact  is:note  is:document   has:links  has:tags
-  is:mine    is:team    is:unaccepted
+  is:mine    is:team
   hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
 Everything else counts as words. A note must meet all options and conditions.
 
@@ -236,7 +236,7 @@ def _document(hit: Hit | Passage) -> dict[str, Any]:
         "id": hit.note.id,
         "title": hit.note.title,
         "nuggetName": hit.note.nugget_name,
-        **whose_document(hit.whose, hit.accepted),
+        **whose_document(hit.whose),
         "score": hit.score,
         "vectorScore": parts.vector_score,
         "textScore": parts.text_score,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError
+from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from nuggets_tui.cli.groups import FOLDER, TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
 from nuggets_tui.cli.options import dry_run_option, yes_option
@@ -40,39 +41,82 @@ team_group = LazyGroup(
     entries={
         "init": CommandEntry(f"{_MODULE}:init", "Make the folder of a team's notes in a project."),
         "index": CommandEntry(f"{_MODULE}:index", "Bring the list of the notes in the README up to date."),
+        "trust": CommandEntry(f"{_MODULE}:trust", "Let this project's notes be used, or no longer."),
     },
     by_default=lambda call: _state(call),
     help="""Show the notes of a team, which lie in their project's repository.
 
 The folder is .nuggets/notes, found from the working directory upwards: one Markdown file a note. Without a command it
 says where the folder is, how many notes it holds, what differs from the last commit, and which files cannot be read.
-Exit code 1 when there are such files. To search and edit these notes alone, name the folder: nuggets --home FOLDER.""",
+Exit code 1 when there are such files. To search and edit these notes alone, name the folder: nuggets --home FOLDER.
+Beside your own they are used once you trust the project.""",
     subcommand_metavar="[COMMAND ...]",
-    epilog=example("nuggets team", "nuggets team init", "nuggets team index --check"),
+    epilog=example("nuggets team", "nuggets team init", "nuggets team trust", "nuggets team index --check"),
 )
+
+
+def _near(call: Invocation) -> Path:
+    """The folder as searches find it, which know the settings of one's own memory."""
+    from core.settings import load_settings
+    from core.team import nearest_folder
+
+    return nearest_folder(os.getcwd(), load_settings(call.folder).team.folder, os.environ)
 
 
 def _opened(call: Invocation, start: str | None = None) -> Memory:
     from core.memory import Memory
-    from core.settings import load_settings
     from core.team import nearest_folder
 
-    if start is None:
-        # As searches find it, which know the settings of one's own memory.
-        folder = nearest_folder(os.getcwd(), load_settings(call.folder).team.folder, os.environ)
-    else:
-        folder = nearest_folder(Path(start).expanduser())
+    folder = _near(call) if start is None else nearest_folder(Path(start).expanduser())
     memory = Memory.open(folder, author=call.author, reconcile=False)
     call.tells_of(memory)
     return memory
 
 
 def _state(call: Invocation) -> int:
-    from core.team import team_state
+    from core.settings import load_settings
+    from core.team import answer_for, project_at, team_state
 
-    state = team_state(_opened(call))
-    call.answer(lambda: _state_document(state), lambda: _state_lines(state))
+    memory = _opened(call)
+    state, everybody = team_state(memory), load_settings(call.folder).team.trust == "all"
+    trusted = True if everybody else answer_for(project_at(memory.folder))
+    call.answer(lambda: _state_document(state) | {"trusted": trusted}, lambda: _state_lines(state, trusted))
     return 1 if state.problems else 0
+
+
+@command("trust", epilog=example("nuggets team trust", "nuggets team trust --off"))
+@click.option("--off", is_flag=True, help="Do not use them, and ask no more.")
+@pass_call
+def trust(call: Invocation, /, off: bool) -> None:
+    """Let the notes of the project you are in be used: by searches, recalls and agents.
+
+    One answer counts for the repository, wherever you clone it, and until its remote is another. It is kept on this
+    machine. Give it in a terminal; agents and scripts can't. To be asked for no project, set [team] trust to "all" in
+    settings.toml.
+    """
+    from core.team import count_pages, project_at, remember
+
+    refuse_agents("trusting a project")
+    if not can_ask():
+        raise InvalidInputError(
+            "not a terminal", code=ErrorCode.CANNOT_ASK, where="trust", kept="nothing was changed",
+            todo='run it in a terminal, or set [team] trust to "all" in settings.toml',
+        )  # fmt: skip
+    folder = _near(call)
+    project, notes = project_at(folder), count_pages(folder)
+    remember(project, trusted=not off)
+    call.answer(
+        lambda: {
+            "folder": str(folder), "remote": project.remote, "notes": notes, "trusted": not off
+        },
+        lambda: [_trusted_line(str(folder), project.remote, notes, off=off)],
+    )  # fmt: skip
+
+
+def _trusted_line(folder: str, remote: str, notes: int, *, off: bool) -> Line:
+    came = f", cloned from {remote}" if remote else ""
+    used = "are not used, and nothing asks again" if off else "are used from now on"
+    return f"{folder}: {plural(notes, 'note')}{came}; they {used}."
 
 
 @command("init", epilog=example("nuggets team init", "nuggets team init ~/work/shop --dry-run"))
@@ -85,9 +129,13 @@ def init(call: Invocation, /, folder: str | None, dry_run: bool) -> None:
     It is made at the root of the git repository around FOLDER (default: the working directory), else in FOLDER itself,
     with a short README beside it. Nothing is committed.
     """
-    from core.team import make_team_folder
+    from core.team import make_team_folder, trust_folder
 
     steps = make_team_folder(Path(folder or os.getcwd()).expanduser(), dry_run=dry_run)
+    made = next((Path(one.what) for one in steps if one.step == "folder" and not one.already), None)
+    if made and not dry_run and can_ask() and not agent_name():
+        # Nobody else's notes are in it.
+        trust_folder(made)
     call.answer(
         lambda: {"steps": [_step_document(one) for one in steps]}, lambda: _step_lines(steps, dry_run=dry_run)
     )
@@ -180,7 +228,7 @@ def _step_lines(steps: Iterable[FolderStep], *, dry_run: bool) -> Iterator[Line]
         yield Span("Commit it as any folder. To propose notes for it: nuggets share NOTE...", "dim")
 
 
-def _state_lines(state: TeamState) -> Iterator[Line]:
+def _state_lines(state: TeamState, trusted: bool | None) -> Iterator[Line]:
     hidden = f", {state.hidden:,} hidden" if state.hidden else ""
     yield f"{state.folder}: {plural(state.notes, 'note')}{hidden}"
     for file, what in state.problems:
@@ -191,6 +239,8 @@ def _state_lines(state: TeamState) -> Iterator[Line]:
         yield Span("It lies in no git repository, or git is not there.", "dim")
     elif not state.changed:
         yield Span("Nothing differs from the last commit.", "dim")
+    if not trusted:
+        yield Span("Beside your own notes they are not used. To use them: nuggets team trust", "warn")
 
 
 def _review(plan: SharePlan) -> Iterator[Line]:

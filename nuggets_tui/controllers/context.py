@@ -79,8 +79,6 @@ class Context:
         team, session = self.view.team, self.team_session
         if team is not None and session is not None and team.snapshot is not session.snapshot:
             self._screen.team.show_snapshot()
-        else:
-            self._screen.team.find_unaccepted()
 
     def show_ahead(self, **changes: object) -> None:
         """As `show`, for what is given to the panes together with the next change."""

@@ -62,16 +62,6 @@ class HistoryController(Controller):
                 self._warn_of_credentials(done)
         self._selection.release(done)
 
-    def decided(self, done: ChangeSet, said: str, session: Session) -> None:
-        """Shows what changed with a decision that touches no note; "" as its id stands for no decision."""
-        self._last_was_teams = session is self.context.team_session
-        self.context.show_snapshot(self.session.snapshot)
-        self.context.show_team()
-        where = " in the team's notes" if self._last_was_teams else ""
-        self.context.notify(
-            f"{said}{where}. {self.view.keys.key('undo')} undoes it." if done.id else f"{said}."
-        )
-
     @background("care")
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
         """Says at once when a text that was just written looks like it holds a credential."""

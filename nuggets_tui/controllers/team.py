@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from core.errors import ErrorCode, NuggetsError
 from core.model.snapshot import Snapshot
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
@@ -60,20 +61,19 @@ class TeamController(Controller):
         self._known = asyncio.Event()
         # The memory that was open before the team's took its place.
         self._before: Path | None = None
+        # The project's notes that wait until a person says whether they may be used.
+        self._untrusted: Path | None = None
 
     def first_frame_shown(self) -> None:
         """Looks for the team's notes once all of the memory itself is there."""
         self._follow()
-
-    def snapshot_shown(self) -> None:
-        """What a sync brought may wait to be accepted."""
-        self.find_unaccepted()
 
     def leaving(self) -> None:
         """The team's notes go with the memory that they stand beside."""
         self._stop.set()
         self._stop, self._known = asyncio.Event(), asyncio.Event()
         session, self.context.team_session = self.context.team_session, None
+        self._untrusted = None
         if session is not None:
             session.close(_FAREWELL)
 
@@ -88,7 +88,7 @@ class TeamController(Controller):
             while not (self.context.complete and self.context.reconciled):
                 await asyncio.sleep(_LOOK)
             folder = await self.context.attempt(run_in_thread(self._folder, session))
-            if folder is None:
+            if folder is None or not await self._may_use(folder, session):
                 return
             team = await self.context.attempt(run_in_thread(_opened, folder, session.clock))
             if team is None or session is not self.context.open_session:
@@ -121,6 +121,24 @@ class TeamController(Controller):
         except OSError:
             return None
 
+    async def _may_use(self, folder: Path, session: Session) -> bool:
+        """Whether a person lets the project's notes be used; where they were not asked yet, says how many wait."""
+        from core.team import count_pages, must_be_trusted
+
+        try:
+            return await run_in_thread(must_be_trusted, folder, session.memory.settings)
+        except NuggetsError as error:
+            if error.code != ErrorCode.NOT_TRUSTED:
+                self.context.notify_error(error)
+                return False
+        self._untrusted = folder
+        count = await run_in_thread(count_pages, folder)
+        if count and session is self.context.open_session and self.context.is_mounted:
+            self.context.show(untrusted=count)
+            self.context.refresh_bindings()
+            self.context.notify(self.view.keys.filled(_ASKS.format(notes=plural(count, "note"))))
+        return False
+
     def show_snapshot(self) -> None:
         """Shows the team's notes as they are now."""
         session, before = self.context.team_session, self.view.team
@@ -142,25 +160,6 @@ class TeamController(Controller):
         self._search.again()
         self._search.prepare_later()
         self._find_waiting()
-        self.find_unaccepted()
-
-    @background("unaccepted", exclusive=True)
-    async def find_unaccepted(self) -> None:
-        """Looks which notes wait to be accepted."""
-        session, team = self.context.open_session, self.context.team_session
-        if session is None or self.view.past is not None:
-            return
-        # Most memories have neither a team's notes nor a sync.
-        own = self.view.team_home or self.view.sync is not None
-        asked = [one for one in (session if own else None, team) if one is not None]
-        found = await self.context.attempt(run_in_thread(_unaccepted, asked)) if asked else frozenset()
-        if found is None or session is not self.context.open_session or not self.context.is_mounted:
-            return
-        if found != self.view.unaccepted:
-            self.context.show(unaccepted=found)
-            self.context.refresh_bindings()
-            # Hits say it, too.
-            self._search.again()
 
     @background("team-log", exclusive=True)
     async def _find_waiting(self) -> None:
@@ -185,19 +184,39 @@ class TeamController(Controller):
         box.value = "" if box.value.strip() == _ALONE else _ALONE
         self.context.go_to("notes")
 
+    @background("open")
+    async def trust(self) -> None:
+        """Asks whether the notes of the project may be used, and keeps the answer."""
+        from core.team import project_at, remember
+        from nuggets_tui.screens.confirm import ConfirmScreen
+
+        folder = self._untrusted
+        if folder is None:
+            return
+        project = await self.context.attempt(run_in_thread(project_at, folder))
+        if project is None:
+            return
+        came = f"\nIt was cloned from {safe_line(project.remote, _PATH)}." if project.remote else ""
+        where = safe_line(short_path(str(folder)), _PATH)
+        question = ConfirmScreen(
+            "Use this project's notes?",
+            f"{plural(self.view.untrusted, 'note')} in {where}.{came}\n\nSearches and agents read them, marked as the "
+            "team's. Whoever can push to the repository can change them.",
+            yes="use them",
+        )
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._trusted(partial(remember, project, trusted=True))
+
+        self.context.open_dialog(question, answered)
+
     @background("change")
-    async def accept(self) -> None:
-        """Accepts the note shown, or those selected, as they are shown."""
-        notes = [note for note in self._selection.targets() if note.id in self.view.unaccepted]
-        of_team = [note for note in notes if self.view.of_team(note.id)]
-        own = [note for note in notes if not self.view.of_team(note.id)]
-        for session, some in ((self.context.open_session, own), (self.context.team_session, of_team)):
-            if session is not None and some:
-                done = await self.context.attempt(session.write(session.memory.accept, some))
-                if done is None:
-                    return
-                what = f'"{cut(some[0].title, _TITLE)}"' if len(some) == 1 else plural(len(some), "note")
-                self._history.decided(done, f"Accepted {what}", session)
+    async def _trusted(self, keep: Callable[[], None]) -> None:
+        if await self.context.attempt(run_in_thread(_true, keep)):
+            self.context.show(untrusted=0)
+            self.context.refresh_bindings()
+            self._follow()
 
     @background("open")
     async def share(self) -> None:
@@ -207,6 +226,8 @@ class TeamController(Controller):
         notes = [note for note in self._selection.targets() if not self.view.of_team(note.id)]
         if not notes:
             self.context.notify("It is one of the team's notes already.")
+        elif self.view.untrusted:
+            self.trust()
         elif self.context.team_session is None:
             await self._offer_folder(notes)
         else:
@@ -267,11 +288,14 @@ class TeamController(Controller):
 
     @background("open")
     async def _make_folder(self, notes: Sequence[Note]) -> None:
-        from core.team import make_team_folder
+        from core.team import make_team_folder, trust_folder
 
         made = await self.context.attempt(asyncio.to_thread(_in_project, make_team_folder, really=True))
         if made is None:
             return
+        # A person made it just now.
+        folder = Path(next(step.what for step in made if step.step == "folder"))
+        await self.context.attempt(run_in_thread(trust_folder, folder))
         known = self._known = asyncio.Event()
         self._follow()
         await known.wait()
@@ -290,6 +314,7 @@ class TeamController(Controller):
 
 
 _ALONE: Final = "is:team"
+_ASKS: Final = "This project has {notes}, not used until you allow it: {{trust}}."
 _OPENED: Final = "These are the team's notes. {team} goes back to your own memory."
 
 
@@ -308,8 +333,9 @@ def _in_project(make: Callable[..., list[FolderStep]], *, really: bool = False) 
     return make(Path.cwd(), dry_run=not really)
 
 
-def _unaccepted(sessions: Sequence[Session]) -> frozenset[str]:
-    return frozenset(note.id for one in sessions for note in one.memory.unaccepted())
+def _true(keep: Callable[[], None]) -> bool:
+    keep()
+    return True
 
 
 def _opened(folder: Path, clock: Callable[[], datetime]) -> Session | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from core.caught import add_to_log
-from core.home import home_as_named, team_near
-from core.user_folders import ACCEPTED, cache_folder, configuration_files, name_of, state_folder
+from core.home import TEAM_NOTES, home_as_named, team_near
+from core.user_folders import configuration_files, name_of, state_folder, trust_signs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,13 +81,8 @@ def version_of(home: str) -> list[list[object]]:
         except OSError:
             continue
         found.append([name, held.st_ino, held.st_size, held.st_mtime_ns])
-    cache = cache_folder(home) if found else None
-    if cache:
-        try:
-            held = os.stat(os.path.join(cache, ACCEPTED))
-            found.append([ACCEPTED, held.st_ino, held.st_size, held.st_mtime_ns])
-        except OSError:
-            pass
+    if found and home.endswith(TEAM_NOTES):
+        found.append(trust_signs(home))
     return found
 
 
@@ -98,19 +93,10 @@ def briefing_name(nugget: str, near: str) -> str:
         return nugget
     state = state_folder(team)
     home = os.path.join(state, "pages") if state else ""
-    seen: list[object] = [*_files_in(team, _DEPTH), *(version_of(home) if home else ())]
-    cache = cache_folder(home) if home else None
-    if cache:
-        seen += _stat(os.path.join(cache, ACCEPTED))
+    seen: list[object] = [
+        *_files_in(team, _DEPTH), *(version_of(home) if home else ()), *trust_signs(team)
+    ]  # fmt: skip
     return f"{nugget}\0{team}\0{name_of(repr(seen).encode())}"
-
-
-def _stat(path: str) -> list[object]:
-    try:
-        held = os.stat(path)
-    except OSError:
-        return []
-    return [held.st_ino, held.st_size, held.st_mtime_ns]
 
 
 def _files_in(folder: str, depth: int) -> list[list[object]]:

@@ -317,7 +317,7 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     """
     from core.app_state import write_cached
     from core.memory import Memory
-    from core.workspace import briefing_of, use_team_near
+    from core.workspace import briefing_of, refuse_untrusted, use_team_near
     from nuggets_tui.safe_text import plain
 
     begun, version, own = time.time(), version_of(str(home)), own_settings()
@@ -326,6 +326,7 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     if near:
         use_team_near(memory, lambda: near)
     try:
+        refuse_untrusted(memory)
         known = nugget if nugget in memory.snapshot.nugget_names else ""
         made = briefing_of(
             memory,

@@ -178,11 +178,13 @@ class AgentSession:
     def _opened(self) -> Memory:
         with self._guard:
             if self._memory is None:
-                from core.workspace import open_memory, use_team_near
+                from core.workspace import open_memory, refuse_untrusted, use_team_near
 
-                self._memory = open_memory(
+                memory = open_memory(
                     self.home, author=self.author, clock=self.clock, reconcile=False, tolerant=True
                 )
+                refuse_untrusted(memory)
+                self._memory = memory
                 use_team_near(self._memory, lambda: self._folder)
             return self._memory
 

@@ -30,9 +30,6 @@ Whose = Annotated[
     Literal["", "yours", "team", "both"],
     Field(description="team: of this project's repository. Empty where no team's notes are in reach."),
 ]
-Accepted = Annotated[
-    bool, Field(description="False: it came with the repository and nobody here accepted it; check it.")
-]
 assert (Scope.__args__, Type.__args__, Stability.__args__) == (SCOPES, TYPES, STABILITIES)  # type: ignore[attr-defined]
 
 
@@ -72,7 +69,6 @@ class CandidateNote(Answer):
     why: str = Field(description="Words of the question that the note holds and lacks.")
     likelihood: float = Field(description="How likely it answers, from 0 to 1.")
     whose: Whose = ""
-    accepted: Accepted = True
 
 
 class OtherFact(Answer):
@@ -120,7 +116,6 @@ class RecallAnswer(Answer):
     nugget: str = ""
     note_id: str = ""
     whose: Whose = ""
-    accepted: Accepted = True
     candidates: list[CandidateNote] = Field(
         default=[], description="Where it is not sure: the notes that may answer."
     )
@@ -299,7 +294,6 @@ class FoundNote(Answer):
     score: float = Field(description="Comparable within this search only.")
     hidden: bool = False
     whose: Whose = ""
-    accepted: Accepted = True
 
 
 class SearchNotesAnswer(Answer):
@@ -344,7 +338,6 @@ class GetNoteAnswer(Answer):
     updated_at: str
     links: list[LinkedNote]
     whose: Whose = ""
-    accepted: Accepted = True
     file: str = Field(default="", description="The file of the team's repository that it is.")
 
 
@@ -387,9 +380,9 @@ class ReflectAnswer(Answer):
 
 class PromoteArguments(Arguments):
     memory_dir: Annotated[str, Field(max_length=4_000)] = Field(
-        default="", description="Folder of the MEMORY.md to write. Default: that of the current project."
+        default="", description="Folder of the MEMORY.md. Default: that of the current project."
     )
-    dry_run: bool = Field(default=False, description="Only tell what would be written.")
+    dry_run: bool = Field(default=False, description="Makes no difference: the user alone writes it.")
 
 
 class PromotedLine(Answer):
@@ -401,7 +394,6 @@ class PromotedLine(Answer):
 
 class PromoteAnswer(Answer):
     path: str
-    written: bool
     promoted: int
     updated: int
     removed: int
@@ -409,7 +401,6 @@ class PromoteAnswer(Answer):
         description="Notes recalled often enough that look like credentials, or are temporary."
     )
     entries: list[PromotedLine] = Field(description="The lines that come, change or go; the first of them.")
-    change_id: str = ""
     notices: list[str] = []
 
 

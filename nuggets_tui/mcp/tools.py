@@ -82,7 +82,6 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
         nugget=found.nugget_name,
         note_id=found.note_id or "",
         whose=found.whose,
-        accepted=found.accepted,
         candidates=[
             shapes.CandidateNote(
                 id=one.note_id,
@@ -92,7 +91,6 @@ def _recall(session: AgentSession, given: shapes.RecallArguments) -> Told:
                 why=why_candidate(one),
                 likelihood=round(one.likelihood, 3),
                 whose=one.whose,
-                accepted=one.accepted,
             )
             for one in found.candidates
         ],
@@ -150,7 +148,7 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
         yield answer.answer
         if answer.truncated:
             yield f"(cut; read on with getNote {answer.note_id})"
-        whose = whose_words(answer.whose, answer.accepted)
+        whose = whose_words(answer.whose)
         where = " · ".join(filter(None, (answer.nugget, answer.key, answer.note_id, whose)))
         yield f"Found: {where} ({answer.how})"
     elif answer.judgement == "not sure":
@@ -173,7 +171,7 @@ def _recall_lines(answer: shapes.RecallAnswer) -> Iterator[str]:
 
 def _whose(one: shapes.CandidateNote | shapes.FoundNote) -> str:
     """Whose a note is, behind its line."""
-    said = whose_words(one.whose, one.accepted)
+    said = whose_words(one.whose)
     return f" ({said})" if said else ""
 
 
@@ -366,7 +364,6 @@ def _search_notes(session: AgentSession, given: shapes.SearchNotesArguments) -> 
                 score=round(hit.breakdown.blend, 3),
                 hidden=hit.note.hidden,
                 whose=hit.whose,
-                accepted=hit.accepted,
             )
             for hit in found.hits
         ],
@@ -438,7 +435,6 @@ def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
         updated_at=note.updated_at,
         links=links[:_MOST_LINKS],
         whose=whose,
-        accepted=held.memory.trust.is_accepted(note),
         file=deeds.page_of(held.memory, note) if held.team else "",
     )
     about = (
@@ -448,7 +444,7 @@ def _get_note(session: AgentSession, given: shapes.GetNoteArguments) -> Told:
         note.type,
         note.source,
         f"confidence {note.confidence:.2f}",
-        whose_words(answer.whose, answer.accepted),
+        whose_words(answer.whose),
         answer.file,
     )
     lines = [
@@ -571,12 +567,10 @@ def _promote(session: AgentSession, given: shapes.PromoteArguments) -> Told:
             where="memoryDir",
             kept="nothing was written",
         )
-    done = memory.promote(dry_run=given.dry_run, memory_dir=folder, cwd=session.project or None)
-    written = bool(done.change_set.files) and not given.dry_run
+    done = memory.promote(dry_run=True, memory_dir=folder, cwd=session.project or None)
     lines = [entry for entry in done.entries if entry.status in ("new", "updated", "removed")]
     answer = shapes.PromoteAnswer(
         path=done.path,
-        written=written,
         promoted=done.promoted,
         updated=done.updated,
         removed=done.removed,
@@ -590,17 +584,14 @@ def _promote(session: AgentSession, given: shapes.PromoteArguments) -> Told:
             )
             for entry in lines[:_MOST_LISTED]
         ],
-        change_id=done.change_set.id if written else "",
         notices=list(memory.take_notices()),
     )
     counts = {"new": done.promoted, "changed": done.updated, "removed": done.removed}
     said = _counts({name: number for name, number in counts.items() if number})
     if not said:
         return Told(f"Nothing to promote: {done.path} is as it should be.", answer)
-    head = f"Wrote {done.path}" if written else f"Would write {done.path}"
-    return Told(
-        "\n".join([f"{head}: {said}.", *(f"- {one.status}: {one.title}" for one in answer.entries)]), answer
-    )
+    head = f"Nothing was written. Proposed for {done.path}: {said}; tell the user: nuggets promote"
+    return Told("\n".join([head, *(f"- {one.status}: {one.title}" for one in answer.entries)]), answer)
 
 
 def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
@@ -896,10 +887,10 @@ TOOLS: Final = (
         shapes.ReflectArguments, shapes.ReflectAnswer, _reflect, destructive=True,
     ),
     Tool(
-        "promoteFacts", "Promote into MEMORY.md",
-        "Writes notes that were recalled in several sessions into MEMORY.md, the page that agents read at their "
-        "start. Everything that people wrote in it stays. dryRun shows what would be written.",
-        shapes.PromoteArguments, shapes.PromoteAnswer, _promote, destructive=True,
+        "promoteFacts", "Propose lines for MEMORY.md",
+        "Tells which notes that were recalled in several sessions would go into MEMORY.md, the page that agents read "
+        "at their start. It writes nothing: the user does, with nuggets promote or in the app.",
+        shapes.PromoteArguments, shapes.PromoteAnswer, _promote, writes=False,
     ),
     Tool(
         "ingest", "Submit a text",

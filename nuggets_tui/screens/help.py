@@ -89,7 +89,6 @@ FILTERS: Final = (
     ("is:new", "new or changed since your last visit; Notes marks what others wrote as new"),
     ("is:hidden", "hidden notes only; also is:pinned, is:fact, is:note (no fact)"),
     ("is:secret", "seems to hold a credential"),
-    ("is:unaccepted", "from elsewhere, and nobody here accepted it yet"),
     ("has:links", "with links; also has:tags, has:recalls"),
     ("hits:>3", "recalled more than three times; hits:0 means never"),
     ("updated:<30d", "changed in the last 30 days; units h d w mo y; >1y means longer ago; also created:"),
@@ -120,7 +119,7 @@ SIGNS: Final = (
         "○ ● ◔ ‖ ✗",
         "the pipeline: off or unused, all done, working, paused, stuck; {pipeline} opens it",
     ),
-    ("!", "needs your decision; before a title: from elsewhere, not accepted ({accept_note} accepts it)"),
+    ("!", "needs your decision"),
 )
 
 

@@ -150,6 +150,9 @@ class HeaderLine(Widget):
             if view.team is not None and view.past is None:
                 said = plural(len(view.team.snapshot.visible), "team note")
                 parts.append(Content.styled(said, Style.from_meta({"does": "screen.command('team_notes')"})))
+            if view.untrusted and view.past is None:
+                said = f"{plural(view.untrusted, 'project note')}: {view.keys.key('trust')}"
+                parts.append(Content.styled(said, Style.from_meta({"does": "screen.command('trust')"})))
             if hidden:
                 parts.append(Content(f"{hidden:,} hidden"))
         elif not view.trouble:

@@ -60,7 +60,7 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys", "origin", "unaccepted")
+            and not changed_between(before, after, "now", "keys", "origin")
         ):
             return
         same = before.note_id == after.note_id
@@ -100,7 +100,7 @@ class NotePane(LineView):
             return
         make = partial(
             note_lines, view.note, view.around, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin,
-            file=_file_of(view), waits=_waits(view),
+            file=_file_of(view),
         )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -115,12 +115,11 @@ def note_lines(
     keys: KeyMap = DEFAULT,
     origin: NoteAuthors | None = None,
     file: str = "",
-    waits: str = "",
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
 
     origin: who made and changed it, where that is known of this note. file: that of a note of the team's, "" for
-    others. waits: what is said of a note that nobody here accepted, "" for others.
+    others.
     """
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
@@ -130,7 +129,6 @@ def note_lines(
     for part in (
         _secret(note, keys),
         _joined(("team", file), "$text-secondary", width) if file else None,
-        content(waits, "$text-warning"),
         _state(note, snapshot, keys),
         _metadata(note, width),
         _tags(note),
@@ -151,14 +149,6 @@ def _file_of(view: View) -> str:
     if page is None or not (view.team_home or view.of_team(view.note_id)):
         return ""
     return page.file
-
-
-def _waits(view: View) -> str:
-    """What is said of the note shown where nobody here accepted it as it is; "" for others."""
-    if view.past is not None or view.note_id not in view.unaccepted:
-        return ""
-    came = "from the repository" if view.team_home or view.of_team(view.note_id) else "brought by a sync"
-    return f"! {came}, not accepted: {view.keys.key('accept_note')}"
 
 
 def with_files(line: Content) -> Content:

@@ -22,7 +22,6 @@ from nuggets_tui.view import ORDER_NAMES, Found, View, care_reasons, changed_bet
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,
-    accept_mark,
     empty_words,
     note_marks,
     set_border_text,
@@ -150,7 +149,7 @@ class NotesPane(RowList):
         self._shown = View()
         self._listing_wanted: View | None = None
         self._unseen = False
-        self._drawn: LRUCache[str, tuple[Note, tuple[str, str, bool], Row]] = LRUCache(_ROWS_KEPT)
+        self._drawn: LRUCache[str, tuple[Note, tuple[str, str], Row]] = LRUCache(_ROWS_KEPT)
         # The note that the cursor came to, while the screen has not heard of it.
         self.unheard = ""
 
@@ -164,7 +163,7 @@ class NotesPane(RowList):
             elif before.selected is not after.selected:
                 self._show_title()
         elif changed_between(
-            before, after, "found", "snapshot", "now", "keys", "new_since", "own", "arrived", "unaccepted"
+            before, after, "found", "snapshot", "now", "keys", "new_since", "own", "arrived"
         ) or (_order_of(before) != _order_of(after)):
             self._show_notes(after)
         elif before.selected is not after.selected:
@@ -323,17 +322,15 @@ class NotesPane(RowList):
             reasons = care_reasons(note, self._shown.snapshot)
             return Row(note.id, (with_reasons(_title(note), reasons),), data=note.id)
         words = self._right_side(note, self.view.now)
-        waits = note.id in self.view.unaccepted and self.view.past is None
         # A row that would say the same is the same one, and is not drawn again when others came in above it.
         drawn = self._drawn.get(note.id)
-        if drawn is not None and drawn[0] is note and drawn[1] == (*words, waits):
+        if drawn is not None and drawn[0] is note and drawn[1] == words:
             return drawn[2]
         new, said = words
         right = Content.assemble((new, "bold $text-success"), (said, MUTED))
-        title = Content.assemble(accept_mark(accepted=not waits), _title(note))
         label = _label(note, team=self.view.of_team(note.id))
-        row = Row(note.id, (with_label(title, label, right),), data=note.id)
-        self._drawn[note.id] = note, (*words, waits), row
+        row = Row(note.id, (with_label(_title(note), label, right),), data=note.id)
+        self._drawn[note.id] = note, words, row
         return row
 
     def _right_side(self, note: Note, now: datetime | None) -> tuple[str, str]:

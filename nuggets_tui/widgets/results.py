@@ -17,7 +17,6 @@ from nuggets_tui.widgets.bars import score_bars
 from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import (
     MUTED,
-    accept_mark,
     marked,
     note_marks,
     sides,
@@ -90,7 +89,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
         return Row(RECALL_KEY, (Content.assemble(label, ("nothing matches", MUTED)), *skipped))
     note = answering(recall, snapshot)
     note_id = note.id if note is not None else recall.note_id if recall.whose == "team" else None
-    asked = Content.assemble(label, accept_mark(accepted=recall.accepted), content(recall.key))
+    asked = Content.assemble(label, content(recall.key))
     said = "read from the file" if recall.undecoded else f"{recall.certainty:.2f} sure"
     sure = Content.styled(said, "$text-success")
     whose = whose_mark(recall.whose)
@@ -112,8 +111,7 @@ def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
     style = title_style(note) if hit.sure else _STANDS_BACK
 
     def head(width: int) -> Content:
-        waits = accept_mark(accepted=hit.accepted)
-        title = Content.assemble(waits, note_marks(note), marked(note.title, parts.matched, style))
+        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, style))
         return sides(title, aside)(width)
 
     return Row(note.id, (head, _bars(hit, next_blend, snapshot)) if parts.blend else (head,), data=note.id)

@@ -160,11 +160,6 @@ def whose_mark(whose: Whose) -> Content:
     return Content.styled(said, "$text-secondary")
 
 
-def accept_mark(*, accepted: bool) -> Content:
-    """The sign before the title of a note from elsewhere that nobody here accepted."""
-    return Content("") if accepted else Content.styled("! ", "$text-warning")
-
-
 def title_style(note: Note) -> str:
     """Hidden notes stand back."""
     return MUTED if note.hidden else ""

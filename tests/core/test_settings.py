@@ -129,7 +129,7 @@ def test_where_settings_are_in_force_these_count_in_place_of_what_cannot_be_used
     (tmp_path / SETTINGS_FILE).write_text("[search\n")
     broken = load_settings(tmp_path, {}, before)
     assert (broken.search.text_weight, broken.backups.keep) == (0.9, 4)
-    assert broken.problems[0].endswith("the current settings stay")
+    assert broken.defaulted == ("",)
 
 
 def test_the_line_says_what_would_be_accepted(tmp_path: Path) -> None:
@@ -157,9 +157,27 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
 def test_a_file_that_is_no_toml_is_told_and_the_defaults_count(tmp_path: Path, text: str) -> None:
     found = load(tmp_path, text)
     assert SETTINGS_FILE in found.problems[0]
-    assert found.problems[0].endswith("the defaults apply")
     assert found.defaulted == ("",)
-    assert (found.search, found.schedule) == (Settings().search, Settings().schedule)
+    assert (found.search, found.reflection) == (Settings().search, Settings().reflection)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[team]\ntrust = "al"\nfolder = 3\n[schedule]\ndaemon_applies = "fasle"\n',
+        "[schedule]\ndaemon_aplies = false\nagent_applies = true\n[team]\nfolderr = 'off'\n",
+        "team = 1\nschedule = 'daemon_applies = false'\n",
+        "[schedule]\ndaemon_applies = false\n[team\n",
+        "[schedul]\ndaemon_applies = false\n[teem]\nfolder = 'off'\n",
+    ],
+)
+def test_a_typing_error_loosens_no_guard_and_is_told(tmp_path: Path, text: str) -> None:
+    loose = load(tmp_path, '[team]\ntrust = "all"\n[schedule]\nagents_apply = true\n')
+    (tmp_path / SETTINGS_FILE).write_text(text)
+    for found in (load_settings(tmp_path, {}), load_settings(tmp_path, {}, loose)):
+        assert (found.team.trust, found.team.folder) == ("ask", "off")
+        assert (found.schedule.daemon_applies, found.schedule.agents_apply) == (False, False)
+        assert found.problems
 
 
 def test_it_is_told_where_a_file_is_no_toml(tmp_path: Path) -> None:

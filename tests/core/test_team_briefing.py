@@ -1,4 +1,4 @@
-"""The briefing at the start of a session near a team's notes: of these what was accepted here, marked as the team's."""
+"""The briefing at the start of a session near a team's notes, which are in it once a person trusts the project."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.briefing import Order
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
+from core.team import project_at, remember
 from core.workspace import briefing_of, use_team_near
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -27,29 +28,23 @@ def near_a_team(tmp_path: Path) -> Memory:
     return memory
 
 
-def test_a_note_of_the_team_is_named_once_it_is_accepted_and_marked(tmp_path: Path) -> None:
+def test_the_notes_of_the_team_are_named_once_the_project_is_trusted_and_marked(tmp_path: Path) -> None:
     memory = near_a_team(tmp_path)
-    assert memory.team is not None
+    project = project_at(tmp_path / "project" / ".nuggets" / "notes")
+    remember(project, trusted=False)
     before = briefing_of(memory, now=NOW)
     assert "Backups" in before.text
     assert "make release" not in before.text
-    (deploy,) = [note for note in memory.team.snapshot.notes if note.title == "Deploy steps"]
-    memory.team.accept([deploy])
+    remember(project, trusted=True)
     for nugget in ("", "shop"):
         (line,) = [
             one for one in briefing_of(memory, now=NOW, nugget=nugget).text.split("\n") if "release" in one
         ]
         assert line.endswith(" (team)")
-    assert "VPN" not in briefing_of(memory, now=NOW).text
-    page = memory.team.folder / "deploy.md"
-    page.write_text(page.read_text().replace("release", "destroy"))
-    assert "destroy" not in briefing_of(memory, now=NOW).text
 
 
 def test_who_puts_notes_in_order_never_sees_the_teams(tmp_path: Path) -> None:
     memory = near_a_team(tmp_path)
-    assert memory.team is not None
-    memory.team.accept(memory.team.snapshot.notes)
     asked: list[str] = []
 
     def order(notes: Sequence[Note]) -> Order:

@@ -56,7 +56,6 @@ PARTLY: Final = (
 )
 
 # How a command that does several things says that a step of it is left.
-_WAITS: Final = ("does not count as accepted yet",)
 _FOLLOWS: Final = ("will follow", "could not be added to the history")
 
 
@@ -290,7 +289,9 @@ def _conversation(home: Path) -> None:
 
 
 def _team(home: Path) -> None:
-    write_team(home.parent / "project")
+    write_team(home.parent / "project", trusted=False)
+    # Each try has a folder of its own, and trust in a project without commits goes by that.
+    (home / "settings.toml").write_text('[team]\ntrust = "all"\n')
 
 
 def _shared(home: Path) -> None:
@@ -382,7 +383,6 @@ COMMANDS: Final[dict[str, Command]] = {
         ("note", "edit", "VPN setup", "--content", "Connect late."), _team, team=True, undone=False
     ),
     "write a team's index": Command(("team", "index"), _team, team=True, undone=False),
-    "accept a team's note": Command(("accept", "VPN setup"), _team, undone=False),
     "sweep": Command(("pipeline", "sweep"), _old_rows, undone=False, in_steps=True),
     "pause": Command(("pipeline", "pause"), _proposals, undone=False),
     "resume": Command(
@@ -509,12 +509,6 @@ class Bench:
             complain("a bug")
         reopen(place, brings_over=name == "accept")
         found = state(place, self.ready(name))
-        waits = after | {"accepted": before["accepted"]}
-        if command.team and found == waits != after:
-            # The note itself is written; whoever wrote it accepts it by hand.
-            if done.exit_code == command.code and not any(words in said for words in _WAITS):
-                complain("was written, waits to be accepted and does not say so")
-            found = after
         if found not in (before, after) and not command.in_steps:
             complain(f"a state in between: {difference(before, after, found)}")
         follows = command.in_steps and any(words in said for words in _FOLLOWS)
@@ -608,11 +602,6 @@ def state(place: Path, ready: Path) -> Any:
         },
         "copies": sorted(
             path.name for path in home.rglob("*sync-conflict*") if "quarantine" not in path.parts
-        ),
-        "accepted": sorted(
-            row
-            for path in place.rglob("ledger.db")
-            for row in _rows(path, "SELECT note, accepted FROM verdict ORDER BY note, mark")
         ),
         "conflicts": len(_rows(home / "ledger.db", "SELECT 1 FROM entry WHERE state = 'conflict'")),
         "pipeline": [

@@ -81,10 +81,6 @@ class Machine:
         self.memory.change("add", lambda draft: create_note(draft, "web", title, text))
         self.send(other)
 
-    def ask(self) -> None:
-        """What comes in from now on waits until it is accepted."""
-        self.memory.save_settings({"sync.trust": "ask"})
-
     @property
     def facts(self) -> dict[str, dict[str, str]]:
         """Values of facts by nugget and key; nuggets without facts left out."""

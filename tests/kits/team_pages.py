@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from core.team import trust_folder
+
 PAGES = {
     # As the program writes it.
     "deploy-to-staging.md": (
@@ -24,12 +26,16 @@ PAGES = {
 }
 
 
-def write_team(project: Path, pages: dict[str, str] | None = None) -> Path:
-    """Writes a team's folder into a project, with the pages above where no others are given. Returns the folder."""
+def write_team(project: Path, pages: dict[str, str] | None = None, *, trusted: bool = True) -> Path:
+    """Writes a team's folder into a project, with the pages above where no others are given, as a person trusts it.
+    Returns the folder.
+    """
     folder = project / ".nuggets" / "notes"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in (PAGES if pages is None else pages).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
+    if trusted:
+        trust_folder(folder)
     return folder

@@ -147,7 +147,6 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "searches keep", run("searches", "keep", "s", "deploy", "--must-find", page["id"], "--within", "3")
     yield "searches", run("searches")
     yield "searches drop", run("searches", "drop", "s")
-    yield "accept", run("accept")
     for words in ("sync init --dry-run", "sync init", "sync", "sync status", "sync off"):
         yield words.removesuffix(" --dry-run"), run(*words.split())
     for words in ("team init", "team", "team index", "status"):

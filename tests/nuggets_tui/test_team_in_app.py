@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from textual.widgets import TextArea
 
 from core.graph.edits import create_note
 from core.memory import Memory
+from core.team import answer_for, project_at, remember, trust_folder
 from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
@@ -35,6 +38,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     for name, text in NOTES.items():
         (folder / name).write_text(text)
+    trust_folder(folder)
     monkeypatch.chdir(tmp_path / "shop")
     small_memory(tmp_path / "own").close()
     return tmp_path / "shop"
@@ -315,43 +319,29 @@ async def test_the_teams_notes_are_listed_alone_and_their_rows_say_so(project: P
         await app.until(lambda: app.view.found is None and "Session store" in app.text)
 
 
-async def test_a_note_of_the_repository_is_marked_until_a_key_accepts_it(
+async def test_nothing_of_a_project_is_shown_until_a_key_and_a_yes_trust_it(
     project: Path, tmp_path: Path
 ) -> None:
-    page = project / ".nuggets" / "notes" / "release-day.md"
+    remember(project_at(project / ".nuggets" / "notes"), trusted=False)
+    os.remove(Path(os.environ["NUGGETS_STATE"], "trusted.json"))
     async with opened(tmp_path / "own", WIDE) as app:
-        await with_team(app)
-        await app.until(lambda: len(app.view.unaccepted) == 2, "both wait")
+        await app.until(lambda: app.view.untrusted == 2, "two notes wait")
+        assert app.view.team is None
         await search(app, "releases go out")
-        await app.until(lambda: "recall  ! Release" in app.text)
-        await app.press("down")
-        await app.until(lambda: "! from the repository, not" in pane(app, "note"))
-        before = page.read_bytes()
+        await app.until(lambda: app.view.found is not None)
+        assert "Thursdays" not in app.text
+        await app.press("escape", "ctrl+t")
+        await app.screen(ConfirmScreen)
+        await app.press("enter")
+        await app.back_on_main()
+        assert (app.view.untrusted, app.view.team) == (2, None)
         await app.press("ctrl+t")
-        await app.until(lambda: len(app.view.unaccepted) == 1, "one waits still")
-        assert 'Accepted "Release day" in the team' in app.notices
-        await app.until(lambda: "not accepted" not in pane(app, "note"))
-        assert not app.main.can("accept_note")
-        await app.press("u")
-        await app.until(lambda: len(app.view.unaccepted) == 2, "undone")
-        await app.press("ctrl+r")
-        await app.until(lambda: len(app.view.unaccepted) == 1, "accepted again")
-        assert page.read_bytes() == before
-        page.write_text(page.read_text().replace("Thursdays", "Sundays"))
-        await app.until(lambda: len(app.view.unaccepted) == 2, "what others change waits anew")
-
-
-async def test_one_key_accepts_all_that_are_selected(project: Path, tmp_path: Path) -> None:
-    async with opened(tmp_path / "own", WIDE) as app:
+        await app.screen(ConfirmScreen)
+        await app.press("y")
         await with_team(app)
-        await app.until(lambda: len(app.view.unaccepted) == 2, "both wait")
-        app.main.team.list_alone()
-        await app.until(lambda: "! VPN for staging" in app.text and "! Release day" in app.text)
-        await app.press("ctrl+a")
-        await app.press("ctrl+t")
-        await app.until(lambda: not app.view.unaccepted, "none waits")
-        assert "Accepted 2 notes" in app.notices
-        await app.until(lambda: "! VPN" not in app.text)
+        assert app.view.untrusted == 0
+        assert not app.main.can("trust")
+    assert answer_for(project_at(project / ".nuggets" / "notes"))
 
 
 async def test_notes_are_shared_after_a_review_of_their_files_and_undone(
@@ -372,8 +362,6 @@ async def test_notes_are_shared_after_a_review_of_their_files_and_undone(
         await app.until(lambda: len(tree(folder)) == 3, "written")
         assert "Wrote 1 file in the team's notes" in app.notices
         await app.until(lambda: "3 team notes" in app.text.split("\n")[0])
-        # What one shared oneself is accepted.
-        await app.until(lambda: len(app.view.unaccepted) == 2)
         await app.press("u")
         await app.until(lambda: tree(folder) == before, "undone")
 
@@ -409,7 +397,8 @@ async def test_where_no_folder_is_sharing_offers_to_make_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "shop"
-    (project / ".git").mkdir(parents=True)
+    project.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
     monkeypatch.chdir(project)
     small_memory(tmp_path / "own").close()
     async with opened(tmp_path / "own", WIDE) as app:

@@ -58,12 +58,6 @@ _PENDING: Final = (
 )
 # Where the last note or fact of a file stood, without a look at all of them.
 _PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
-# Which texts of notes count as accepted on this machine, by a mark of each; the newest row counts. entry: of the log,
-# "" for none; undone: whether it was undone when that was last looked at.
-_VERDICTS: Final = (
-    "CREATE TABLE IF NOT EXISTS verdict (number INTEGER PRIMARY KEY AUTOINCREMENT, note TEXT NOT NULL, "
-    "mark TEXT NOT NULL, accepted INTEGER NOT NULL, entry TEXT NOT NULL, undone INTEGER NOT NULL)"
-)
 
 
 class BrokenJournalError(Exception):
@@ -192,7 +186,6 @@ def _make_missing(connection: sqlite3.Connection) -> None:
     """Makes what journals of earlier versions lack. It goes on without an index, which only makes it quicker."""
     for name, statement, index in (
         ("entry_listed", _LISTED, True), ("seen_placed", _PLACED, True), ("pending_restore", _PENDING, False),
-        ("verdict", _VERDICTS, False),
     ):  # fmt: skip
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
             with contextlib.suppress(*([sqlite3.OperationalError] if index else [])):

@@ -269,7 +269,7 @@ def test_new_is_what_changed_since_the_last_visit_or_within_a_day() -> None:
         ("updated:<99999999y", "not a time such as <30d or >2026-01-01"),
         (
             "is:open",
-            "known values are hidden, pinned, new, fact, note, secret, document, mine, team, unaccepted",
+            "known values are hidden, pinned, new, fact, note, secret, document, mine, team",
         ),
         ("has:wings", "known values are links, tags, recalls"),
         ("scope:wide", "known values are self, user, shared, project, session"),

@@ -26,7 +26,6 @@ from core.graph.edits import (
 )
 from core.model.infer import MetaInput
 from core.places import folder_of, home_of
-from core.storage.store import Store
 from core.verify import findings
 
 
@@ -360,22 +359,3 @@ def test_without_a_place_for_its_state_it_is_searched_and_not_changed(
     with pytest.raises(StorageError):
         memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "plain.md").id, content="New."))
     assert tree(folder) == before
-
-
-def test_where_an_acceptance_cannot_be_kept_the_note_is_written_and_waits_and_that_is_said(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_given: object, **_named: object) -> None:
-        raise StorageError("the disk is full")
-
-    memory = Memory.open(folder)
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "keep_verdicts", full)
-        memory.change("new", lambda draft: create_note(draft, "team", "Made here", "Its text."))
-    told = memory.take_notices()
-    assert [one for one in told if "does not count as accepted yet" in one and "nuggets accept" in one]
-    assert memory.take_notices() == ()
-    note = note_of(memory, "made-here.md")
-    assert not memory.is_accepted(note)
-    memory.accept([note])
-    assert memory.is_accepted(note)

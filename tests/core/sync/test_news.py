@@ -8,7 +8,7 @@ import pytest
 from kits.synced import Machine, titled
 
 from core import Memory
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note
 from core.model.note import replace
 
 pytestmark = pytest.mark.slow
@@ -88,16 +88,3 @@ def test_recalls_that_arrive_are_no_news(clocked: tuple[Machine, Machine, Clock]
     clock.pass_days(1)
     assert laptop.sync().came_in == 1
     assert _new(laptop.memory, last) == set()
-
-
-def test_what_waits_to_be_accepted_is_found_by_a_condition(clocked: tuple[Machine, Machine, Clock]) -> None:
-    laptop, desk, _ = clocked
-    laptop.ask()
-    id = titled(desk.memory, "Deploy").id
-    desk.memory.change("edit", lambda draft: edit_note(draft, id, content="curl evil"))
-    desk.send(laptop)
-    memory = laptop.memory
-    assert [hit.note.title for hit in memory.search("is:unaccepted")] == ["Deploy"]
-    assert "Deploy" not in [hit.note.title for hit in memory.search("-is:unaccepted")]
-    memory.accept(memory.unaccepted())
-    assert memory.search("is:unaccepted") == ()

@@ -41,10 +41,6 @@ def own(nuggets: CommandLine, pages: Path) -> CommandLine:
 
 def test_each_hit_says_whose_it_is_in_words_and_json(own: CommandLine) -> None:
     heads = [line for line in own.ok("search", "make").splitlines() if line[:1].isdigit()]
-    waits = "team, from the repository, not accepted"
-    assert {line.rpartition("  ")[2] for line in heads} == {waits, "yours"}
-    own.ok("accept", "--all")
-    heads = [line for line in own.ok("search", "make").splitlines() if line[:1].isdigit()]
     assert {line.rpartition("  ")[2] for line in heads} == {"team", "yours"}
     assert {hit["title"]: hit["whose"] for hit in own.json("search", "make")} == {
         "Deploy steps": "team",
@@ -56,7 +52,7 @@ def test_each_hit_says_whose_it_is_in_words_and_json(own: CommandLine) -> None:
 
 def test_each_answer_says_whose_it_is(own: CommandLine) -> None:
     said = own.ok("recall", "what runs on the staging cluster").splitlines()[-1]
-    assert said.endswith("· team, from the repository, not accepted")
+    assert said.endswith("· team")
     assert own.json("recall", "what runs on the staging cluster")["whose"] == "team"
     assert own.json("recall", "backups every night")["whose"] == "yours"
 
@@ -283,7 +279,7 @@ def run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedPr
 def test_two_processes_search_and_edit_one_teams_notes(tmp_path: Path, pages: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    known = {"HOME": str(home), "NUGGETS_TEAM": str(pages)}
+    known = {"HOME": str(home), "NUGGETS_TEAM": str(pages), "NUGGETS_STATE": os.environ["NUGGETS_STATE"]}
     first = run(tmp_path, "note", "edit", "Rollback", "--content", "Press the zebra button.", **known)
     assert first.returncode == 0, first.stderr
     second = run(tmp_path, "search", "zebra", **known)
@@ -309,9 +305,13 @@ def test_a_fresh_clone_is_searched_at_once_where_nothing_can_be_written(
     # Below what is no folder nothing can be made, by whoever runs this.
     nowhere = os.path.join(os.devnull, "x")
     empty = tmp_path / "empty"
-    empty.mkdir(mode=0o500)
+    empty.mkdir()
+    (empty / "settings.toml").write_text('[team]\ntrust = "all"\n')
+    empty.chmod(0o500)
     for state in (nowhere, "off"):
-        known = {"HOME": str(empty), "NUGGETS_STATE": state, "NUGGETS_CACHE": state}
+        known = {
+            "HOME": str(empty), "NUGGETS_HOME": str(empty), "NUGGETS_STATE": state, "NUGGETS_CACHE": state
+        }  # fmt: skip
         found = run(inside, "search", "make release", "--json", **known)
         assert found.returncode == 0, found.stderr
         assert b'"whose": "team"' in found.stdout
@@ -319,4 +319,4 @@ def test_a_fresh_clone_is_searched_at_once_where_nothing_can_be_written(
         assert answer.returncode == 0, answer.stderr
         assert b"Run make release on staging." in answer.stdout
     assert tree(clone / ".nuggets") == before
-    assert not list(empty.iterdir())
+    assert [one.name for one in empty.iterdir()] == ["settings.toml"]

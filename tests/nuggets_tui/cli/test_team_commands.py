@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from kits.memory_files import tree
 
+from core.team import trust_folder
+
 pytestmark = pytest.mark.slow
 
 
@@ -27,6 +29,7 @@ def project(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nuggets
     nuggets.ok("team", "init")
     git(project, "add", ".")
     git(project, "commit", "-qm", "notes")
+    trust_folder(project / ".nuggets" / "notes")
     return project
 
 

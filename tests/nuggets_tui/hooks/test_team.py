@@ -1,4 +1,4 @@
-"""What an agent is told at the start near a team's notes: what was accepted of them, for the state that they are in."""
+"""What an agent is told at the start near a team's notes: these as well, as they are, once a person trusts them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kits.team_pages import write_team
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.workspace import use_team_near
+from core.team import project_at, remember, trust_folder
 from nuggets_tui.hooks.fast import _kept_briefing, _near
 from nuggets_tui.hooks.places import briefing_name
 from nuggets_tui.hooks.worker import main, make_briefing
@@ -17,15 +17,14 @@ from nuggets_tui.hooks.worker import main, make_briefing
 
 def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) -> None:
     home, project = tmp_path / "own", tmp_path / "project"
-    page = write_team(project, {"deploy.md": "# Deploy steps\n\nRun make release.\n"}) / "deploy.md"
+    pages = {"deploy.md": "# Deploy steps\n\nRun make release.\n"}
+    page = write_team(project, pages, trusted=False) / "deploy.md"
     memory = Memory.open(home)
     memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
-    use_team_near(memory, lambda: project)
     near = _near(str(project))
     assert near == str(project)
     assert "release" not in make_briefing(home, "", near)
-    assert memory.team is not None
-    memory.team.accept(memory.team.snapshot.notes)
+    trust_folder(page.parent)
     assert _kept_briefing(str(home), "", near)[0] is None
     main([str(home), "--briefing", "", near])
     said, ahead = _kept_briefing(str(home), "", near)
@@ -34,6 +33,9 @@ def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) 
     assert "(team)" in said
     assert [id for id, _ in ahead] == list(memory.snapshot.by_id)  # type: ignore[misc,attr-defined]
     page.write_text(page.read_text().replace("release", "destroy"))
+    assert _kept_briefing(str(home), "", near)[0] is None
+    assert "destroy" in make_briefing(home, "", near)
+    remember(project_at(page.parent), trusted=False)
     assert _kept_briefing(str(home), "", near)[0] is None
     assert "destroy" not in make_briefing(home, "", near)
 

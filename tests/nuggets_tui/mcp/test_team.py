@@ -30,8 +30,7 @@ def test_an_agent_finds_and_edits_the_notes_of_the_team_of_its_folder(tmp_path: 
             "Rollback": "team",
             "Backups": "yours",
         }
-        assert not hits["Rollback"]["accepted"]
-        assert "(team, from the repository, not accepted)" in agent.text("searchNotes", query="rollback")
+        assert "(team)" in agent.text("searchNotes", query="rollback")
         assert agent("recall", query="what runs on the staging cluster")["whose"] == "team"
         assert "· team" in agent.text("recall", query="what runs on the staging cluster")
         id = hits["Rollback"]["id"]

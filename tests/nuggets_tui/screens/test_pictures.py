@@ -19,6 +19,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
 from core.storage.cache.folder import cache_folder
+from core.team import trust_folder
 from core.user_folders import CACHE_VARIABLE
 from nuggets_tui import pipeline_session
 from nuggets_tui.demo import DEMO_NOW, write_demo
@@ -233,13 +234,14 @@ async def test_the_teams_notes_look_as_they_did(
     folder.mkdir(parents=True)
     for file, text in _TEAM.items():
         (folder / file).write_text(text)
+        trust_folder(folder)
         os.utime(folder / file, (NOW.timestamp() - 7200,) * 2)
     monkeypatch.chdir(tmp_path / "shop")
     # A short path of it is the same everywhere.
     monkeypatch.setenv("HOME", str(tmp_path))
     small_memory(tmp_path / "own").close()
     async with opened(tmp_path / "own", {**_SIZES, "100x30": (100, 30)}[size]) as app:
-        await app.until(lambda: app.main.complete and len(app.view.unaccepted) == len(_TEAM))
+        await app.until(lambda: app.main.complete and app.view.team is not None)
         await app.main.session.prepare_search()
         app.main.session.timer = itertools.count(0, 0.003).__next__
         app.main.query_one(SearchBox).cursor_blink = False

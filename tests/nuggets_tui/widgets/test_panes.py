@@ -65,7 +65,7 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
 def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_program_has(
     pane: str, first: str
 ) -> None:
-    waits = ("why", "conflicts", "open_broken", "problems", "accept_note")
+    waits = ("why", "conflicts", "open_broken", "problems", "trust")
     shown = [command for command in footer_commands(pane) if command.name not in waits]
     line = "  ".join(item.plain for item in _fitting(shown, 119))
     assert line.startswith(first)

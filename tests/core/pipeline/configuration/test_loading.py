@@ -344,3 +344,15 @@ def test_while_a_file_cannot_be_read_nothing_is_deleted_that_it_may_say_to_keep(
     stays = load_configuration(home, {}, user_folder=user, in_force=good).configuration
     assert stays.retention.removed_days == 60
     assert stays.retention.enabled
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "strict"),
+    [("shadow_mode = 'ture'", "shadow_mode", True), ("enabled = 'no'", "enabled", False),
+     ("mutations_frozen = 1", "mutations_frozen", True)],
+)  # fmt: skip
+def test_a_typing_error_loosens_no_guard(tmp_path: Path, written: str, name: str, strict: bool) -> None:
+    (tmp_path / "settings.toml").write_text(f"[pipeline]\n{written}\n")
+    found = load_configuration(tmp_path, {}, user_folder=tmp_path / "none")
+    assert getattr(found.configuration, name) is strict
+    assert [(one.name, one.used) for one in found.warnings] == [(name, strict)]

@@ -1,0 +1,128 @@
+"""Which projects' notes a person said may be used: one answer for each repository, as `direnv allow` asks for one.
+
+The answers lie in the user's folder for state, which is never synced. What cannot be read or found out is no yes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, StorageError
+from core.storage.files.atomic import make_folder, read_file, replace_file
+from core.sync.git import without_password
+from core.team.foreign_git import ask
+from core.user_folders import STATE_VARIABLE, TRUSTED_FILE, state_root
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+_KEPT: Final = "no project's notes are used"
+_DEPTH: Final = 3
+
+
+class Project(msgspec.Struct, frozen=True):
+    """A project and what was answered for it. key: its repository's first commit and its folder in there, or its path
+    where there is no commit. remote: where it was cloned from, "" for nowhere.
+    """
+
+    key: str
+    remote: str
+    folder: str
+    trusted: bool = False
+
+
+def project_at(folder: Path) -> Project:
+    """The project whose notes lie in a folder. Raises InvalidInputError where git can't read its repository."""
+    root = Path(os.path.realpath(folder.parent.parent))
+    prefix = ask(root, "rev-parse", "--show-prefix")
+    if prefix is None and any(os.path.lexists(above / ".git") for above in (root, *root.parents)):
+        raise InvalidInputError(
+            "git can't read this project's repository", code=ErrorCode.NOT_TRUSTED, where=str(root),
+            kept="its notes are not used", todo="git -C FOLDER status says more",
+        )  # fmt: skip
+    first = (ask(root, "rev-list", "--max-parents=0", "HEAD") or b"").split()
+    key = f"{first[-1].decode()}:{os.fsdecode(prefix or b'').strip()}" if first else str(root)
+    return Project(key, _remote(root), str(root))
+
+
+def _remote(root: Path) -> str:
+    said = ask(root, "config", "-z", "--get-regexp", r"^remote\..*\.url$") or b""
+    urls = dict(one.partition("\n")[::2] for one in os.fsdecode(said).split("\0") if one)
+    origin = urls.get("remote.origin.url")
+    return without_password(origin) if origin else " ".join(sorted(map(without_password, urls.values())))
+
+
+def answer_for(project: Project) -> bool | None:
+    """What a person said of a project as it is now; None for nothing yet. Raises BrokenFileError, StorageError."""
+    said = (one for one in _read() if (one.key, one.remote) == (project.key, project.remote))
+    return next((one.trusted for one in said), None)
+
+
+def remember(project: Project, *, trusted: bool) -> None:
+    """Keeps the answer. Raises StorageError, BrokenFileError for a file with former answers that can't be read."""
+    path = _path()
+    if path is None:
+        raise StorageError(
+            "there is no folder to keep the answer in", code=ErrorCode.NO_PLACE, where=STATE_VARIABLE,
+            kept=_KEPT, todo='set it to a folder, or set [team] trust to "all" in settings.toml',
+        )  # fmt: skip
+    others = [one for one in _read() if one.key != project.key]
+    answered = msgspec.structs.replace(project, trusted=trusted)
+    make_folder(path.parent)
+    replace_file(path, msgspec.json.format(msgspec.json.encode([*others, answered])))
+
+
+def trust_folder(folder: Path) -> None:
+    """Trusts the project whose notes lie in a folder. Raises as `project_at` and `remember`."""
+    remember(project_at(folder), trusted=True)
+
+
+def must_be_trusted(folder: Path, settings: Settings) -> bool:
+    """Whether the notes in a folder may be used; False where a person said no.
+
+    Raises InvalidInputError where nobody was asked yet, and as `answer_for`.
+    """
+    if settings.team.trust == "all":
+        return True
+    project = project_at(folder)
+    said = answer_for(project)
+    if said is None:
+        count = count_pages(folder)
+        raise InvalidInputError(
+            f"{count:,} {'note' if count == 1 else 'notes'} of this project, not used until you allow it",
+            code=ErrorCode.NOT_TRUSTED, where=project.folder, todo="nuggets team trust",
+        )  # fmt: skip
+    return said
+
+
+def count_pages(folder: Path) -> int:
+    """How many files of notes a folder has; none is opened."""
+    found = 0
+    for at, folders, names in os.walk(folder):
+        found += sum(name.endswith(".md") for name in names)
+        if len(Path(at).relative_to(folder).parts) + 1 >= _DEPTH:
+            folders.clear()
+    return found
+
+
+def _path() -> Path | None:
+    root = state_root()
+    return None if root is None else Path(root, TRUSTED_FILE)
+
+
+def _read() -> list[Project]:
+    path = _path()
+    found = None if path is None else read_file(path)
+    if found is None:
+        return []
+    try:
+        return msgspec.json.decode(found[0], type=list[Project])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise BrokenFileError(
+            f"the projects that you trust can't be read ({error})", where=str(path), kept=_KEPT,
+            todo="move the file away and answer again: nuggets team trust",
+        ) from error  # fmt: skip
