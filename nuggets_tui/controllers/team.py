@@ -136,7 +136,8 @@ class TeamController(Controller):
         if count and session is self.context.open_session and self.context.is_mounted:
             self.context.show(untrusted=count)
             self.context.refresh_bindings()
-            self.context.notify(self.view.keys.filled(_ASKS.format(notes=plural(count, "note"))))
+            asks = f"This project has {plural(count, 'note')}, not used until you allow it"
+            self.context.notify(f"{asks}: {self.view.keys.key('trust')}.")
         return False
 
     def show_snapshot(self) -> None:
@@ -314,7 +315,6 @@ class TeamController(Controller):
 
 
 _ALONE: Final = "is:team"
-_ASKS: Final = "This project has {notes}, not used until you allow it: {{trust}}."
 _OPENED: Final = "These are the team's notes. {team} goes back to your own memory."
 
 

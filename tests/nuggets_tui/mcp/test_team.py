@@ -9,6 +9,8 @@ from kits.mcp_client import connected
 from kits.memory_files import tree
 from kits.team_pages import write_team
 
+from core.team import project_at, remember, trust_folder
+
 pytestmark = pytest.mark.slow
 
 PAGES = {
@@ -56,3 +58,16 @@ def test_elsewhere_nothing_is_said_of_a_team(tmp_path: Path) -> None:
         agent("createNote", title="Backups", content="Every night, by make backup.", nugget="ops")
         assert ["whose" in hit for hit in agent("searchNotes", query="make")["hits"]] == [False]
         assert "whose" not in agent("recall", query="backups every night")
+
+
+def test_an_agent_reads_nothing_of_a_project_until_a_person_trusts_it(tmp_path: Path) -> None:
+    folder = write_team(tmp_path / "project", PAGES, trusted=False)
+    with connected(tmp_path / "own", folder=tmp_path / "project") as agent:
+        assert agent("searchNotes", query="rollback")["hits"] == []
+        assert agent("recall", query="what runs on the staging cluster")["judgement"] == "nothing"
+        trust_folder(folder)
+        assert [hit["whose"] for hit in agent("searchNotes", query="rollback")["hits"]] == ["team"]
+        remember(project_at(folder), trusted=False)
+        assert agent("searchNotes", query="rollback")["hits"] == []
+    with connected(folder) as agent:
+        assert agent.refused("searchNotes", query="rollback")["code"] == "not-trusted"
