@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.home import team_near
+from core.memory import Memory
 from core.team_folder import folder_in_reach, team_folder
 
 
@@ -65,3 +66,20 @@ def test_a_link_that_leads_out_of_the_project_is_no_teams_folder(tmp_path: Path,
     assert team_folder(tmp_path / "project") is None
     assert folder_in_reach(tmp_path / "project", "", {}) is None
     assert team_near(str(tmp_path / "project")) == ""
+
+
+@pytest.mark.parametrize("link", [".nuggets", ".nuggets/notes"])
+def test_a_link_out_of_the_project_is_no_memory_even_where_somebody_names_it(
+    tmp_path: Path, link: str
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "notes").mkdir(parents=True)
+    page = outside / "notes" / "own.md"
+    page.write_text("# Own\n\nMine.\n")
+    place = tmp_path / "project" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(outside if link == ".nuggets" else outside / "notes")
+    with pytest.raises(NuggetsError) as refused:
+        Memory.open(tmp_path / "project" / ".nuggets" / "notes")
+    assert refused.value.code == ErrorCode.LINK_OUT_OF_FOLDER
+    assert page.read_text() == "# Own\n\nMine.\n"

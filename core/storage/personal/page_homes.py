@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from core.errors import ErrorCode, NuggetsError, StorageError
+from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError
 from core.folder import (
     DONNA_HOME,
     FACT_SUFFIXES,
@@ -22,6 +22,7 @@ from core.folder import (
     note_pages_of,
     pages_of,
 )
+from core.home import lies_in
 from core.storage.files.atomic import make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.team_folder import is_team_folder
@@ -35,9 +36,16 @@ def home_and_pages(folder: Path) -> tuple[Path, Path | None]:
     """The home of the memory in a folder, and the folder of its pages where its notes are such; None where not.
 
     The notes of a team can be read without a place for a home, on a machine for tests say: it is in `NOWHERE` then.
-    Raises StorageError for other pages where there is none.
+    Raises StorageError for other pages where there is none, InvalidInputError where a link leads out of the team's
+    project: whoever pushes could point one at any folder.
     """
     known = pages_of(folder)
+    pages = known or folder
+    if is_team_folder(pages) and not lies_in(str(pages), str(pages.parent.parent)):
+        raise InvalidInputError(
+            "is a link that leads out of the project", code=ErrorCode.LINK_OUT_OF_FOLDER, where=str(pages),
+            kept="nothing was read or written", todo="put a folder in its place, or name the one that it leads to",
+        )  # fmt: skip
     if known is not None:
         return folder, known
     state = unsaved_folder(folder, os.environ)
