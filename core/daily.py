@@ -377,7 +377,7 @@ def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
         )
     for folder in folders:
         try:
-            done.promotions.append(memory.promote(memory_dir=folder))
+            done.promotions.append(memory.promote(memory_dir=folder, unattended=True))
         except NuggetsError as error:
             done.problems.append(error)
 

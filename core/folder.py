@@ -20,6 +20,8 @@ PLACE_FILE: Final = "pages.json"
 PAGES_HOME: Final = "pages"
 # Claude Code keeps what it remembers of a project in <its folder>/projects/<project>/memory, with this index.
 PROJECTS_FOLDER: Final = "projects"
+# The variable that names that folder of Claude Code's, ~/.claude without it.
+CLAUDE_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 MEMORY_FOLDER: Final = "memory"
 MEMORY_PAGE: Final = "MEMORY.md"
 # The home of pages that can only be read, since there is no place for one: never made.

@@ -10,11 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
-from core.folder import DONNA_HOME, FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE, USUAL_HOME
+from core.folder import CLAUDE_VARIABLE, DONNA_HOME, FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE, USUAL_HOME
 from core.promotion.target import MEMORY_FILE
 
 # Where Claude Code keeps its folder when it is not ~/.claude.
-CLAUDE_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
 PAGE_LIMIT: Final = 500_000
 MOST_PAGES: Final = 500
 _MOST_FOLDERS: Final = 2000

@@ -1075,12 +1075,14 @@ class Memory:
         cwd: str | Path | None = None,
         accept: Collection[str] | None = None,
         refuse: Collection[str] = (),
+        unattended: bool = False,
         progress: Progress | None = None,
     ) -> PromotionResult:
         """Writes often recalled notes into MEMORY.md.
 
         The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
-        else in the setting. accept, refuse: ids of entries, as `core.promotion.promote` reads them. progress:
+        else in the setting. accept, refuse: ids of entries, as `core.promotion.promote` reads them. unattended: nobody
+        looks at what is written, so that a project's page gets its own notes and those about the person. progress:
         called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
         InvalidInputError for a memory of pages, StorageError when the working directory is gone; errors as in `apply`.
         """
@@ -1101,8 +1103,9 @@ class Memory:
                 project = str(cwd) if cwd is not None else None
                 path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
             return promoter.promote(
-                path, project, dry_run=dry_run, accept=accept, refuse=refuse, progress=progress
-            )
+                path, project, dry_run=dry_run, accept=accept, refuse=refuse, unattended=unattended,
+                progress=progress,
+            )  # fmt: skip
 
     @_of_the_log
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.errors import ErrorCode, NotFoundError, StorageError
+from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.settings import PromotionSettings
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
+from core.storage.personal.projects import folders_called, main_root
 
 if TYPE_CHECKING:
     from core.model.entry import Entry
-    from core.model.note import Note
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
@@ -62,7 +63,6 @@ def undone_pages(log: Callable[..., Iterable[Entry]]) -> frozenset[str]:
 class Promoter:
     """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
     files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read. undone: as `undone_pages`.
-    accepted: gives what tells which notes may be promoted, as far as where they come from goes.
     """
 
     def __init__(
@@ -78,7 +78,6 @@ class Promoter:
         now: Callable[[], str],
         guard: AbstractContextManager[object],
         undone: Callable[[], Collection[str]] = frozenset,
-        accepted: Callable[[], Callable[[Note], bool]] = lambda: lambda note: True,
     ) -> None:
         self._settings = settings
         self._author = author
@@ -88,7 +87,6 @@ class Promoter:
         self._now = now
         self._guard = guard
         self._undone = undone
-        self._accepted = accepted
 
     def path(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
@@ -106,8 +104,25 @@ class Promoter:
     def _path(self, memory_dir: str | None, cwd: str) -> str | None:
         from core.promotion import target_path
 
-        found = target_path(memory_dir, cwd, str(Path.home()), self._settings, os.path.isdir)
+        home = str(Path.home())
+        claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.join(home, ".claude")
+        places = (main_root(cwd), cwd) if cwd else ()
+        found = target_path(memory_dir, places, home, claude, self._settings, os.path.isdir)
         return None if found is None else str(absolute_path(Path(found)))
+
+    def _project_of(self, path: str, cwd: str | None) -> str | None:
+        """The name of the project whose agents read a page, "" where it is not known; None for a page of no project."""
+        from core.promotion import project_folder
+
+        folder = Path(path).parent
+        if (folder.name, folder.parent.parent.name) != (MEMORY_FOLDER, PROJECTS_FOLDER):
+            return None
+        called, here = folder.parent.name, self._project(cwd)
+        for place in (main_root(here), here) if here else ():
+            if project_folder(place) == called:
+                return os.path.basename(main_root(place))
+        names = {os.path.basename(main_root(one)) for one in folders_called(called, project_folder)}
+        return names.pop() if len(names) == 1 else ""
 
     def promote(
         self,
@@ -117,10 +132,16 @@ class Promoter:
         dry_run: bool,
         accept: Collection[str] | None,
         refuse: Collection[str],
+        unattended: bool,
         progress: Progress | None = None,
     ) -> PromotionResult:
-        """Promotes to the file at a path. cwd: the project it was asked for in. Errors as in `Memory.apply`."""
+        """Promotes to the file at a path. cwd: the project it was asked for in. unattended: as of `Memory.promote`.
+        Errors as in `Memory.apply`.
+        """
         from core.promotion import promote
+        from core.promotion.choose import fits_into
+
+        fits = fits_into(self._project_of(path, cwd), unattended=unattended)
 
         def proposed(draft: Draft, target: Target) -> PromotionResult:
             found = read_file(Path(path))
@@ -133,7 +154,7 @@ class Promoter:
                 accept=accept,
                 refuse=refuse,
                 author=self._author,
-                accepted=self._accepted(),
+                fits=fits,
                 progress=progress,
             )
 

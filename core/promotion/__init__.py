@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.promotion.target import target_path
+from core.promotion.target import project_folder, target_path
 
 if TYPE_CHECKING:
     from core.promotion.result import Below, HeldBack, Length, PromotionEntry, PromotionResult
     from core.promotion.run import promote
 
-__all__ = ["Below", "HeldBack", "Length", "PromotionEntry", "PromotionResult", "promote", "target_path"]
+__all__ = [
+    "Below",
+    "HeldBack",
+    "Length",
+    "PromotionEntry",
+    "PromotionResult",
+    "project_folder",
+    "promote",
+    "target_path",
+]
 
 
 def __getattr__(name: str) -> Any:

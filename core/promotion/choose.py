@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -14,14 +16,35 @@ from core.settings import PromotionSettings
 FIRST_SECTIONS: Final = ("learnings", "preferences")
 FIXED_SECTIONS: Final = ("learnings", "preferences", "assistant-self", "shared-context", "user")
 
-# Tells of a note whether it may be promoted, as far as where it comes from goes.
-Accepted = Callable[[Note], bool]
-NOT_ACCEPTED: Final = "from elsewhere, not accepted yet"
+_OF_A_PERSON: Final = ("user", "self")
+_NO_PART_OF_A_NAME: Final = re.compile(r"[\W_]+")
+# Tells of a note whether it belongs on a page.
+Fits = Callable[[Note], bool]
 
 
 def everything(_: Note) -> bool:
-    """Where nothing comes from elsewhere."""
+    """Where every note belongs."""
     return True
+
+
+def fits_into(project: str | None, *, unattended: bool) -> Fits:
+    """Tells which notes belong on the page of a project, by its name: "" where that is not known, None for a page of no
+    project. unattended: nobody looks at what is written, so that what is not about the person has to be the project's.
+    """
+    if project is None:
+        return everything
+    wanted = _folded(project)
+
+    def fits(note: Note) -> bool:
+        if note.scope in _OF_A_PERSON or (note.scope != "project" and not unattended):
+            return True
+        return bool(wanted) and _folded(note.nugget_name) == wanted
+
+    return fits
+
+
+def _folded(name: str) -> str:
+    return _NO_PART_OF_A_NAME.sub("-", unicodedata.normalize("NFKC", name).casefold()).strip("-")
 
 
 def section_of(note: Note) -> str:

@@ -8,15 +8,7 @@ from typing import Final
 
 from core.model.note import Note
 from core.promotion.bullet import title_of
-from core.promotion.choose import (
-    NOT_ACCEPTED,
-    Accepted,
-    everything,
-    often_recalled,
-    secret_in,
-    section_of,
-    unfit,
-)
+from core.promotion.choose import often_recalled, secret_in, section_of, unfit
 from core.promotion.result import Below, HeldBack
 from core.settings import PromotionSettings
 from core.text.secrets import looks_secret
@@ -44,17 +36,13 @@ def below(notes: Iterable[Note], settings: PromotionSettings, there: Collection[
     )
 
 
-def held_back(
-    notes: Iterable[Note], settings: PromotionSettings, accepted: Accepted = everything
-) -> tuple[HeldBack, ...]:
-    """Visible notes that are recalled often enough, and are temporary, look to hold a secret, or were not accepted;
-    in file order.
-    """
+def held_back(notes: Iterable[Note], settings: PromotionSettings) -> tuple[HeldBack, ...]:
+    """Visible notes that are recalled often enough, and are temporary or look to hold a secret; in file order."""
     found = []
     for note in notes:
         if note.hidden or not often_recalled(note, settings) or not note.content.strip():
             continue
-        reason = unfit(note) or ("" if accepted(note) else NOT_ACCEPTED)
+        reason = unfit(note)
         if reason:
             secret = bool(secret_in(note))
             title = _NO_TITLE if looks_secret(note.title) else title_of(note)

@@ -12,7 +12,7 @@ from core.model.note import Note
 from core.model.progress import Progress, counted, watched
 from core.model.promoted import Target, WrittenText
 from core.promotion.bullet import bullet, plain_lines, title_of
-from core.promotion.choose import Accepted, everything, often_recalled, section_of, unfit
+from core.promotion.choose import Fits, everything, often_recalled, section_of, unfit
 from core.promotion.page import Bullet, MarkdownPage
 from core.promotion.refusal import mark_of
 from core.promotion.result import EntryStatus, PromotionEntry, shown
@@ -53,7 +53,7 @@ class Matching:
         target: Target,
         settings: PromotionSettings,
         progress: Progress | None = None,
-        accepted: Accepted = everything,
+        fits: Fits = everything,
     ) -> None:
         self._progress = progress
         self._page = page
@@ -69,8 +69,8 @@ class Matching:
             note.id: unfit(note) for note in watched(known, progress) if self._concerns(note, settings)
         }
         concerned = [note for note in known if note.id in self._why]
-        # What stands there of a note as it was accepted stays, whatever others made of the note since.
-        self._live = [note for note in concerned if not self._why[note.id] and accepted(note)]
+        # What stands there of a note that belongs elsewhere stays as it is.
+        self._live = [note for note in concerned if not self._why[note.id] and fits(note)]
         # What stands there is kept up to date, but nothing is added that is not recalled often.
         self._often = {note.id for note in concerned if often_recalled(note, settings)}
         self._gone = [note for note in concerned if self._why[note.id]]

@@ -16,7 +16,7 @@ from core.model.note import Note
 from core.model.progress import Progress, watched
 from core.model.promoted import Target, WrittenText
 from core.model.selection import select_ids
-from core.promotion.choose import Accepted, everything, managed_sections, section_order
+from core.promotion.choose import Fits, everything, managed_sections, section_order
 from core.promotion.left_out import below, held_back
 from core.promotion.matching import EntryProposal, Matching, distinct
 from core.promotion.page import Bullet, MarkdownPage, split_lines
@@ -41,7 +41,7 @@ def promote(
     accept: Collection[str] | None = None,
     refuse: Collection[str] = (),
     author: Author = PERSON,
-    accepted: Accepted = everything,
+    fits: Fits = everything,
     progress: Progress | None = None,
 ) -> PromotionResult:
     """What MEMORY.md becomes when the notes that are recalled often enough are written into it.
@@ -55,7 +55,7 @@ def promote(
     before or that a person edited. None: all but those. refuse: do not propose these again until their texts change,
     and, unless `accept` says otherwise, carry out none. Promoting twice changes nothing more; the change set holds at
     most one file, and the notes that bear refusals. progress: told how many of the notes that may stand there are
-    looked at. accepted: of a note of which this is False nothing is written, and what stood there of it before stays.
+    looked at. fits: a note of which this is False is not written or named, and what stood there of it before stays.
     Raises BrokenFileError for a file that is no UTF-8 text.
     """
     settings = settings or PromotionSettings()
@@ -64,7 +64,7 @@ def promote(
     mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
     lines = split_lines(text[len(mark) :])
     notes = list(draft.notes())
-    work = _Work(notes, target, settings, progress, accepted)
+    work = _Work(notes, target, settings, progress, fits)
     choice = work.choose(lines, all_marks(notes, target.refused), accept, refuse)
     written = work.written(lines, choice.done)
     marks = all_marks(notes, (*target.refused, *(mark for _, mark in choice.refused_now)))
@@ -94,8 +94,8 @@ def promote(
         ),
         refused=tuple(choice.refused),
         unknown=choice.unknown,
-        below=below(filter(accepted, notes), settings, {entry.note_id for entry in entries}),
-        held_back=held_back(watched(notes, progress), settings, accepted),
+        below=below(filter(fits, notes), settings, {entry.note_id for entry in entries}),
+        held_back=held_back(filter(fits, watched(notes, progress)), settings),
     )
 
 
@@ -138,10 +138,10 @@ class _Work:
         target: Target,
         settings: PromotionSettings,
         progress: Progress | None,
-        accepted: Accepted,
+        fits: Fits,
     ) -> None:
         self._notes = notes
-        self._accepted = accepted
+        self._fits = fits
         self._target = target
         self._settings = settings
         self._progress = progress
@@ -153,7 +153,7 @@ class _Work:
         """What is to be done on a page."""
         page = MarkdownPage(lines)
         found = Matching(
-            page, self._notes, self._target, self._settings, self._progress, self._accepted
+            page, self._notes, self._target, self._settings, self._progress, self._fits
         ).proposals()
         choice = _Selection(list(distinct(found)), marks, accept, refuse)
         texts = with_texts(self._target.texts, choice.remembered)

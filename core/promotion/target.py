@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from core.settings import PromotionSettings
@@ -15,22 +15,24 @@ _NOT_ALPHANUMERIC: Final = re.compile(r"[^A-Za-z0-9]")
 
 def target_path(
     memory_dir: str | None,
-    cwd: str,
+    places: Iterable[str],
     home_dir: str,
+    claude: str,
     settings: PromotionSettings,
     exists: Callable[[str], bool],
 ) -> str | None:
     """Path of the MEMORY.md to write, or None when nothing says where.
 
-    memory_dir: the folder that was asked for; it wins. Else the project folder that Claude Code keeps for
-    `cwd` under `home_dir`, if `exists` says that it is there; else the folder in the settings. "~" stands for
-    `home_dir`.
+    memory_dir: the folder that was asked for; it wins. Else the project folder that Claude Code keeps for the first of
+    `places` in its own folder `claude`, if `exists` says that it is there; else the folder in the settings. "~" stands
+    for `home_dir`.
     """
     if memory_dir:
         return os.path.join(_expanded(memory_dir, home_dir), MEMORY_FILE)
-    project = os.path.join(home_dir, ".claude", "projects", project_folder(cwd))
-    if exists(project):
-        return os.path.join(project, "memory", MEMORY_FILE)
+    for place in places:
+        project = os.path.join(claude, "projects", project_folder(place))
+        if exists(project):
+            return os.path.join(project, "memory", MEMORY_FILE)
     if settings.memory_dir:
         return os.path.join(_expanded(settings.memory_dir, home_dir), MEMORY_FILE)
     return None

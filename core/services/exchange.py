@@ -43,7 +43,7 @@ from core.model.progress import Progress
 from core.model.secrets import holders
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
-from core.settings import InferenceSettings, Settings
+from core.settings import SETTINGS_FILE, InferenceSettings, Settings
 from core.storage.exchange.sources import read_source
 from core.storage.exchange.targets import check_outside, write_file, write_folder
 from core.storage.exchange.whole import (
@@ -59,6 +59,7 @@ from core.storage.files.atomic import read_file
 from core.storage.journal.carried import CarriedEntry, carried_entries
 from core.storage.journal.codec import read_change_set
 from core.storage.journal.schema import BrokenJournalError, unreadable
+from core.storage.personal.settings_file import imported_settings
 from core.timeline import timeline_of
 
 ExportFormat = Literal["json", "markdown", "csv"]
@@ -235,10 +236,14 @@ class Exchange:
             author=repository.author,
             reason=f"imported {told} from {read.source.name or 'standard input'} ({read.format})",
         )
+        brought = dict(whole.files)
+        if SETTINGS_FILE in brought:
+            brought[SETTINGS_FILE], refused = imported_settings(brought[SETTINGS_FILE])
+            left_out += [LeftOut(name, "is a setting that you decide here") for name in refused]
         files = tuple(
             FileChange(path=name, before=None, after=data)
-            for name, data in whole.files.items()
-            if read_file(repository.home / name) is None
+            for name, data in brought.items()
+            if data and read_file(repository.home / name) is None
         )
         change_set = msgspec.structs.replace(change_set, files=files)
         history = len(whole.entries)

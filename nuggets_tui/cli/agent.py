@@ -21,6 +21,7 @@ from nuggets_tui.agent_files import (
     is_installed,
     server_step,
 )
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import dry_run_option
@@ -65,6 +66,8 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
 
     AGENT is claude, codex, opencode, pi, cursor or gemini. All else in these files stays byte for byte. Twice is once.
     """
+    if not dry_run:
+        refuse_agents("connecting an agent")
     place = place_of(project)
     here = is_installed(name, place)
     changes = _carried_out(call, name, place, dry_run, remove=False)
@@ -84,6 +87,8 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
 @pass_call
 def remove(call: Invocation, /, name: str, project: bool, dry_run: bool) -> None:
     """Take the server, the hooks and the instructions out of an agent's files. They are as they were before."""
+    if not dry_run:
+        refuse_agents("disconnecting an agent")
     changes = _carried_out(call, name, place_of(project), dry_run, remove=True)
     call.answer(
         lambda: _document(name, project, dry_run, changes),

@@ -19,6 +19,8 @@ from core.errors import (
     few_of,
 )
 from core.model.names import iso
+from core.settings import SETTINGS_FILE
+from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.log_text import (
@@ -202,6 +204,7 @@ def undo(call: Invocation, /, id: str | None) -> None:
     nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If a
     later change is in the way, nothing is changed, and the error names it.
     """
+    _refuse_settings(call, id)
     _answer_turn(call, call.memory.undo(id))
 
 
@@ -210,7 +213,16 @@ def undo(call: Invocation, /, id: str | None) -> None:
 @pass_call
 def redo(call: Invocation, /, id: str | None) -> None:
     """Redo the change that you undid last, or any undone change by its ID."""
+    _refuse_settings(call, id)
     _answer_turn(call, call.memory.redo(id))
+
+
+def _refuse_settings(call: Invocation, id: str | None) -> None:
+    """Refuses an agent to take back or repeat a change of the settings."""
+    if id is not None and agent_name():
+        entry = call.memory.entry(id.partition(".")[0])
+        if any(change.path == SETTINGS_FILE for change in entry.change_set.files):
+            refuse_agents("changing settings")
 
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, partly_done
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
@@ -59,10 +60,16 @@ def promote(
 ) -> None:
     """Write often recalled notes into MEMORY.md. Everything else in that file stays as it is.
 
-    On a terminal it shows what it would write and asks; elsewhere it writes at once. The file is the one in
-    --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
-    promotion.memory_dir of settings.toml. A bullet that you edited stays as it is unless --accept names it.
+    On a terminal it shows what it would write and asks; elsewhere it writes at once, though no agent can call it. The
+    file is the one in --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
+    promotion.memory_dir of settings.toml. Without a terminal, --memory-dir may name that of the project, or one that
+    settings.toml names. A bullet that you edited stays as it is unless --accept names it.
+
+    A note of the scope "project" goes into the MEMORY.md of the project that its nugget is named after. Where nobody
+    is asked, so does every other note but those about you.
     """
+    if not dry_run:
+        refuse_agents("promoting")
     if automatic is not None:
         _remember_automatic(
             call, automatic, memory_dir, alone=not (accept or refuse or everywhere or dry_run)
@@ -78,6 +85,8 @@ def promote(
             )
         _promote_everywhere(call, dry_run, yes)
         return
+    if memory_dir is not None and not dry_run and not asks():
+        _must_be_known(call, memory_dir)
     refused = id_list(refuse, "--refuse")
     # To refuse some is no order to do the others.
     wanted = id_list(accept, "--accept") if accept is not None or refused else None
@@ -87,6 +96,19 @@ def promote(
     else:
         nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
         call.answer(lambda: result.to_dict() | nothing, lambda: ["Nothing was changed."])
+
+
+def _must_be_known(call: Invocation, memory_dir: str) -> None:
+    """Raises InvalidInputError for a folder that neither the project nor the settings name: nobody sees it written."""
+    settings = call.memory.settings.promotion
+    known = [Path(folder) for folder in (settings.memory_dir, *settings.projects) if folder]
+    known += [Path(one.path).parent for one in call.memory.promotion_targets() if one.current]
+    if Path(memory_dir).expanduser().absolute() not in [one.expanduser().absolute() for one in known]:
+        raise InvalidInputError(
+            "is not the project's folder, and no terminal is there to ask in", code=ErrorCode.CANNOT_ASK,
+            where="--memory-dir", kept="nothing was written",
+            todo="run it in a terminal, or name the folder in settings.toml (promotion.memory_dir)",
+        )  # fmt: skip
 
 
 def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *, alone: bool) -> None:
@@ -119,7 +141,7 @@ def _promoted(
     """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
     memory, asked = call.memory, asks(yes=yes, dry_run=dry_run)
     if not asked and wanted is None:
-        return memory.promote(dry_run=dry_run, memory_dir=memory_dir), True
+        return memory.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
     proposed = memory.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
     if proposed.unknown:
         raise NotFoundError(

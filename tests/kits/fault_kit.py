@@ -246,6 +246,7 @@ def _three_versions(home: Path) -> None:
 
 
 def _promoted(home: Path) -> None:
+    _named_pages(home)
     page = home.parent / "pages" / "MEMORY.md"
     page.parent.mkdir()
     page.write_text("# Mine\n\nKeep this.\n")
@@ -256,7 +257,13 @@ def _daily(memory: Memory) -> None:
         raise problem
 
 
+def _named_pages(home: Path) -> None:
+    """Without a terminal a folder is promoted to that the settings name."""
+    (home / "settings.toml").write_text('[promotion]\nprojects = ["pages", "others", "elsewhere"]\n')
+
+
 def _two_pages(home: Path) -> None:
+    _named_pages(home)
     for name in ("pages", "others"):
         (home.parent / name).mkdir()
         ok("promote", "--memory-dir", name)
@@ -332,7 +339,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "daily pass": Command(_daily, undone=False, in_steps=True),
     "promote": Command(("promote", "--memory-dir", "pages"), _promoted),
     "promote everywhere": Command(("promote", "--all", "--yes"), _two_pages, undone=False, in_steps=True),
-    "promote anew": Command(("promote", "--memory-dir", "elsewhere")),
+    "promote anew": Command(("promote", "--memory-dir", "elsewhere"), _named_pages),
     "undo": Command(("undo",), lambda home: ok("forget", "memory", "port"), undone=False),
     "redo": Command(
         ("redo",), lambda home: (ok("forget", "memory", "port"), ok("undo")), undone=False

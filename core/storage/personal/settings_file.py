@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from core.errors import NuggetsError
 from core.settings import SETTINGS_FILE
 from core.settings.values import checked_setting
 from core.storage.files.atomic import read_file
-from core.storage.files.toml import with_values
+from core.storage.files.toml import values, with_values
 
 
 def changed_settings(
@@ -29,6 +30,20 @@ def changed_settings(
     found = read_file(path)
     before = found[0] if found else None
     return before, with_values(before, checked, str(path))
+
+
+# All others may name a server, a command or a folder that is written to, or loosen a guard.
+_HARMLESS: Final = ("search", "inference", "app", "keys", "ledger")
+
+
+def imported_settings(data: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """What an import may bring of a settings.toml, b"" for nothing; and the names of what is left out."""
+    try:
+        refused = [path for path in values(data, SETTINGS_FILE) if path[0] not in _HARMLESS]
+        kept = with_values(data, dict.fromkeys(refused), SETTINGS_FILE) if refused else data
+    except NuggetsError:
+        return b"", (SETTINGS_FILE,)
+    return kept, tuple(".".join(path) for path in refused)
 
 
 def _plain(value: Any) -> Any:

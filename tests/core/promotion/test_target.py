@@ -16,7 +16,12 @@ PROJECT = os.path.join(HOME, ".claude", "projects", "-srv-my-proj")
 
 def target(memory_dir: str | None, setting: str = "", *there: str) -> str | None:
     return target_path(
-        memory_dir, "/srv/my proj", HOME, PromotionSettings(memory_dir=setting), there.__contains__
+        memory_dir,
+        ["/srv/my proj/src", "/srv/my proj"],
+        HOME,
+        os.path.join(HOME, ".claude"),
+        PromotionSettings(memory_dir=setting),
+        there.__contains__,
     )
 
 

@@ -12,8 +12,13 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def recalled(nuggets: Any) -> Any:
-    """A memory of three facts that were recalled often, and one that lacks a recall."""
+def recalled(nuggets: Any, tmp_path: Path) -> Any:
+    """A memory of three facts that were recalled often, and one that lacks a recall; its settings name the folders that
+    a script may promote to.
+    """
+    nuggets.home.mkdir()
+    folders = json.dumps([str(tmp_path), *(str(tmp_path / name) for name in ("a", "b", "c", "gone", "new", "mine"))])
+    (nuggets.home / "settings.toml").write_text(f"[promotion]\nprojects = {folders}\n")
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     nuggets.ok("remember", "project", "deploy cmd", "make ship")
     nuggets.ok("remember", "project", "lint cmd", "ruff check")
@@ -178,3 +183,32 @@ def test_all_leaves_a_page_alone_whose_promotion_was_undone_until_it_is_promoted
     recalled.ok("undo")
     recalled.ok("promote", "--memory-dir", str(undone.parent))
     assert recalled.json("promote", "--all")["skipped"] == []
+
+
+@pytest.mark.parametrize("agent", ["", "CLAUDECODE"])
+def test_without_a_person_no_page_is_written_in_a_folder_that_the_caller_names(
+    recalled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
+) -> None:
+    if agent:
+        monkeypatch.setenv(agent, "1")
+    folder = tmp_path / "named" / "by" / "nobody"
+    assert recalled("promote", "--memory-dir", str(folder), "--yes").exit_code == 2
+    assert not folder.exists()
+    assert recalled.json("promote", "--memory-dir", str(folder), "--dry-run")["promoted"] == 2
+
+
+def test_an_agent_promotes_nothing_and_sets_nothing(
+    recalled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = recalled.bytes()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in (
+        (),
+        ("--memory-dir", str(tmp_path)),
+        ("--all",),
+        ("--automatic", "always"),
+        ("--accept", "x"),
+    ):
+        assert recalled("promote", *words).exit_code == 2, words
+    assert recalled.bytes() == before
+    assert not (tmp_path / "MEMORY.md").exists()

@@ -139,6 +139,7 @@ def recalled(nuggets: Any) -> Any:
 def test_promotion_writes_memory_md_and_says_what(recalled: Any, tmp_path: Path) -> None:
     target = tmp_path / "docs"
     target.mkdir()
+    (recalled.home / "settings.toml").write_text(f"[promotion]\nmemory_dir = {json.dumps(str(target))}\n")
     preview = recalled.json("promote", "--dry-run", "--memory-dir", str(target))
     assert not (target / "MEMORY.md").exists()
     assert "+" in preview["diff"]
@@ -210,3 +211,17 @@ def test_an_option_without_an_id_is_bad_input_and_no_wish_for_everything(
     before = untidy.bytes()
     assert "names no id" in untidy.fails(command, option, ids)
     assert untidy.bytes() == before
+
+
+def test_an_agent_cleans_up_nothing_unless_a_person_set_it(
+    untidy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proposed = untidy.json("reflect", "--dry-run")["changes"]
+    before = untidy.bytes()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in ((), ("--if-due",), ("--accept", proposed[0]["id"]), ("--all", "--yes")):
+        assert untidy("reflect", *words).exit_code == 2, words
+    assert untidy.bytes() == before
+    assert untidy.json("reflect", "--dry-run")["changes"]
+    (untidy.home / "settings.toml").write_text("[schedule]\nagents_apply = true\n")
+    assert untidy.json("reflect")["hidden"] >= 1

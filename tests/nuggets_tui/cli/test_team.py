@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -205,7 +206,8 @@ def test_no_command_that_cleans_up_or_promotes_sees_the_team(own: CommandLine, p
     page = own.home.parent / "project" / "MEMORY.md"
     page.parent.mkdir()
     page.write_text("# Memory\n")
-    own("promote", "--memory-dir", str(page.parent))
+    (own.home / "settings.toml").write_text(f"[promotion]\nmemory_dir = {json.dumps(str(page.parent))}\n")
+    own.ok("promote")
     own("reflect", "--yes")
     assert "staging" not in page.read_text()
     assert tree(pages) == before

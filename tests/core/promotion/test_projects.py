@@ -1,0 +1,140 @@
+"""Which MEMORY.md is whose: found from anywhere in a project, and given no other project's notes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.infer import MetaInput
+from core.model.note import replace
+from core.promotion import project_folder
+from core.promotion.choose import fits_into
+from core.storage.personal.projects import folders_called, main_root
+
+# Title, nugget, scope.
+NOTES = [
+    ("Alpha ledger", "alpha", "project"),
+    ("Beta port", "Beta", "project"),
+    ("Shared linter", "tools", "shared"),
+    ("Beta shares", "Beta", "shared"),
+    ("My editor", "prefs", "user"),
+]
+OFFERED = {"Beta port", "Shared linter", "Beta shares", "My editor"}
+
+
+@pytest.fixture
+def beta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a worktree, for which Claude Code keeps a folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    root = tmp_path / "work" / "beta"
+    (root / "src" / "deep").mkdir(parents=True)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (
+        ["init", "-q"],
+        ["commit", "-q", "--allow-empty", "-m", "x"],
+        ["worktree", "add", "-q", "../wt"],
+    ):
+        subprocess.run([*git, *words], cwd=root, check=True)
+    page_of(root, tmp_path / ".claude").parent.mkdir(parents=True)
+    return root
+
+
+def page_of(root: Path, claude: Path) -> Path:
+    return claude / "projects" / project_folder(str(root)) / "memory" / "MEMORY.md"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    memory = Memory.open(tmp_path / "own")
+    for title, nugget, scope in NOTES:
+        made, _ = memory.change(
+            "add",
+            lambda draft, title=title, nugget=nugget, scope=scope: create_note(
+                draft, nugget, title, f"It says {title}.", meta=MetaInput(scope=scope)
+            ),
+        )
+        memory.change(
+            "count", lambda draft, id=made.id: draft.put(replace(draft.note(id), hits=9)), kind="hit"
+        )
+    return memory
+
+
+@pytest.mark.parametrize("place", [".", "src/deep", "../wt"])
+def test_the_page_is_found_from_wherever_one_works_in_the_repository(
+    memory: Memory, beta: Path, tmp_path: Path, place: str
+) -> None:
+    found = memory.promote(dry_run=True, cwd=beta / place)
+    assert found.path == str(page_of(beta, tmp_path / ".claude"))
+    assert {one.title for one in found.entries} == OFFERED
+    assert "Alpha" not in str(found.to_dict())
+
+
+def test_the_folder_that_claude_code_is_told_counts(
+    memory: Memory, beta: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = page_of(beta, tmp_path / "moved")
+    moved.parent.mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
+    assert memory.promote(dry_run=True, cwd=beta).path == str(moved)
+
+
+def test_a_pass_that_nobody_watches_writes_the_projects_own_notes_and_those_about_the_person(
+    memory: Memory, beta: Path, tmp_path: Path
+) -> None:
+    page = page_of(beta, tmp_path / ".claude")
+    memory.save_settings({"promotion.automatic": "projects", "promotion.projects": (str(page.parent),)})
+    # It runs wherever the daemon was started.
+    done = memory.daily_pass(if_due=False)
+    assert [one.path for one in done.promotions] == [str(page)]
+    text = page.read_text()
+    assert [title for title, *_ in NOTES if title in text] == ["Beta port", "Beta shares", "My editor"]
+
+
+def test_a_page_whose_project_is_gone_gets_what_is_about_the_person_alone(
+    memory: Memory, beta: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / ".claude" / "projects" / "-gone-away-beta" / "memory" / "MEMORY.md"
+    memory.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
+    assert [title for title, *_ in NOTES if title in page.read_text()] == ["My editor"]
+
+
+def test_a_page_of_no_project_gets_all(memory: Memory, tmp_path: Path) -> None:
+    memory.promote(memory_dir=tmp_path / "docs", unattended=True)
+    text = (tmp_path / "docs" / "MEMORY.md").read_text()
+    assert all(title in text for title, *_ in NOTES)
+
+
+def test_what_stands_there_of_another_project_stays_as_it_is(
+    memory: Memory, beta: Path, tmp_path: Path
+) -> None:
+    page = page_of(beta, tmp_path / ".claude")
+    memory.promote(cwd=beta)
+    before = page.read_text() + "- **Alpha ledger**: by hand\n"
+    page.write_text(before)
+    memory.promote(cwd=beta, unattended=True)
+    assert page.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("nugget", "project", "same"),
+    [("Client-Beta", "client beta", True), ("caf\u00e9", "cafe\u0301", True), ("beta", "client-beta", False),
+     ("beta", "", False), ("", "", False)],
+)  # fmt: skip
+def test_names_of_nuggets_and_projects_are_compared_as_people_read_them(
+    memory: Memory, nugget: str, project: str, same: bool
+) -> None:
+    note = replace(memory.snapshot.notes[0], nugget_name=nugget, scope="project")
+    assert fits_into(project, unattended=False)(note) is same
+
+
+def test_a_folder_of_claude_codes_leads_back_to_its_project(beta: Path) -> None:
+    assert list(folders_called(project_folder(str(beta)), project_folder)) == [str(beta)]
+    assert main_root(str(beta / "src" / "deep")) == str(beta)
+    assert main_root(str(beta.parent / "wt")) == str(beta)
+    assert main_root(str(beta.parent)) == str(beta.parent)
