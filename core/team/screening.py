@@ -1,4 +1,4 @@
-"""What must not get into a repository that others read: credentials, and paths of one's home folder. Pure."""
+"""What should not get into a repository that others read: credentials, and paths of one's home folder. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN: Final = 60
 
 
 class Found(NamedTuple):
-    """Something that keeps a text from being shared. kind: "credential" or "home". line: where, from 1. what: the kind
+    """Something to look at before a text is shared. kind: "credential" or "home". line: where, from 1. what: the kind
     of the credential, or the path.
     """
 
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 
 def screened(text: str, *, home: str = "", user: str = "") -> list[Found]:
-    """What keeps a text from being shared. home, user: the home folder and the user name of this machine."""
+    """What to look at before a text is shared. home, user: the home folder and the user name of this machine."""
     found = [Found("credential", _line(text, one.start), one.kind) for one in find_secrets(text)]
     if not found and plain_password(text):
         found = [Found("credential", 1, "password")]

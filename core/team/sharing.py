@@ -29,8 +29,8 @@ _OF_ITS_OWNER: Final = ("self", "user", "session")
 
 
 class Refused(NamedTuple):
-    """A note that is not shared. code: "credential", "home", "hidden" or "changed-there". found: what was found in it.
-    where: the file that was changed there.
+    """A note that is not shared. code: "credential", "hidden" or "changed-there". found: the credentials in it. where:
+    the file that was changed there.
     """
 
     id: str
@@ -41,13 +41,16 @@ class Refused(NamedTuple):
 
 
 class SharedFile(NamedTuple):
-    """A file as it will be. before: what it says now, None for a new one. note: the own note."""
+    """A file as it will be. before: what it says now, None for a new one. note: the own note. homes: paths of a home
+    folder in it, which a person should look at.
+    """
 
     note: str
     title: str
     file: str
     before: str | None
     after: str
+    homes: tuple[Found, ...] = ()
 
 
 class LinkLeftOut(NamedTuple):
@@ -80,7 +83,7 @@ def plan_share(
 ) -> SharePlan:
     """What sharing notes of one's own memory with the team would do; nothing is written.
 
-    home, user: of this machine, which no shared text may name in a path. Raises InvalidInputError where both memories
+    home, user: of this machine, to find paths of it. Raises InvalidInputError where both memories
     are one.
     """
     if own.home == team.home:
@@ -92,9 +95,12 @@ def plan_share(
     user = _user() if user is None else user
     known = {shared_from(note): note for note in team.snapshot.notes if shared_from(note)}
     wanted, refused, same = [], [], []
+    homes: dict[str, tuple[Found, ...]] = {}
     for note in {note.id: note for note in notes}.values():
         there = known.get(note.id)
-        reason = _refusal(note, there, home, user)
+        found = _found_in(note, home, user)
+        homes[note.id] = tuple(one for one in found if one.kind == "home")
+        reason = _refusal(note, there, tuple(one for one in found if one.kind == "credential"))
         if reason is not None:
             refused.append(reason)
             continue
@@ -105,7 +111,11 @@ def plan_share(
     ids = _written(draft, own.snapshot, wanted, known)
     left_out = _linked(draft, own.snapshot, wanted, ids)
     change_set = draft.change_set(_reason(wanted), author=team.author)
-    files = () if change_set.empty else _files(team, change_set, {id: own_id for own_id, id in ids.items()})
+    files = (
+        ()
+        if change_set.empty
+        else _files(team, change_set, {id: own_id for own_id, id in ids.items()}, homes)
+    )
     return SharePlan(
         None if change_set.empty else change_set, files, tuple(refused), tuple(left_out), tuple(same)
     )
@@ -131,10 +141,7 @@ def refusal_text(refused: Refused) -> str:
         "changed-there": f"the team's {refused.where} was changed since you shared it",
     }
     found = ", ".join(
-        f"line {one.line} looks like it holds a credential ({one.what})"
-        if one.kind == "credential"
-        else f"line {one.line} names a path of somebody's home folder ({one.what})"
-        for one in refused.found
+        f"line {one.line} looks like it holds a credential ({one.what})" for one in refused.found
     )
     return f"{refused.title!r} is not shared: {said.get(refused.code, found)}"
 
@@ -153,20 +160,24 @@ def _user() -> str:
         return ""
 
 
-def _refusal(note: Note, there: Note | None, home: str, user: str) -> Refused | None:
-    if note.hidden:
-        return Refused(note.id, note.title, "hidden")
+def _found_in(note: Note, home: str, user: str) -> list[Found]:
     # The lines are those of the text; what stands beside it is on none.
     found = screened(note.content, home=home, user=user)
     reasons = [link.reason for link in note.links]
     beside = "\n".join([note.title, note.source_key or "", note.subject, *custom_tags(note), *reasons])
     found += [one._replace(line=0) for one in screened(beside, home=home, user=user)]
-    # A key and its value are a credential together, as in "password" and "hunter2".
-    found = found or [
-        one._replace(line=1) for one in screened(f"{note.key}: {note.content}", home=home, user=user)
-    ]
-    if found:
-        return Refused(note.id, note.title, found[0].kind, tuple(dict.fromkeys(found)))
+    if all(one.kind == "home" for one in found):
+        # A key and its value are a credential together, as in "password" and "hunter2".
+        pair = screened(f"{note.key}: {note.content}")
+        found += [one._replace(line=1) for one in pair if one.kind == "credential"]
+    return list(dict.fromkeys(found))
+
+
+def _refusal(note: Note, there: Note | None, credentials: tuple[Found, ...]) -> Refused | None:
+    if note.hidden:
+        return Refused(note.id, note.title, "hidden")
+    if credentials:
+        return Refused(note.id, note.title, "credential", credentials)
     if there is not None and _digest(there) not in (_digest(note), _shared_digest(there)):
         file = there.page.file if there.page is not None else there.title
         return Refused(note.id, note.title, "changed-there", where=file)
@@ -250,9 +261,12 @@ def _reason(wanted: Sequence[Note]) -> str:
     return f"shared {titles}" if len(wanted) <= 3 else f"shared {counted(len(wanted), 'note', 'notes')}"
 
 
-def _files(team: Memory, change_set: ChangeSet, own: dict[str, str]) -> tuple[SharedFile, ...]:
+def _files(
+    team: Memory, change_set: ChangeSet, own: dict[str, str], homes: dict[str, tuple[Found, ...]]
+) -> tuple[SharedFile, ...]:
     return tuple(
-        SharedFile(own.get(one.note.id, ""), one.note.title, one.name, one.before, one.after)
+        SharedFile(id, one.note.title, one.name, one.before, one.after, homes.get(id, ()))
         for one in team.page_preview(change_set)
         if one.after is not None
+        for id in [own.get(one.note.id, "")]
     )

@@ -187,8 +187,8 @@ def share(call: Invocation, /, ids: Sequence[str], to: str | None, dry_run: bool
     them with git. Links among shared notes become links of pages; others are left out. A note shared again updates its
     file, unless somebody changed that meanwhile.
 
-    A note that looks like it holds a credential, or that names a path of somebody's home folder, is refused; change
-    what it says. Exit code 2 says so, with --dry-run too.
+    A note that looks like it holds a credential is refused; change what it says. Exit code 2 says so, with --dry-run
+    too. A path of somebody's home folder is pointed out.
     """
     from core.team import plan_share, share
     from core.team.sharing import refusal_text
@@ -262,6 +262,11 @@ def _page_lines(one: SharedFile) -> Iterator[Line]:
 
 
 def _beside_lines(plan: SharePlan) -> Iterator[Line]:
+    for one in plan.files:
+        for found in one.homes:
+            yield Span(
+                f'"{one.title}" names a path of a home folder: {found.what} (line {found.line})', "warn"
+            )
     for title in plan.same:
         yield Span(f'"{title}" is shared as it is.', "dim")
     for link in plan.left_out:
@@ -304,6 +309,7 @@ def _share_document(plan: SharePlan, team: Memory, done: ChangeSet | None) -> di
         "folder": str(team.folder),
         "files": [
             {"note": one.note, "title": one.title, "file": one.file, "before": one.before, "after": one.after}
+            | {"homes": [{"line": found.line, "what": found.what} for found in one.homes]}
             for one in plan.files
         ],
         "refused": [

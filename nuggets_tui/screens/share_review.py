@@ -28,7 +28,6 @@ _SHORT = {
     "hidden": "hidden",
     "changed-there": "changed by the team",
     "credential": "may hold a credential",
-    "home": "names a path of a home folder",
 }
 
 
@@ -36,8 +35,8 @@ class ShareReview(ReviewScreen):
     """What sharing would write into the project's folder; what is refused stands there with its reason."""
 
     about = (
-        "Each file as it will be in the project's folder. A note that may hold a credential, or that names a path of "
-        "somebody's home folder, is refused. Nothing is committed: review and commit the files with git."
+        "Each file as it will be in the project's folder. A note that may hold a credential is refused, and a path of "
+        "somebody's home folder is pointed out. Nothing is committed: review and commit the files with git."
     )
 
     def __init__(self, plan: SharePlan, folder: str, apply: Apply) -> None:
@@ -102,6 +101,10 @@ def _file_item(one: SharedFile, left_out: Sequence[LinkLeftOut]) -> ReviewItem:
 
 def _file_lines(one: SharedFile, left_out: Sequence[LinkLeftOut], width: int) -> list[Content]:
     lines = [content(one.file, "bold"), Content("")]
+    for found in one.homes:
+        lines.append(
+            content(f"Line {found.line} names a path of a home folder: {found.what}", "$text-warning")
+        )
     if one.before is None:
         lines += [content(line) for line in one.after.rstrip("\n").split("\n")]
     else:
@@ -115,8 +118,7 @@ def _file_lines(one: SharedFile, left_out: Sequence[LinkLeftOut], width: int) ->
 
 
 def _refused_item(one: Refused) -> ReviewItem:
-    short = _SHORT[one.found[0].kind if one.found else one.code]
-    return ReviewItem(one.id, "refused", one.title, short, partial(_refused_lines, one))
+    return ReviewItem(one.id, "refused", one.title, _SHORT[one.code], partial(_refused_lines, one))
 
 
 def _refused_lines(one: Refused, width: int) -> list[Content]:
@@ -129,11 +131,8 @@ def _reasons(one: Refused) -> Iterator[Content]:
     if not one.found:
         yield content(_WHY[one.code] + (f" {one.where}" if one.where else ""))
     for found in one.found:
-        if found.kind == "credential":
-            # What it is stays where it is.
-            yield content(f"Line {found.line} looks like it holds a credential ({found.what}).")
-        else:
-            yield content(f"Line {found.line} names a path of somebody's home folder: {found.what}")
+        # What it is stays where it is.
+        yield content(f"Line {found.line} looks like it holds a credential ({found.what}).")
     if one.found:
         yield Content("")
         yield Content.styled("Change what the note says, then share it again.", MUTED)

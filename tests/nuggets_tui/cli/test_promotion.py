@@ -17,7 +17,9 @@ def recalled(nuggets: Any, tmp_path: Path) -> Any:
     a script may promote to.
     """
     nuggets.home.mkdir()
-    folders = json.dumps([str(tmp_path), *(str(tmp_path / name) for name in ("a", "b", "c", "gone", "new", "mine"))])
+    folders = json.dumps(
+        [str(tmp_path), *(str(tmp_path / name) for name in ("a", "b", "c", "gone", "new", "mine"))]
+    )
     (nuggets.home / "settings.toml").write_text(f"[promotion]\nprojects = {folders}\n")
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     nuggets.ok("remember", "project", "deploy cmd", "make ship")

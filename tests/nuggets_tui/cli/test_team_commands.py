@@ -108,31 +108,40 @@ def test_sharing_again_updates_the_same_file_and_never_that_of_another(project: 
     assert "Bob" in (folder / "rate-limits-2.md").read_text()
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("token = ghp_abcdefghijklmnopqrstuvwxyz0123456789", "credential"),
-        ("See /home/ada/notes.txt", "home"),
-        ("See /Users/ada/notes", "home"),
-        ("cd ~/work/shop", "home"),
-        (r"See C:\Users\ada\notes", "home"),
-        (r"See c:/users/ada", "home"),
-        ("In `file:///home/ada/x`", "home"),
-        ("Data lies in /srv/lovelace/data", "home"),
-    ],
-)
-def test_what_others_must_not_read_is_refused_with_the_line_and_nothing_is_written(
-    project: Path, nuggets: Any, text: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("getpass.getuser", lambda: "lovelace")
+def test_a_credential_is_refused_with_the_line_and_nothing_is_written(project: Path, nuggets: Any) -> None:
     before = tree(project)
+    text = "token = ghp_abcdefghijklmnopqrstuvwxyz0123456789"
     fine, bad = add(nuggets, "Fine", "Text."), add(nuggets, "Not fine", f"First line.\n{text}")
     (refused,) = nuggets.json("share", fine, bad, "--dry-run", code=2)["refused"]
-    assert (refused["why"], refused["found"][0]["line"]) == (why, 2)
+    assert (refused["why"], refused["found"][0]["line"]) == ("credential", 2)
     said = nuggets.fails("share", fine, bad, "--yes")
     assert "line 2" in said
     assert "ghp_" not in said
     assert tree(project) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See /home/ada/notes.txt",
+        "See /Users/ada/notes",
+        "cd ~/work/shop",
+        r"See C:\Users\ada\notes",
+        r"See c:/users/ada",
+        "In `file:///home/ada/x`",
+        "Data lies in /srv/lovelace/data",
+    ],
+)
+def test_a_path_of_a_home_folder_is_pointed_out_with_its_line(
+    project: Path, nuggets: Any, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("getpass.getuser", lambda: "lovelace")
+    id = add(nuggets, "Not fine", f"First line.\n{text}")
+    shown = nuggets.json("share", id, "--dry-run")
+    assert shown["refused"] == []
+    assert [one["line"] for one in shown["files"][0]["homes"]] == [2]
+    assert "line 2" in nuggets.ok("share", id, "--yes")
+    assert text in (project / ".nuggets" / "notes" / "not-fine.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +155,8 @@ def test_what_others_must_not_read_is_refused_with_the_line_and_nothing_is_writt
     ],
 )
 def test_what_names_nobody_is_shared(project: Path, nuggets: Any, text: str) -> None:
-    assert nuggets.json("share", add(nuggets, "T", text), "--dry-run")["refused"] == []
+    shown = nuggets.json("share", add(nuggets, "T", text), "--dry-run")
+    assert (shown["refused"], shown["files"][0]["homes"]) == ([], [])
 
 
 def test_the_index_is_made_by_command_in_the_order_of_files_and_is_no_note(
@@ -216,10 +226,10 @@ def test_two_clones_and_a_branch_bring_a_note_to_others_and_search_finds_it(
     assert nuggets.json("search", "staging", "--home", str(theirs), code=1) == []
 
 
-def test_a_subject_that_names_somebodys_home_folder_is_refused_as_a_text_is(
+def test_a_subject_that_names_somebodys_home_folder_is_pointed_out_as_a_text_is(
     project: Path, nuggets: Any
 ) -> None:
     id = add(nuggets, "T", "text")
     nuggets.ok("note", "edit", id, "--subject", "/home/ada/work")
-    (refused,) = nuggets.json("share", id, "--dry-run", code=2)["refused"]
-    assert refused["why"] == "home"
+    (file,) = nuggets.json("share", id, "--dry-run")["files"]
+    assert file["homes"]
