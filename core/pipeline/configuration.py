@@ -111,11 +111,11 @@ _MISTYPED = (WarningKind.WRONG_TYPE, WarningKind.UNKNOWN_CHOICE, WarningKind.NO_
 
 def _guarded(read: ParsedConfiguration) -> ParsedConfiguration:
     configuration, warnings = read
-    for place, told in enumerate(warnings):
-        strict = _STRICT.get(told.name)
-        if strict is not None and told.why in _MISTYPED and told.used == _key(told.name).default:
-            configuration = with_value(configuration, told.name, strict)
-            mended = replace(told, used=strict)
+    for place, warning in enumerate(warnings):
+        strict = _STRICT.get(warning.name)
+        if strict is not None and warning.why in _MISTYPED and warning.used == _key(warning.name).default:
+            configuration = with_value(configuration, warning.name, strict)
+            mended = replace(warning, used=strict)
             warnings = (*warnings[:place], mended, *warnings[place + 1 :])
     return ParsedConfiguration(configuration, warnings)
 
