@@ -113,7 +113,11 @@ def _guarded(read: ParsedConfiguration) -> ParsedConfiguration:
     configuration, warnings = read
     for place, warning in enumerate(warnings):
         strict = _STRICT.get(warning.name)
-        if strict is not None and warning.why in _MISTYPED and warning.used == _key(warning.name).default:
+        if (
+            strict is not None
+            and any(warning.why is kind for kind in _MISTYPED)
+            and warning.used == _key(warning.name).default
+        ):
             configuration = with_value(configuration, warning.name, strict)
             mended = replace(warning, used=strict)
             warnings = (*warnings[:place], mended, *warnings[place + 1 :])
