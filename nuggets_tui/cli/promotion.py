@@ -103,7 +103,8 @@ def _must_be_known(call: Invocation, memory_dir: str) -> None:
     settings = call.memory.settings.promotion
     known = [Path(folder) for folder in (settings.memory_dir, *settings.projects) if folder]
     known += [Path(one.path).parent for one in call.memory.promotion_targets() if one.current]
-    if Path(memory_dir).expanduser().absolute() not in [one.expanduser().absolute() for one in known]:
+    meant = Path(call.memory.promote(dry_run=True, memory_dir=memory_dir).path).parent
+    if meant not in [one.expanduser().absolute() for one in known]:
         raise InvalidInputError(
             "is not the project's folder, and no terminal is there to ask in", code=ErrorCode.CANNOT_ASK,
             where="--memory-dir", kept="nothing was written",

@@ -222,7 +222,7 @@ def test_every_command_prints_the_document_that_the_page_describes(home: Path) -
         Shape(_shape_of(command)).check(document, command)
         tried.add(command)
     # What takes a terminal or a backup, or never ends, has tests of its own.
-    assert COMMANDS.keys() - tried == {"watch", "restore", "demo --dir", "serve"}
+    assert COMMANDS.keys() - tried == {"watch", "restore", "demo --dir", "serve", "team trust"}
 
 
 def test_the_page_names_every_command_and_no_other() -> None:

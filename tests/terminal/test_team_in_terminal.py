@@ -22,7 +22,7 @@ def git(folder: Path, *words: str) -> str:
     return ran.stdout
 
 
-def test_a_clones_notes_are_searched_accepted_and_edited_and_git_sees_the_file_alone(tmp_path: Path) -> None:
+def test_a_clones_notes_are_trusted_searched_and_edited_and_git_sees_the_file_alone(tmp_path: Path) -> None:
     project, home = tmp_path / "shop", tmp_path / "own"
     folder = project / ".nuggets" / "notes"
     folder.mkdir(parents=True)
@@ -33,14 +33,15 @@ def test_a_clones_notes_are_searched_accepted_and_edited_and_git_sees_the_file_a
     git(project, "commit", "-qm", "notes")
     small_memory(home).close()
     terminal = Terminal(home, cwd=project)
+    terminal.until("2 project notes")
+    terminal.press("\x14")
+    terminal.until("Use this project's notes")
+    terminal.press("y")
     terminal.until("2 team notes")
     terminal.press("/releases go out on thursdays")
     terminal.until("hits")
     terminal.press("\x1b[B")
     terminal.until("release-day.md")
-    terminal.until("from the repository")
-    terminal.press("\x14")
-    terminal.until("Accepted")
     assert git(project, "status", "--porcelain") == ""
     terminal.press("x")
     terminal.until("Hid")

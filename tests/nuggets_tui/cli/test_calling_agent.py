@@ -187,3 +187,13 @@ def test_what_a_caller_writes_that_names_no_agent_is_taken_for_what_the_user_sai
     notes = {note["title"]: note for note in json.loads(nuggets.graph.read_bytes())["notes"]}
     assert (notes["Port"]["source"], notes["Port"]["confidence"]) == ("explicit_user", 0.9)
     assert (notes["Other"]["source"], notes["Other"]["confidence"]) == ("agent_reflection", 0.75)
+
+
+def test_an_agent_takes_back_no_change_of_the_settings(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nuggets.ok("note", "add", "A", "text")
+    entry = nuggets.json("promote", "--automatic", "never")["entry"]
+    before = (nuggets.home / "settings.toml").read_bytes()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert nuggets("undo", entry).exit_code == 2
+    assert nuggets("undo", f"{entry}.1").exit_code == 2
+    assert (nuggets.home / "settings.toml").read_bytes() == before
