@@ -351,18 +351,25 @@ class Pipeline:
         asked: it works while the model is down and while the pipeline is off or frozen.
 
         nugget: where its facts go, else the project's, else `memory`. session: the id of the conversation it is
-        from. author: who says it, else who opened the pipeline. transcript: the whole conversation so far. Raises
-        InvalidInputError for a blank text.
+        from. author: who says it, else who opened the pipeline. transcript: the whole conversation so far, as its agent
+        keeps it; what was said in it is kept. Raises InvalidInputError for a blank text and for a transcript in a
+        format that is not known.
         """
+        from core.pipeline.continuity.conversation import read_conversation
         from core.pipeline.writes.submit import Submission, store_submission
 
+        said = None if transcript is None else read_conversation(transcript)
         submission = Submission(
-            text, nugget, project, session, source_type, author or self.author.signature, transcript
-        )
+            text, nugget, project, session, source_type, author or self.author.signature,
+            said.text if said is not None and said.text.strip() else None,
+        )  # fmt: skip
         done = store_submission(
             self.database, self.configuration, submission, raw_id=f"raw-{self._ids()}", now=self._now(),
             known_nuggets=self._memory.snapshot.nugget_names if self._memory is not None else (),
         )  # fmt: skip
+        if said is not None and said.left_out:
+            lines = f"lines of the transcript that cannot be read were left out: {said.left_out:,}"
+            done = replace(done, warning="; ".join(filter(None, (done.warning, lines))))
         self.nudge()
         return done
 
@@ -557,18 +564,18 @@ class Pipeline:
         one long text. A job then finds out which of the memories helped that the session was given; what the words of
         the conversation tell of that is answered at once. Errors as `ingest` and `follow_session`.
         """
-        from core.pipeline.continuity.conversation import conversation_text
+        from core.pipeline.continuity.conversation import read_conversation
         from core.pipeline.records import Ended
         from core.pipeline.session_events import SessionEvent
         from core.pipeline.workers.session_end_job import counted_recalls, texts_of
         from core.pipeline.writes.session_scores import begin_score, lexical_uses, preview_score
 
-        said = conversation_text(conversation)
+        said = read_conversation(conversation).text
         taken = None
         # Before the end is put down: whoever is killed in between is told of the end again.
         if said.strip():
             taken = self.ingest(
-                said, project=project, session=session, source_type="session", transcript=said
+                said, project=project, session=session, source_type="session", transcript=conversation
             )
         kept = self.follow_session(SessionEvent("end", session, project, at=at))
         counted: tuple[tuple[str, int], ...] = ()

@@ -62,7 +62,7 @@ def ingest(
     session = named_session(session, str(call.folder))
     _check(file, nugget, session, transcript)
     text = read_file(file)
-    talk = read_file(transcript) if transcript is not None else None
+    talk = read_file(transcript, errors="replace") if transcript is not None else None
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()
     with Pipeline.open(call.folder, memory=memory, author=call.author) as pipeline:
@@ -119,13 +119,13 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
         )  # fmt: skip
 
 
-def read_file(file: str) -> str:
-    """What a file, or standard input for "-", holds as UTF-8."""
+def read_file(file: str, *, errors: str = "strict") -> str:
+    """What a file, or standard input for "-", holds as UTF-8. errors: as of `bytes.decode`."""
     if file == "-":
         return read_text(file)
     try:
         with Path(file).expanduser().open("rb") as stream:
-            return text_of(stream, where=file, kept=_NOTHING)
+            return text_of(stream, where=file, kept=_NOTHING, errors=errors)
     except (OSError, RuntimeError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StorageError(

@@ -304,7 +304,7 @@ def _no_input(where: str, what: str) -> InvalidInputError:
     )
 
 
-def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
+def text_of(stream: BinaryIO, *, where: str, kept: str, errors: str = "strict") -> str:
     """A whole stream as UTF-8. Raises InvalidInputError for other encodings, and for one that does not end."""
     found = stream.read(LONGEST_INPUT + 1)
     if len(found) > LONGEST_INPUT:
@@ -316,7 +316,7 @@ def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
             todo="split it into parts",
         )
     try:
-        return found.decode("utf-8-sig")
+        return found.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
         raise InvalidInputError(
             f"is not UTF-8 (byte {error.start})",

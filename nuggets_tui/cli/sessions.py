@@ -158,9 +158,11 @@ def end(call: Invocation, /, session: str | None, project: str | None, transcrip
     The conversation tells which of the memories that were recalled in the session helped.
     """
     name, about = session_id(session, str(call.folder)), _project(project)
-    said = read_file(transcript) if transcript is not None else ""
+    said = read_file(transcript, errors="replace") if transcript is not None else ""
     with _made(call) as pipeline:
         done = pipeline.end_session(name, project=about, conversation=said)
+    if said and done.text is None and not call.as_json:
+        write_error("warning: nothing was said in the conversation")
     if done.text is not None and done.text.warning and not call.as_json:
         write_error(f"warning: {done.text.warning}")
     call.answer(lambda: _ended_document(name, about, done), lambda: _ended_lines(name, done))
@@ -268,6 +270,7 @@ def _ended_document(name: str, about: str, done: Ended) -> dict[str, Any]:
         "project": about,
         "checkpoints": [_checkpoint_document(one) for one in done.checkpoints],
         "text": done.text.raw_id if done.text is not None else None,
+        "warning": done.text.warning if done.text is not None else "",
         **_score_document(done.score),
     }
 

@@ -202,12 +202,14 @@ def _ahead(given: object) -> tuple[tuple[str, int], ...]:
 
 
 def _conversation(home: str, path: str) -> str:
-    """What an agent kept of its session; "" for what cannot be read."""
+    """What was said in a session; "" for what cannot be read."""
+    from core.pipeline.continuity.conversation import read_conversation
+
     try:
         if not path or os.stat(path).st_size > _LONGEST_CONVERSATION:
             return ""
-        return Path(path).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError) as error:
+        return read_conversation(Path(path).read_bytes().decode("utf-8", "replace")).text
+    except (OSError, ValueError, NuggetsError) as error:
         write_log(home, "", "", f"the conversation cannot be read: {type(error).__name__}")
         return ""
 

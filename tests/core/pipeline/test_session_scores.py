@@ -13,7 +13,6 @@ from kits.service_kit import Clock, configure, open_pipeline
 
 from core.graph import edits
 from core.memory import Memory
-from core.pipeline.continuity.conversation import conversation_text
 from core.pipeline.continuity.scores import confirmed_weight, decayed_weight, lexical_use, words_of
 from core.pipeline.database.migrations import CONTINUITY, MIGRATIONS, Migrations
 from core.pipeline.database.session_memories import SessionScore
@@ -69,21 +68,6 @@ def test_a_memory_was_used_when_its_words_were_said() -> None:
     assert lexical_use("Deploys run on port 5433", said) == pytest.approx(2 / 3, abs=0.34)
     assert lexical_use("Anna likes green tea", said) == 0
     assert lexical_use("", said) == 0
-
-
-def test_a_conversation_is_what_people_and_the_agent_said_without_tools() -> None:
-    lines = [
-        {"type": "user", "message": {"role": "user", "content": "Which port?"}},
-        {"type": "assistant", "message": {"role": "assistant", "content": [
-            {"type": "text", "text": "It is 5433."}, {"type": "tool_use", "input": {"command": "ls"}}]}},
-        {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "content": "a b"}]}},
-        {"type": "summary", "summary": "x"},
-    ]  # fmt: skip
-    kept = "\n".join(map(json.dumps, lines))
-    assert conversation_text(kept) == "User: Which port?\n\nAssistant: It is 5433."
-    assert conversation_text(kept + '\n{"type": "user", "mess') == conversation_text(kept)
-    for plain in ("", "Just words.\n{}", "{broken", '["a"]\n1'):
-        assert conversation_text(plain) == plain
 
 
 def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_path: Path) -> None:
