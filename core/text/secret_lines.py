@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from core.text.secret_shapes import Span, known_shapes
@@ -15,12 +16,12 @@ _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 _CARRIED_ON: Final = re.compile(r"\\\r?\n[ \t]*")
 # A colon at the end of a line, with a line of one word right below, or below an empty line.
 _BELOW: Final = re.compile(
-    r"(?<=[:=：])[ \t*_]{0,4}(?:\r?\n[ \t>]{0,20}){1,2}(?=[^\s-]\S{0,300}[ \t]{0,8}(?:\r?\n|$))"
+    r"[:=：][ \t*_]{0,4}(?:\r?\n[ \t>]{0,20}){1,2}(?P<value>[^\s-]\S{3,300})[ \t]{0,8}(?=\r?\n|$)"
 )
-# Most texts have nothing of either kind; a quick check finds that out.
-_MAY_WRAP: Final = re.compile(r"\d[\w+/=.~%:-]{0,400}[\r\n]{1,2}[ \t>#|*]{0,40}[\w+/=.~%:-]{0,400}?\d")
-_MAY_BE_BELOW: Final = re.compile(r"[:=：][ \t*_]{0,4}[\r\n]")
 _BREAK: Final = re.compile(r"[\r\n][\s>#|*]*")
+_MARKS: Final = " \t>#|*"
+_LONGEST: Final = 400
+_BEFORE: Final = 160
 _FIRST: Final = 8
 _NEXT: Final = 4
 
@@ -29,19 +30,36 @@ def over_lines(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential that stands over several lines, in no order."""
     if "\n" not in text and "\r" not in text:
         return
-    joined = without_breaks(text) if _MAY_WRAP.search(text) else None
+    joined = without_breaks(text) if _may_wrap(text) else None
     if joined is not None:
         for span in _over(text, joined, known_shapes(joined.text)):
             if span[2] != "private key" and _is_wrapped(text[span[0] : span[1]]):
                 yield span
-    carried = instead_of(text, _CARRIED_ON, "") if "\\" in text else None
+    carried = instead_of(text, _CARRIED_ON, "") if "\\\n" in text or "\\\r" in text else None
     if carried is not None:
         yield from _over(text, carried, known_shapes(carried.text))
         yield from _over(text, carried, behind_words(carried.text))
-    below = instead_of(text, _BELOW, " ") if _MAY_BE_BELOW.search(text) else None
-    if below is not None:
-        for start, end, kind in behind_words(below.text):
-            yield *below.span(start, end), kind
+    for below in _BELOW.finditer(text):
+        if below["value"].islower() and below["value"].isalpha():
+            continue
+        line = text[max(text.rfind("\n", 0, below.start()) + 1, below.start() - _BEFORE) : below.start() + 1]
+        for start, end, kind in behind_words(f"{line} {below['value']}"):
+            offset = below.start("value") - len(line) - 1
+            if start > len(line):
+                yield start + offset, end + offset, kind
+
+
+def _may_wrap(text: str) -> bool:
+    """Whether a line ends and the next one begins as the halves of a token do."""
+    return any(
+        _is_half(before[-_LONGEST:].rsplit(None, 1), -1, _FIRST)
+        and _is_half(after.lstrip(_MARKS)[:_LONGEST].split(None, 1), 0, _NEXT)
+        for before, after in pairwise(text.splitlines())
+    )
+
+
+def _is_half(words: list[str], place: int, least: int) -> bool:
+    return bool(words) and len(words[place]) >= least and any(map(str.isdigit, words[place]))
 
 
 def _over(text: str, view: TextLayer, found: Iterator[Span]) -> Iterator[Span]:

@@ -1,4 +1,4 @@
-"""Shapes of credentials that are known by themselves: vendors' tokens, key blocks, signed texts, address passwords."""
+"""Shapes of credentials: vendors' tokens, key blocks, signed texts, logins, PINs and numbers of cards, in one table."""
 
 # Each shape is one line, however long: so they read as the table that they are.
 # ruff: noqa: E501
@@ -10,26 +10,122 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from core.text.secret_values import is_placeholder, is_plain_words, looks_typed, mixed
+from core.text.secret_values import (
+    harmless,
+    is_harmless_code,
+    is_placeholder,
+    is_plain_words,
+    looks_typed,
+    mixed,
+)
 
 Span = tuple[int, int, str]
+_LOOK_BACK: Final = 120
+# What people log in with that is no password, though a number stands behind it.
+_WAYS: Final = re.compile(
+    r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
+    re.IGNORECASE,
+)
+_PORT: Final = re.compile(r"\d{1,5}[?#].*")
+_SK_PLAIN: Final = re.compile(r"[a-z]+|\d+|[a-z]\d{1,2}|")
+# Names of programs' own: snake_case, camelCase, and what says what it is.
+_NAMED: Final = re.compile(
+    r"[A-Za-z]+_[A-Za-z_]+|[A-Za-z]*[a-z][A-Z][A-Za-z]*|(?i:.*(?:passw|secret|string|input|field|param|hash|prompt).*)"
+)
+
+
+def _has_digit(value: str) -> bool:
+    return any(map(str.isdigit, value))
+
+
+def _is_random_sk(value: str) -> bool:
+    """Whether a part of it is neither a word nor a number, as in names of things."""
+    parts = value[3:].replace("_", "-").split("-")
+    return _has_digit(value) and not all(map(_SK_PLAIN.fullmatch, parts))
+
+
+def _is_address_password(value: str) -> bool:
+    return not _PORT.fullmatch(value) and not is_plain_words(value)
+
+
+def _is_login(value: str) -> bool:
+    return not value.isdigit() and mixed(value) and not _WAYS.fullmatch(value)
+
+
+def is_strong(value: str) -> bool:
+    """Whether a password that no word tells of is one: of both cases, with a digit."""
+    return (
+        any(map(str.islower, value))
+        and any(map(str.isupper, value))
+        and _has_digit(value)
+        and _is_login(value)
+    )
+
+
+def _is_paired(value: str) -> bool:
+    """Whether what stands behind a name and the word "password" is one, and no program text."""
+    core = value.rstrip(".)]}>;")
+    return len(core) >= 4 and not (
+        is_placeholder(core)
+        or is_plain_words(core)
+        or harmless(core)
+        or is_harmless_code(core)
+        or _NAMED.fullmatch(core)
+    )
+
+
+def _is_assigned(value: str) -> bool:
+    return not (is_plain_words(value) or harmless(value) or is_harmless_code(value) or value.isdigit())
+
+
+def _is_basic(value: str) -> bool:
+    """Whether it is a name and a password, joined by a colon, in base64."""
+    try:
+        decoded = binascii.a2b_base64(value, strict_mode=True).decode()
+    except (binascii.Error, ValueError):
+        return False
+    return ":" in decoded and decoded.isprintable()
+
+
+def _is_card(value: str) -> bool:
+    """Whether the check digit of a card's number holds (Luhn's rule)."""
+    digits = [int(char) for char in reversed(value) if char.isdigit()]
+    doubled = (digit * 2 - 9 * (digit > 4) for digit in digits[1::2])
+    return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 class _Shape(NamedTuple):
-    """A kind, literals of which one stands in each text that the pattern finds, and the pattern; group 1 is the value."""
+    """A kind of credential.
+
+    hints: literals at which the pattern begins to match; with a "*" in front, literals of which one stands in each text
+    that it finds. pattern: its last group, or all of it, is the value. test: of the value. before: what stands shortly
+    before, with the value as its group where the pattern has none. folded: hints are in lower case.
+    """
 
     kind: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
+    test: Callable[[str], bool] | None = None
+    before: re.Pattern[str] | None = None
+    folded: bool = False
 
 
 def _shape(kind: str, hints: str, pattern: str) -> _Shape:
     return _Shape(kind, tuple(hints.split()), re.compile(pattern))
 
 
+def _said(
+    kind: str, hints: str, pattern: str, test: Callable[[str], bool] | None = None, *, before: str = ""
+) -> _Shape:
+    """A shape in words, of which "_" in a hint is a space."""
+    literals = tuple(hint.replace("_", " ") for hint in hints.split())
+    behind = re.compile(before, re.IGNORECASE) if before else None
+    return _Shape(kind, literals, re.compile(pattern, re.IGNORECASE), test, behind, folded=True)
+
+
 # A token stands alone: no letter, digit or hyphen before it.
 _B: Final = r"(?<![\w-])"
-_SHAPES: Final = (
+_VENDORS: Final = (
     _shape("age key", "AGE-SECRET-KEY-1", _B + r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{30,255}|\bgithub_pat_\w{22,255}"),
     _shape("GitLab token", "gl GR1348941", _B + r"(?:gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|agent|imt|oas|ffct)-[\w-]{20,255}|GR1348941[\w-]{20,50})"),
@@ -37,16 +133,16 @@ _SHAPES: Final = (
     _shape("AWS key", "AKIA ASIA ABIA ACCA", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![A-Za-z0-9])"),
     _shape("Google key", "AIza GOCSPX- ya29. 1//0", _B + r"(?:AIza[0-9A-Za-z_-]{35}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{40,})"),
     _shape("Slack token", "xox xapp- xwfp-", _B + r"(?:xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|x(?:app|wfp)-\d?-?[A-Za-z0-9-]{10,})"),
-    _shape("webhook", "hooks.slack.com /api/webhooks/ webhook.office.com", r"https?://(?:hooks\.slack\.com/(?:services|workflows)/T\w+/[AB]\w+/[\w/]{16,}|(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{30,}|[\w.-]+\.webhook\.office\.com/webhookb2/[\w@/-]{40,})"),
+    _shape("webhook", "*hooks.slack.com */api/webhooks/ *webhook.office.com", r"https?://(?:hooks\.slack\.com/(?:services|workflows)/T\w+/[AB]\w+/[\w/]{16,}|(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{30,}|[\w.-]+\.webhook\.office\.com/webhookb2/[\w@/-]{40,})"),
     _shape("Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _B + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
     _shape("npm token", "npm_", _B + r"npm_[A-Za-z0-9]{36}(?!\w)"),
     _shape("PyPI token", "pypi-", _B + r"pypi-[A-Za-z0-9_-]{40,}"),
     _shape("RubyGems key", "rubygems_", _B + r"rubygems_[0-9a-f]{48}"),
     _shape("Hugging Face token", "hf_ api_org_", _B + r"(?:hf|api_org)_[A-Za-z0-9]{30,}"),
     _shape("SendGrid key", "SG.", _B + r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    _shape("Mail service key", "key- xkeysib- xsmtpsib- -us re_", _B + r"(?:key-[0-9a-f]{32}|x(?:key|smtp)sib-[0-9a-f]{64}-\w{16}|[0-9a-f]{32}-us\d{1,2}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b"),
+    _shape("Mail service key", "key- xkeysib- xsmtpsib- *-us re_", _B + r"(?:key-[0-9a-f]{32}|x(?:key|smtp)sib-[0-9a-f]{64}-\w{16}|[0-9a-f]{32}-us\d{1,2}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b"),
     _shape("Twilio key", "SK", r"(?<![\w-])SK[0-9a-f]{32}\b"),
-    _shape("DigitalOcean token", "_v1_", _B + r"do[opr]_v1_[0-9a-f]{64}"),
+    _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", _B + r"do[opr]_v1_[0-9a-f]{64}"),
     _shape("Shopify token", "shp", _B + r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
     _shape("Square token", "sq0 EAAA", _B + r"(?:sq0[a-z]{3}-[\w-]{22,}|EAAA[\w-]{60})"),
     _shape("Docker token", "dckr_", _B + r"dckr_(?:pat|oat)_[\w-]{20,}"),
@@ -62,28 +158,66 @@ _SHAPES: Final = (
     _shape("Airtable token", "pat", _B + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     _shape("Sentry token", "sntry", _B + r"sntry[su]_[A-Za-z0-9+/=_-]{40,}"),
     _shape("Tailscale key", "tskey-", _B + r"tskey-\w+-[A-Za-z0-9]+-[A-Za-z0-9]{16,}"),
-    _shape("Atlassian token", "ATATT3 ATOA", _B + r"ATATT3[\w=-]{40,}"),
+    _shape("Atlassian token", "ATATT3", _B + r"ATATT3[\w=-]{40,}"),
     _shape("Doppler token", "dp.", _B + r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,}"),
     _shape("PlanetScale token", "pscale_", _B + r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
     _shape("Supabase key", "sbp_ sb_secret_", _B + r"(?:sbp_[0-9a-f]{40}|sb_secret_[\w-]{24,})"),
     _shape("Contentful token", "CFPAT-", _B + r"CFPAT-[\w-]{43}"),
     _shape("Pulumi token", "pul-", _B + r"pul-[0-9a-f]{40}"),
-    _shape("Terraform token", ".atlasv1.", _B + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+    _shape("Terraform token", "*.atlasv1.", _B + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
     _shape("PagerDuty key", "pdus+", _B + r"pdus\+_[\w+]{10,}"),
     _shape("Facebook token", "EAAC EAAB", _B + r"EAA[BC][A-Za-z0-9]{60,}"),
     _shape("1Password token", "ops_eyJ A3-", _B + r"(?:ops_eyJ[\w+/=-]{100,}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})"),
-    _shape("Telegram token", ":AA", r"(?<![\w-])\d{8,10}:AA[\w-]{32,34}(?![\w-])"),
-    _shape("Discord token", ".", _B + r"[MNO][A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    _shape("Telegram token", "*:AA", r"(?<![\w-])\d{8,10}:AA[\w-]{32,34}(?![\w-])"),
+    _shape("Discord token", "*.", r"[MNO](?<![\w-].)[A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
     _shape("Azure key", "AccountKey= SharedAccessKey= SharedSecret=", r"(?:AccountKey|SharedAccessKey|SharedSecret)=([A-Za-z0-9+/]{40,}={0,2})"),
-    _shape("Azure key", "AzureTenantSecret Q~", _B + r"[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w~])"),
-    _shape("signature of an address", "sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{30,200})"),
+    _shape("Azure key", "*7Q~ *8Q~", _B + r"[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w~])"),
+    _shape("signature of an address", "*sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{30,200})"),
+    _Shape("API key", ("sk-", "sk_", "pk_", "rk_"), re.compile(_B + r"[spr]k[-_][A-Za-z0-9_-]{13,255}"), _is_random_sk),
     _shape("JWT", "eyJ", r"\beyJ[\w-]{10,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
 )  # fmt: skip
-_BY_HINT: Final = tuple((hint, shape) for shape in _SHAPES for hint in shape.hints)
-# Every token of a vendor is a run of such signs.
-_LONG_RUN: Final = re.compile(r"[\w+/=.~%:-]{15,}", re.ASCII)
-_SK: Final = re.compile(_B + r"sk-[A-Za-z0-9_-]{20,255}")
-_SK_PLAIN: Final = re.compile(r"[a-z]+|\d+|[a-z]\d{1,2}|")
+_PASSWORD: Final = r"(?:pass(?:word|wort|phrase|code|wd)?|pwd|pw|kennwort|contrase[nñ]a|mot de passe|senha)"
+_JOINED: Final = r"(?:(?:\s(?:for|of|to|on|für|vom|von|zum|der|del|du)\s[^\n:=\d]{1,40}?)?(?:\s?[:=]\s?|\s(?:is|was|ist|war|lautet|es|est)\s)|\s)[\"'`]?"
+_SHAPES: Final = (
+    *_VENDORS,
+    _Shape("credential", ("API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "OPENAI_KEY", "ANTHROPIC_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"), re.compile(r"(?<![A-Za-z0-9])[A-Z_]{1,12}(?:_ID)?(?:=[\"']?|\s{0,3}[:=]\s{0,3}[\"']?(?=[^\s\"',;]{0,60}\d))([^\s\"',;]{3,400})"), _is_assigned),
+    # Headers and addresses
+    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?Basic\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", _is_basic),
+    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?(?:Token|ApiKey)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", looks_typed),
+    _said("authorization header", "bearer_", r"\bBearer\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", _has_digit),
+    _said("authorization header", "auth", r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
+    _said("password in a web address", "://", r"(?<=[a-z0-9])://([^\s:/@?#\"'<>]{0,80}):(?!\1@)([^\s/\"'<>]{3,200}?)@(?=[\w.\[\]-]{1,255}(?:[:/?#,\s\"'`)>;]|$))", _is_address_password),
+    _said("token in a web address", "http:// https://", r"\bhttps?://([A-Za-z0-9_-]{20,100})@(?!o?\d{0,20}\.?ingest|sentry)[\w-]{1,80}\.", looks_typed),
+    _said("recovery phrase", "mnemonic seed_phrase seed_words recovery_phrase recovery_words wallet_phrase wallet_words backup_phrase backup_words", r"\b(?:mnemonic|\w{1,9} (?:phrase|words))(?: is|:| =|=)?\s[\"'`]?((?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b"),
+    # Commands
+    _said("password", "curl_ http_ https_ xh_ wget_ hurl_", r"\b\w+\s(?:[^\n]{0,200}?\s)?(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})", _is_login),
+    _said("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,20}\s[^\n]{0,120}?\s(?-i:-p)([^\s\"']{4,100})", _is_login),
+    _said("password", "*:5432: *:5433: *:6432:", r"(?:^|[\s\"'`])[\w.*-]{1,100}:(?:5432|5433|6432):[\w*-]{1,60}:[\w-]{1,60}:([^\s:\"'`]{4,100})", _is_login),
+    _said("password", "sqlcmd", r"\bsqlcmd\s[^\n]{0,120}?\s(?-i:-P)\s?[\"']?([^\s\"']{4,100})", _is_login),
+    _said("password", "smbclient rpcclient net_ mount.cifs", r"\b\S+\s[^\n]{0,120}?-U\s?[\"']?[\w.\\-]{1,60}%([^\s\"']{4,100})", _is_login),
+    _said("password", "sshpass", r"\bsshpass\s{1,9}-p\s{0,9}[\"']?([^\s\"']{4,100})", _is_login),
+    _said("password", "redis-cli mongo", r"\b(?:redis-cli|mongosh?|mongodump)\s[^\n]{0,120}?\s(?:-a|-p)\s{1,9}[\"']?([^\s\"']{4,100})", _is_login),
+    _said("password", "_login_", r"\slogin\s(?:--?[a-z][\w-]{0,40}[ =])?([0-9a-f]{32,128}|[\w.-]{20,255})(?![\w./:-])", _is_login, before=r"(?-i:\b[a-z])[\w-]{1,30}$"),
+    # Logins
+    _said("password", "login", r"\blogin\s{1,40}\S{1,80}\s{1,40}password\s{1,40}(\S{4,100})", _is_login),
+    _said("password", "_as_ _als_", r"\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])", _is_login,
+          before=r"\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?$"),
+    _said("password", "login credential creds user/pass zugangsdaten identifiants basic_auth",
+          r"\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth)(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})", _is_login),
+    _said("password", "user login account benutzer mail usuario utilisateur nutzer", r"(?:user|login|account|benutzer|mail|usuario|utilisateur|nutzer)(?:[ _-]?name)?[\"']?(?:\s{0,3}[:=|]\s{0,3}|\s)[\"']?[^\s\"',;/|=]{1,80}[\"']?[ \t]{0,9}(?:[,;/|]|(?=\s))\s{0,40}(?:(?:and|und)\s)?[\"'*|-]?\s?" + _PASSWORD + r"[\"']?\s{0,3}[:=|]\s{0,3}[\"']?([^\s\"',;]{4,100})", _is_paired),
+    _said("password", "user account benutzer nutzer", r"(?:user|account|benutzer|nutzer)(?:[ _-]?name)?:?\s[^\s\"',;/|=]{1,80},?\s(?:(?:and|und|with|mit)\s)?" + _PASSWORD + r":?\s[\"'`]?([^\s\"'`,;]{5,100})", _is_login),
+    _said("password", "pass pw kennwort psk key schlüssel contrase mot_de_passe senha", r"(?:" + _PASSWORD + r"|psk|key|schlüssel)[\"'*]{0,3}(?:\s?[:=]\s?|\s(?=\S{0,62}\d))[\"'`]?([^\s\"'`,;]{8,63}+)(?=[\"'`]?[ \t]*(?:$|[\n,;.|)]))", _is_paired, before=r"(?:wi-?fi|wlan|ssid|wpa\d?)[^\n]{0,60}?(?:\n[ \t*-]{0,8})?$"),
+    _said("password", "wifi:", r"\bWIFI:[^\n]{0,120}?;?P:([^;\s]{8,63})"),
+    _said("password", "_is_the_ _is_my_ _is_our_ _as_the_ _as_my_ _as_our_ _ist_das_ _ist_mein_ _ist_unser_ _als_", r"\s(?:is|as|ist|als)\s(?:(?:the|my|our|das|mein|unser)\s)?(?:(?!grant|hash)[\w-]{1,20}\s){0,2}(?:password|passwort|passphrase|passcode|kennwort)\b(?![ -]?(?:hash|grant|field|polic|manag|prompt|reset|length|flow|hint|type))", is_strong, before=r"(?:^|[\s\"'`(])([^\s\"'`(]{6,64})[\"'`]?$"),
+    _said("password", "@", r"@[\w-]", is_strong, before=r"(?:^|[\s\"'`(])[\w.+-]{1,40}:([^\s:/@\"'`]{6,64})$"),
+    _said("password", "@", r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,4}[:;|]([^\s:;|/@]{6,64})(?=[\s\"'`,)]|$)", is_strong, before=r"[\w.+-]$"),
+    _said("password", "*:", r"(?m:^)[ \t>*-]{0,4}(?!title|name|image|label|tag|type|class|chapter|section|version|file|id|ref|key)[a-z][\w.+-]{1,40}:([^\s:/]{8,64})(?m:$)", is_strong),
+    # Numbers
+    _said("PIN", "pin geheimzahl cvv cvc", r"(?<![\w-])(?:(?-i:PIN|Pin)|geheimzahl|pin(?=[ -]?(?:code|number|nummer)?\s?(?:[:=]|is\s|ist\s|lautet\s)))(?:[ -]?(?:code|number|nummer))?" + _JOINED + r"(\d(?:[ -]?\d){3,7})(?![\w-]|\.\d)"),
+    _said("PIN", "cvv cvc", r"(?<![\w-])cv[vc]2?" + _JOINED + r"(\d{3,4})(?![\w-]|\.\d)"),
+    _said("PIN", "code", r"codes?" + _JOINED + r"([*#]?\d(?:[ -]?\d){3,9}[*#]?)(?![\w-]|\.\d)", before=r"(?:door|gate|alarm|entry|entrance|lock|safe|garage|unlock|voicemail|sim|pass|access|security|backup|recovery|verification|tür|zugangs|haus)[ -]?$"),
+    _said("card number", "*", r"[2-6](?<![\w.+-].)(?:(?:(?<=4)\d{3}|(?<=5)[1-5]\d\d|(?<=2)[2-7]\d\d|(?<=6)(?:011|5\d\d|4[4-9]\d))(?:[ -]?\d{4}){3}|(?<=3)[47]\d\d[ -]?\d{6}[ -]?\d{5})(?![\w-]|\.\d)", _is_card),
+)  # fmt: skip
 _BLOCK_BEGINS: Final = re.compile(
     r"-----? ?BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-? ?----|PuTTY-User-Key-File-\d"
 )
@@ -95,79 +229,43 @@ _BLOCK_BODY: Final = re.compile(
 )
 _MENTIONED: Final = "\"'`)”»"
 _LONGEST_BLOCK: Final = 65_536
-_URL: Final = re.compile(
-    r"\b[a-z][a-z0-9+.-]{1,20}://([^\s:/@?#\"'<>]{0,80}):([^\s/\"'<>]{3,200}?)@(?=[\w.\[\]-]+(?:[:/?#,\s\"'`)>;]|$))",
-    re.IGNORECASE,
-)
-_URL_TOKEN: Final = re.compile(
-    r"\bhttps?://([A-Za-z0-9_-]{20,100})@(?!o?\d*\.?ingest|sentry)[\w-]+\.", re.IGNORECASE
-)
-_PORT: Final = re.compile(r"\d{1,5}[?#].*")
-_AUTHORIZATION: Final = re.compile(
-    r"""\bAuthorization["']?\s{0,3}[:=,]\s{0,3}["']?f?(Basic|Bearer|Token|ApiKey)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})""",
-    re.IGNORECASE,
-)
-_DOCKER_AUTH: Final = re.compile(r"""["']?_?auth["']?\s{0,3}[:=]\s{0,3}["']?([A-Za-z0-9+/]{8,400}={0,2})""")
-_LOGINS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\b(?:curl|https?|xh|wget|hurl)\s(?:[^\n]{0,200}?\s)?(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})",
-        r"\b(?:mysql\w*|mariadb\w*)\s[^\n]{0,120}?\s-p([^\s\"']{4,100})",
-        r"(?:^|[\s\"'`])[\w.*-]+:(?:5432|5433|6432):[\w*-]+:[\w-]+:([^\s:\"'`]{4,100})",
-        r"\bsqlcmd\s[^\n]{0,120}?\s-P\s?[\"']?([^\s\"']{4,100})",
-        r"\b(?:smbclient|rpcclient|net|mount\.cifs)\s[^\n]{0,120}?-U\s?[\"']?[\w.\\-]{1,60}%([^\s\"']{4,100})",
-        r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,100})",
-        r"\b(?:redis-cli|mongosh?|mongodump)\s[^\n]{0,120}?\s(?:-a|-p)\s+[\"']?([^\s\"']{4,100})",
-        r"(?i:\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)"
-        r"(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?)[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])",
-        r"\blogin\s+\S{1,80}\s+password\s+(\S{4,100})",
-        r"\b[a-z][\w-]{1,30}\slogin\s(?:--?[a-z][\w-]*[ =])?([0-9a-f]{32,128}|[\w.-]{20,255})(?![\w./:-])",
-        r"(?i:\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth))"
-        r"(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})",
-    )
-)
-_WORDS_OF_WALLET: Final = re.compile(
-    r"(?i:\b(?:mnemonic|(?:seed|recovery|wallet|backup) (?:phrase|words)))(?: is|:| =|=)?\s[\"'`]?((?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b"
-)
-# What people log in with that is no password, though a number stands behind it.
-_WAYS: Final = re.compile(
-    r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
-    re.IGNORECASE,
-)
-_LOGIN_HINTS: Final = (" as ", " als ", ":5432:", ":5433:", ":6432:", "-u", "--user", " -p", " -P", "%", "sshpass", "-cli", "ogin", "redential", "reds", "asic auth", "user/pass", "ugangsdaten", "dentifiants", "mongo")  # fmt: skip
 
 
 def known_shapes(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential in a text that is told by its own shape, in no order."""
     yield from _blocks(text)
-    runs = " ".join(_LONG_RUN.findall(text))
-    for shape in dict.fromkeys(shape for hint, shape in _BY_HINT if hint in runs) if runs else ():
-        group = 1 if shape.pattern.groups else 0
-        for found in shape.pattern.finditer(text):
-            if not is_placeholder(found[group]):
-                yield *found.span(group), shape.kind
-    if "sk-" in text:
-        yield from _found(text, _SK, 0, "API key", _is_random_sk)
-    if "://" in text:
-        for found in _URL.finditer(text):
-            if _is_password(found[1], found[2]):
-                yield *found.span(2), "password in a web address"
-        yield from _found(text, _URL_TOKEN, 1, "token in a web address", looks_typed)
-    yield from _headers(text)
-    if "nemonic" in text or " phrase" in text or " words" in text:
-        for found in _WORDS_OF_WALLET.finditer(text):
-            yield *found.span(1), "recovery phrase"
-    if any(hint in text for hint in _LOGIN_HINTS):
-        for pattern in _LOGINS:
-            yield from _found(text, pattern, 1, "password", _is_login)
+    lower = lowered(text)
+    for shape in _SHAPES:
+        for found in _matches(shape, text, lower if shape.folded else text):
+            value = found[found.re.groups]
+            if not is_placeholder(value) and (shape.test is None or shape.test(value)):
+                yield *found.span(found.re.groups), shape.kind
 
 
-def _found(
-    text: str, pattern: re.Pattern[str], group: int, kind: str, test: Callable[[str], bool]
-) -> Iterator[Span]:
-    for found in pattern.finditer(text):
-        if test(found[group]):
-            yield *found.span(group), kind
+def _matches(shape: _Shape, text: str, hinted: str) -> Iterator[re.Match[str]]:
+    """What is found of a shape, whose last group, or all of which, is the value."""
+    for hint in shape.hints:
+        if hint[0] == "*":
+            if hint[1:] in hinted:
+                yield from shape.pattern.finditer(text)
+            continue
+        place = hinted.find(hint)
+        while place >= 0:
+            found = shape.pattern.match(text, place)
+            if found is not None and shape.before is not None:
+                before = shape.before.search(text, max(0, place - _LOOK_BACK), place)
+                found = before if before is None or shape.before.groups else found
+            if found is not None:
+                yield found
+            place = hinted.find(hint, max(place + 1, found.end() if found is not None else 0))
+
+
+def lowered(text: str) -> str:
+    """Lower case, each character in its place."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(one if len(one := char.lower()) == 1 else char for char in text)
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -201,41 +299,3 @@ def _past_hyphens(text: str, place: int) -> int:
 
 def _is_key_body(text: str) -> bool:
     return max(map(len, re.split(r"\\[nr]|[\s:,-]", text)), default=0) >= 24
-
-
-def _is_random_sk(value: str) -> bool:
-    """Whether a part of it is neither a word nor a number, as in names of things."""
-    parts = value[3:].replace("_", "-").split("-")
-    has_digit = any(char.isdigit() for char in value)
-    return has_digit and not is_placeholder(value) and not all(map(_SK_PLAIN.fullmatch, parts))
-
-
-def _is_password(user: str, password: str) -> bool:
-    if _PORT.fullmatch(password) or is_placeholder(password) or is_plain_words(password):
-        return False
-    return password.casefold() != user.casefold()
-
-
-def _is_login(value: str) -> bool:
-    return not value.isdigit() and mixed(value) and not _WAYS.fullmatch(value)
-
-
-def _headers(text: str) -> Iterator[Span]:
-    lower_hint = "uthorization" in text or "UTHORIZATION" in text
-    for found in _AUTHORIZATION.finditer(text) if lower_hint else ():
-        scheme, value = found[1].lower(), found[2]
-        if _is_basic(value) if scheme == "basic" else looks_typed(value):
-            yield *found.span(2), "authorization header"
-    if "auth" in text:
-        for found in _DOCKER_AUTH.finditer(text):
-            if _is_basic(found[1]):
-                yield *found.span(1), "authorization header"
-
-
-def _is_basic(value: str) -> bool:
-    """Whether it is a name and a password, joined by a colon, in base64."""
-    try:
-        decoded = binascii.a2b_base64(value, strict_mode=True).decode()
-    except (binascii.Error, ValueError):
-        return False
-    return ":" in decoded and decoded.isprintable()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from core.text.secret_shapes import Span
+from core.text.secret_shapes import Span, is_strong, lowered
 from core.text.secret_values import (
     is_long_digest,
     is_passphrase,
@@ -137,25 +137,39 @@ _ENV: Final = re.compile(r"(?:^|[\n;])\s{0,8}(?:export\s|set\s|ENV\s)?[A-Z][A-Z0
 _SETTING: Final = re.compile(r"(?i:set|chang|reset|updat|rotat|switch)\w{0,4}\b[^.\n]{0,30}$")
 # Without a digit or sign in sight nothing that follows is a credential.
 _HOPE: Final = re.compile(r"\d|[!$%&^#@~=:：＝]|\s(?:is|to|ist|lautet|est)\s[\"'`]")
-_IN_SIGHT: Final = 160
+_IN_SIGHT: Final = 180
+_SPACE: Final = re.compile(r"\s")
+# So many words for credentials are weighed in one run without white space.
+_MOST_IN_RUN: Final = 50
 _PAIR: Final = re.compile(r"[\w.@+-]{1,60}[:/].")
 _LOOK_BACK: Final = 40
 
 
 def behind_words(text: str) -> Iterator[Span]:
     """Start, end and kind of each value that stands behind a word for credentials and looks like one, in no order."""
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = "".join(one if len(one := char.lower()) == 1 else char for char in text)
+    lower = lowered(text)
     seen: set[int] = set()
     for stem in _ASCII_STEMS if lower.isascii() else _STEMS:
-        place = lower.find(stem)
+        place, hope, run_end, looks = lower.find(stem), -1, 0, 0
         while place >= 0:
+            if hope < place:
+                hope = _next(_HOPE, text, place)
+            if run_end <= place:
+                run_end, looks = _next(_SPACE, text, place), 0
+            looks += 1
+            if hope - place > _IN_SIGHT or looks > _MOST_IN_RUN:
+                place = lower.find(stem, max(place + 1, min(hope - _IN_SIGHT, run_end)))
+                continue
             named = _word_at(text, lower, place, stem)
             if named is not None and named[1] not in seen:
                 seen.add(named[1])
                 yield from _behind(text, *named)
             place = lower.find(stem, place + 1)
+
+
+def _next(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.search(text, place)
+    return found.start() if found is not None else len(text)
 
 
 def _word_at(text: str, lower: str, place: int, stem: str) -> tuple[int, int, _Strength] | None:
@@ -199,8 +213,6 @@ def in_elements(text: str) -> Iterator[Span]:
 
 
 def _behind(text: str, start: int, end: int, strength: _Strength) -> Iterator[Span]:
-    if not _HOPE.search(text, end, end + _IN_SIGHT):
-        return
     spaceless = _NO_SPACES.match(text, end - 1) is not None
     abroad = not any(stem in text[start:end].lower() for stem in _ENGLISH)
     joined = (_NO_SPACE_AFTER if spaceless else _AFTER_ABROAD if abroad else _AFTER).match(text, end)
@@ -222,7 +234,12 @@ def _behind(text: str, start: int, end: int, strength: _Strength) -> Iterator[Sp
     value = text[slice(*found)]
     option = strength == "password" and text[max(0, start - 2) : start] == "--"
     before = text[max(0, start - _LOOK_BACK) : found[0]]
-    if passwordlike(value, assigned=False) if option else looks_random(value.rstrip(")]}>"), before):
+    strong = strength == "password" and is_strong(value)
+    if (
+        passwordlike(value, assigned=False)
+        if option
+        else strong or looks_random(value.rstrip(")]}>"), before)
+    ):
         yield *found, strength
 
 

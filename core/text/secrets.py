@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from enum import Enum
 from typing import Final, NamedTuple
 
 from core.text.mask import MASK, mask
-from core.text.secret_guesses import loosely, weighed
 from core.text.secret_lines import over_lines
+from core.text.secret_runs import long_runs
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words, in_elements
 from core.text.spellings import TextLayer, beneath, unescaped, without_invisible
@@ -19,6 +18,9 @@ _ROUNDS: Final = 8
 # JSON within JSON within JSON. Paths of Windows and patterns, which hold backslashes too, are read as they are.
 _LAYERS: Final = 3
 _ESCAPED: Final = re.compile(r"\\[\"'/]|\\u[0-9a-fA-F]{4}")
+# A value that stands for itself is one wherever it stands again; of so many values in one text that is looked for.
+_LEAST_AGAIN: Final = 6
+_MOST_AGAIN: Final = 100
 
 
 class Secret(NamedTuple):
@@ -29,34 +31,33 @@ class Secret(NamedTuple):
     kind: str
 
 
-class Strictness(Enum):
-    """How surely something must be a credential to be found.
-
-    CAREFUL: what people are told of and asked about. GENEROUS: all that might be one, key words with their values;
-    for what a model is shown, where one too many costs little.
-    """
-
-    CAREFUL = "careful"
-    GENEROUS = "generous"
-
-
-def find_secrets(text: str, strictness: Strictness = Strictness.CAREFUL) -> tuple[Secret, ...]:
+def find_secrets(text: str) -> tuple[Secret, ...]:
     """What in a text looks like a credential, in order and without overlap; the spans are those of the values alone.
 
-    Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an
-    Authorization header holds, values that look random right behind a word such as "token" or "api key", and
-    values that mix letters with digits or signs behind such a word and "is", "=" or ":", or between the tags of XML.
-    They are found too where the text is escaped as in JSON, where a line ends within them, and where letters that
-    nobody sees stand in them. Digests of commits, paths, names, addresses, placeholders and such words alone are no
-    secrets.
+    Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an Authorization
+    header holds, logins, PINs and numbers of cards, values that look random right behind a word such as "token" or "api
+    key", and values that mix letters with digits or signs behind such a word and "is", "=" or ":", or between the tags
+    of XML; long runs that look random, and base64 that says any of these. They are found too where the text is escaped
+    as in JSON, where a line ends within them, where letters that nobody sees stand in them, and where they stand again.
+    Digests of commits, paths, names, addresses, placeholders and such words alone are no secrets. In time in step with
+    the length of the text.
     """
     if "[masked: " in text:
         # What a mask says is no key word, and it stands where a value stood.
         text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
-    if strictness is Strictness.CAREFUL:
-        return tuple(_apart(list(_spans(text))))
-    spans = [*loosely(text), *_spans(text[: weighed(text)])]
-    return tuple(_apart([span for span in spans if span[0] < span[1]]))
+    found = tuple(_apart(list(_spans(text))))
+    return tuple(_apart([*found, *_again(text, found)])) if found else ()
+
+
+def _again(text: str, found: tuple[Secret, ...]) -> Iterator[Span]:
+    kinds = {text[one.start : one.end]: one.kind for one in found}
+    for value, kind in list(kinds.items())[:_MOST_AGAIN]:
+        if len(value) < _LEAST_AGAIN or value.isalpha() or value.isdigit():
+            continue
+        place = text.find(value)
+        while place >= 0:
+            yield place, place + len(value), kind
+            place = text.find(value, place + len(value))
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -75,10 +76,15 @@ def _spans(text: str) -> Iterator[Span]:
 
 
 def _plainly(text: str) -> Iterator[Span]:
-    yield from known_shapes(text)
-    yield from behind_words(text)
+    yield from _said(text)
     yield from in_elements(text)
     yield from over_lines(text)
+    yield from long_runs(text, _said)
+
+
+def _said(text: str) -> Iterator[Span]:
+    yield from known_shapes(text)
+    yield from behind_words(text)
 
 
 def _through(below: tuple[TextLayer, ...], spans: Iterator[Span]) -> Iterator[Span]:
@@ -112,21 +118,23 @@ def masked(text: str) -> str:
 
     A masked text holds no credential any more.
     """
-    return without_secrets(text, Strictness.CAREFUL, mask)[0]
+    return without_secrets(text, lambda kind, _: mask(kind))[0]
 
 
-def without_secrets(text: str, strictness: Strictness, mark: Callable[[str], str]) -> tuple[str, int]:
-    """The text with each credential replaced by what `mark` makes of its kind, and how many there were."""
+def without_secrets(text: str, instead: Callable[[str, str], str]) -> tuple[str, int]:
+    """The text with each credential replaced by what `instead` makes of its kind and value, and how many there were."""
     count = 0
     for _ in range(_ROUNDS):
-        found = find_secrets(text, strictness)
-        if not found:
-            break
-        count += len(found)
         parts: list[str] = []
         place = 0
-        for secret in found:
-            parts += [text[place : secret.start], mark(secret.kind)]
+        for secret in find_secrets(text):
+            value = text[secret.start : secret.end]
+            told = instead(secret.kind, value)
+            count += told != value
+            parts += [text[place : secret.start], told]
             place = secret.end
-        text = "".join(parts) + text[place:]
+        changed = "".join(parts) + text[place:]
+        if changed == text:
+            break
+        text = changed
     return text, count

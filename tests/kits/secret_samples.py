@@ -17,6 +17,28 @@ _KEY_BODY = (
 _PEM = "-----BEGIN¦ {0}PRIVATE KEY-----\n" + _KEY_BODY + "\n-----END {0}PRIVATE KEY-----"
 
 _PLANTED: tuple[str, ...] = (
+    # Logins, Wi-Fi, PINs and cards
+    "user: anna\npassword: ⟦tulip-¦garden⟧",
+    "| user | anna |\n| pass | ⟦tulip¦s7x⟧ |",
+    '{"username": "anna", "password": "⟦tulip¦garden⟧"}',
+    "The shop: user anna, password ⟦Tulpen¦Garten2026⟧",
+    "⟦Tulpen¦Garten2026⟧ is the password of the router",
+    "they use ⟦Tulpen¦Garten2026⟧ as the root password",
+    "anna:⟦Tulpen¦Garten2026⟧",
+    "anna@example.test:⟦Tulpen¦Garten2026⟧",
+    "ssh anna@10.0.0.4 password ⟦Tulpen¦Garten2026⟧",
+    "Wi-Fi: Attic, password: ⟦tulip¦garden⟧",
+    "WLAN Attic\nPasswort: ⟦tulip¦garden⟧",
+    "WIFI:T:WPA;S:Attic;P:⟦tulip¦garden⟧;;",
+    "the PIN of the safe is ⟦48¦20⟧",
+    "PIN ⟦48¦20⟧ for the door",
+    "alarm code: ⟦8246¦71⟧",
+    "Die PIN der Karte lautet ⟦83¦64⟧.",
+    "card ⟦4111 1111¦ 1111 1111⟧ until 12/29",
+    "amex ⟦378282¦246310005⟧",
+    "CVV: ⟦73¦1⟧",
+    "the blob ⟦Z2hwXzE2QzdlNDJG¦MjkyYzY5MTJFNzcxMGM4MzgzNDdBZTE3OEI0YQ==⟧ says it",
+    "⟦cGFzc3dvcmQ9VHVs¦cGVuR2FydGVuMjAyNg==⟧",
     # Clouds
     "⟦AKI¦AZQ3DRSTUVWXY2345⟧",
     "export AWS_ACCESS_KEY_ID=⟦ASI¦AY34FZKBOKMUTVV7A⟧",
@@ -317,6 +339,9 @@ HARMLESS: tuple[str, ...] = (
     "passwords:\n- rotate them every 90days", "Password:\nminimum 12 characters", "tokens:\n  max: 4096", "token:\n\nOAuth2", "The token is wrapped\nversion2 of the parser handles it", "see hf_hub_download\nand then2 go on with the_rest_of_it_2026_11", "password:\n\n## Section2 of the guide", "AKIA is how they begin\nVWXY2345 is an id", "locale SK\n9f86d081884c7d659a2feaa0c55ad015", "ghp_ is the prefix\n16C7e42F292c6912E7710c838347Ae178B4a is the digest",
     "log in as admin with SSO", "log in as admin with OAuth2", "sign in as bob@example.test with 2FA", "log in as root with ~/.ssh/id_ed25519", "logged in as anna with Firefox128", "sign in as guest with YubiKey5", "log in as admin with your password", "connect as app with psql -U app -d shop2", "works as expected with python3.11", "runs as root with systemd255", "we use it as cache with redis7", "log in as ci with the key of 1Password", "treats 3 as index with base64", "acts as proxy with http2",
     "C:\\\\Users\\\\bob\\\\tmp8f3k2\\\\password.txt", "the pattern \\\\bpassword\\\\b: \\\\d+", "{\\\"password\\\": \\\"\\\"}", "{\\\"token\\\": \\\"string\\\", \\\"key\\\": \\\"value\\\"}", "say \\\"password\\\" twice", "zero\u200bwidth and password\u200b here",
+    # People, pins, codes and numbers
+    "user and password are stored in the vault", "user: string\npassword: string", "username: args.user, password: args.password", "def login(user: str, password: SecretStr) -> None:", "login(user=user, password=password)", "user: app\npassword: ${DB_PASSWORD}", "user: bob\nrole: admin", "account bob, password reset mail sent", "Wi-Fi password is available at reception", "Wi-Fi password: available at reception", "OAuth2 is the password grant", "bcrypt is the password hash", "Argon2id as the password hash",
+    "pin 12 is GPIO 4", "GPIO pin: 17", "PIN diode 1N4007", "pin the version to 1.2.3", "PIN entry has 4 digits", "zip code 10115", "error code 4711", "exit code: 1234", "status code 2000", "the code is 2000 lines long", "security code review 2026", "access code of conduct 2026", "ISBN 9783161484100", "EAN 4006381333931", "order 4000123412341235", "1699999999999", "title:Chapter2Notes", "image:Alpine3.19-Slim", "npm i @scope/Pkg2Name@1.2.3", "MAX_TOKENS=4096", "SECRET_KEY: str",
     # The words alone
     "password", "reset the password", "the password was reset yesterday", "forgot password flow sends a link", "password manager: Bitwarden 2024.1",
     "the password is stored in 1Password", "password is required", "password is wrong!", "password is base64-encoded", "the password is hashed with argon2id",

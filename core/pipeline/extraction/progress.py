@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from core.pipeline.intake.chunks import chunks, next_chunk
 from core.pipeline.intake.redaction import MARK
 from core.pipeline.intake.sentences import TextSpan
-from core.text.secrets import Strictness, find_secrets
+from core.text.secrets import find_secrets
 
 # A window that says more than one answer holds is read in halves, down to this size (characters).
 _SMALLEST: Final = 500
@@ -151,7 +151,7 @@ def window_text(text: str, window: TextSpan) -> str:
         return text
     begin = max(0, window.start - _VICINITY)
     parts, place = [], window.start
-    for secret in find_secrets(text[begin : window.end + _VICINITY], Strictness.GENEROUS):
+    for secret in find_secrets(text[begin : window.end + _VICINITY]):
         start, end = begin + secret.start, begin + secret.end
         if end <= place or start >= window.end:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import time
 
 import pytest
 from hypothesis import given
@@ -40,10 +41,9 @@ def test_no_look_alike_is_flagged(around: str) -> None:
 
 
 @pytest.mark.parametrize("around", ["{}", "Assistant: it says {}\nand goes on", "    {}"])
-def test_of_two_hundred_lines_of_paths_digests_and_names_a_model_is_shown_all_but_one(around: str) -> None:
+def test_of_two_hundred_lines_of_paths_digests_and_names_none_is_flagged(around: str) -> None:
     lines = technical_lines()
     assert len(set(lines)) >= 200
-    assert len([line for line in lines if redact(around.format(line)).count]) <= 1
     assert [line for line in lines if looks_secret(around.format(line))] == []
 
 
@@ -102,6 +102,24 @@ def test_any_text_is_read_and_spans_are_in_order(text: str) -> None:
         assert end <= found.start < found.end <= len(text)
         end = found.end
     assert find_secrets(masked(text)) == ()
+
+
+ADVERSE = (
+    '"', "=", "a.a.a.", "1.1.", "a:b ", '"a": ', "<a>x</a>", "@", "a@b.c:", "://a:b@", "token is ", "password: ",
+    "key=", "PIN 1", "4111 ", "user: a\n", "login ", "curl ", "wifi ", "1a2b3c4d\n", '\\"', "密码", "İ", "aB3", "sk-",
+    "seed phrase ", "foo:\nbar\n", "-----BEGIN " + "RSA PRIVATE KEY-----\n", "API_KEY=", "WIFI:", "/a1", "token=aB3dE5fG7hJ9 ",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ADVERSE)
+def test_the_search_takes_time_in_step_with_the_length(unit: str) -> None:
+    def seconds(size: int) -> float:
+        began = time.process_time()
+        find_secrets(unit * (size // len(unit)))
+        return time.process_time() - began
+
+    assert seconds(320_000) < 32 * max(seconds(32_000), 0.002)
 
 
 @pytest.mark.slow

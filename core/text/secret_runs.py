@@ -1,0 +1,116 @@
+"""Long runs of encoded data that look random, and base64 that says a credential."""
+
+# The patterns read as the tables that they are.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from core.text.secret_shapes import Span
+from core.text.secret_values import entropy, is_wordy
+
+# As much of a run as is weighed.
+_HEAD: Final = 120
+# Bits a character. Random base64 of 32 signs lies above 4, words and numbers joined below.
+_RANDOM: Final = 3.5
+_LEAST: Final = 32
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
+_STANDARD: Final = str.maketrans("-_", "+/")
+_HEX: Final = re.compile(r"(?:[A-Za-z]+\d*[-_=])?(?:[0-9a-fA-F-]+|0[xX][0-9a-fA-F]+)")
+_PARTS: Final = re.compile(r"[-_/+=]+")
+_PLAIN_PART: Final = re.compile(r"[A-Za-z]{1,24}\d{0,4}|\d{1,10}[A-Za-z]{0,3}|[0-9a-f]{7,64}|")
+# Of signs that look random there must be so many.
+_LEAST_RANDOM: Final = 16
+# What is public by its own form: addresses of contents, keys of SSH that begin with the name of their kind, pictures.
+_PUBLIC: Final = re.compile(
+    r"Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}|bc1[a-z0-9]{30,}|AAAA[A-Z]3[A-Za-z0-9+/=]+|(?:9j/|iVBORw0K|R0lGOD|UEsDB)[A-Za-z0-9+/=]+"
+)
+# What a digest, a fingerprint, an identifier or embedded contents stand behind.
+_LABELLED: Final = re.compile(
+    r"""(?:sha-?\d{1,3}|md5|h1|blake\w*)[-:]$|base64,$|
+    ["'](?!\w{0,9}sess)(?:\w{1,30}_)?id["']\s?:\s?["']$|
+    \b(?:integrity|\w*hash\w*|digest|checksum|fingerprint|etag|cid|ulid|uuid|guid|cursor|commit|revision|rev|nonce|
+    (?:version|request|trace|span|correlation|build|object|message|node|relay|global|page|public)[-_ ]?(?:id|key)s?)
+    ["']?\s?(?:[=:]|\bis\b)?\s?["'`]?(?:W/")?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_DIGEST_HEAD: Final = re.compile(r"(?:sha\d{1,3}|md5|blake\w{0,3})-(?=[A-Za-z0-9+/]+={0,2}$)")
+_LONGEST_LABEL: Final = 40
+_PUBLIC_BLOCK: Final = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]+ )*(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE)-----"
+    r"(?:\\[nr]|[\sA-Za-z0-9+/=])*+"
+)
+_ADDRESS: Final = re.compile(r"\w://|^\W{0,3}(?:[\w-]{1,80}\.){1,8}[a-z]{2,20}/")
+# Whoever knows such an address may do what it is for.
+_CAPABILITY: Final = re.compile(
+    r"hook|token|secret|signature|[?&;](?:sig|key|auth|code|pass\w*)=|/bot\d|/(?:invite|reset|magic|verify|confirm)\w*/",
+    re.IGNORECASE,
+)
+_MAIL: Final = re.compile(r"@[\w-]{1,80}(?:\.[\w-]{1,80}){0,8}\.[a-z]{2,20}\b")
+_PATH_BEGINS: Final = re.compile(r"(?:[\"'`(\[<=]|\w+=)*(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@+-]")
+
+
+def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span]:
+    """Start, end and kind of each long run that looks random, and is no digest, path, address or identifier, and of
+    base64 that says what `find` finds.
+    """
+    public: list[tuple[int, int]] | None = None
+    for found in _RUN.finditer(text):
+        said = _decoded(found[0])
+        if said:
+            if next(find(said), None) is not None:
+                yield *found.span(), "credential in base64"
+            continue
+        if len(found[0]) < _LEAST or not _is_random(found[0]):
+            continue
+        if public is None:
+            public = [block.span() for block in _PUBLIC_BLOCK.finditer(text)] if "-----BEGIN" in text else []
+        start, end = found.span()
+        if not any(first <= start < last for first, last in public) and not _is_placed(text, start, found[0]):
+            yield start, end, "random token"
+
+
+def _decoded(run: str) -> str:
+    """The text that base64 says; "" for what is none."""
+    signs = run.rstrip("=").translate(_STANDARD)
+    try:
+        said = binascii.a2b_base64(signs + "=" * (-len(signs) % 4)).decode()
+    except ValueError:
+        return ""
+    return said if said.replace("\n", "").isprintable() else ""
+
+
+def _is_random(run: str) -> bool:
+    """Whether a long run is encoded data: random enough, no digest, no joined words."""
+    if set(run.rstrip("=")) == {"A"}:
+        # Zero bytes in base64: no digest, since a digest of that length has digits.
+        return True
+    head = run[:_HEAD]
+    if not (any(map(str.isdigit, head)) and any(map(str.isalpha, head))) or _HEX.fullmatch(head):
+        return False
+    if all(map(_PLAIN_PART.fullmatch, _PARTS.split(head))) or _PUBLIC.fullmatch(run.lstrip("/")):
+        return False
+    if entropy(head) < _RANDOM:
+        return False
+    parts = [part for part in _PARTS.split(head) if not _HEX.fullmatch(part)]
+    random = sum(len(part) for part in parts if not is_wordy(part))
+    return random >= _LEAST_RANDOM and 2 * random >= sum(map(len, parts))
+
+
+def _is_placed(text: str, start: int, run: str) -> bool:
+    """Whether where a run stands tells that it is none: behind the name of a digest or identifier, in a path or address."""
+    label = text[max(0, start - _LONGEST_LABEL) : start]
+    if _LABELLED.search(label) or _DIGEST_HEAD.match(run):
+        return True
+    before = text[max(0, start - 400) : start]
+    word = (before.split()[-1] if before and not before[-1].isspace() else "") + run[:400]
+    if _MAIL.match(text, start + len(run)) and "://" not in word:
+        return True
+    if _ADDRESS.search(word):
+        return not _CAPABILITY.search(word)
+    named = [part for part in re.split(r"[/\\]", word) if len(part) > 2 and part.isascii() and is_wordy(part)]
+    return len(named) >= 2 and (_PATH_BEGINS.match(word) is not None or 2 * sum(map(len, named)) >= len(word))
