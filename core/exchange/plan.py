@@ -21,9 +21,9 @@ from core.model.fact import Fact
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import Link, Note, replace, unique_links
 from core.model.progress import Progress, counted
+from core.model.secrets import held_in
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
-from core.text.secrets import find_secrets
 
 # The field of a note that says which record of which source it was made of.
 ORIGIN: Final = "importedFrom"
@@ -207,10 +207,10 @@ class Importer:
         if record.kind == "fact":
             return kept
         origin = {"format": self._format, "key": record.key}
-        if not find_secrets(f"{record.title}: {record.content}"):
+        if not held_in(record.title, record.content):
             return kept | {ORIGIN: origin | {"text": _digest(record.content)}}
         # Of a text that holds a credential nothing is kept from which it could be guessed.
-        return kept if record.derived or find_secrets(record.title) else kept | {ORIGIN: origin}
+        return kept if record.derived or held_in("", record.title) else kept | {ORIGIN: origin}
 
     def _name(self, record: Record, id: str) -> None:
         for name in (record.title, *record.names):

@@ -60,18 +60,18 @@ def secrets_of(note: Note) -> tuple[Held, ...]:
 
     Title and text are read together: "db password" with the text "hunter2" holds one.
     """
-    found = _held(note.title, note.content)
+    found = held_in(note.title, note.content)
     if note.hidden_fact is not None and note.hidden_fact.value != note.content:
-        found = (*found, *_held(note.hidden_fact.key, note.hidden_fact.value))
+        found = (*found, *held_in(note.hidden_fact.key, note.hidden_fact.value))
     for link in note.links:
         if link.reason:
-            found = (*found, *_held("", link.reason))
+            found = (*found, *held_in("", link.reason))
     return _without_refused(found, note.extra)
 
 
 def secrets_of_fact(fact: Fact) -> tuple[Held, ...]:
     """As `secrets_of`, for a fact: its key and value read together."""
-    return _without_refused(_held(fact.key, fact.value), fact.extra)
+    return _without_refused(held_in(fact.key, fact.value), fact.extra)
 
 
 def holders(snapshot: Snapshot, progress: Progress | None = None) -> Iterator[Holder]:
@@ -106,11 +106,12 @@ def mark_of(value: str) -> str:
 
 def forget_texts() -> None:
     """Lets go of the texts that were looked at."""
-    _held.cache_clear()
+    held_in.cache_clear()
 
 
 @lru_cache(maxsize=_KEPT)
-def _held(title: str, content: str) -> tuple[Held, ...]:
+def held_in(title: str, content: str) -> tuple[Held, ...]:
+    """What in a title and its text, read together, looks like a credential; remembered for texts seen before."""
     text = f"{title}: {content}" if title else content
     found = (Held(secret.kind, text[secret.start : secret.end]) for secret in find_secrets(text))
     return tuple(dict.fromkeys(found))

@@ -179,7 +179,6 @@ _VENDORS: Final = (
 _PASSWORD: Final = r"(?:pass(?:word|wort|phrase|code|wd)?|pwd|pw|kennwort|contrase[nñ]a|mot de passe|senha)"
 _JOINED: Final = r"(?:(?:\s(?:for|of|to|on|für|vom|von|zum|der|del|du)\s[^\n:=\d]{1,40}?)?(?:\s?[:=]\s?|\s(?:is|was|ist|war|lautet|es|est)\s)|\s)[\"'`]?"
 _SHAPES: Final = (
-    *_VENDORS,
     _Shape("credential", ("API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "OPENAI_KEY", "ANTHROPIC_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"), re.compile(r"(?<![A-Za-z0-9])[A-Z_]{1,12}(?:_ID)?(?:=[\"']?|\s{0,3}[:=]\s{0,3}[\"']?(?=[^\s\"',;]{0,60}\d))([^\s\"',;]{3,400})"), _is_assigned),
     # Headers and addresses
     _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?Basic\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", _is_basic),
@@ -229,13 +228,17 @@ _BLOCK_BODY: Final = re.compile(
 )
 _MENTIONED: Final = "\"'`)”»"
 _LONGEST_BLOCK: Final = 65_536
+# Every token of a vendor is a run of such signs.
+_LONG_RUN: Final = re.compile(r"[\w+/=.~%:-]{15,}", re.ASCII)
 
 
 def known_shapes(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential in a text that is told by its own shape, in no order."""
     yield from _blocks(text)
     lower = lowered(text)
-    for shape in _SHAPES:
+    runs = " ".join(_LONG_RUN.findall(text))
+    vendors = [shape for shape in _VENDORS if any(hint.lstrip("*") in runs for hint in shape.hints)]
+    for shape in (*vendors, *_SHAPES):
         for found in _matches(shape, text, lower if shape.folded else text):
             value = found[found.re.groups]
             if not is_placeholder(value) and (shape.test is None or shape.test(value)):
