@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from core.text.secret_shapes import Span
-from core.text.secret_values import entropy, is_wordy
+from core.text.secret_values import entropy, is_placeholder, is_wordy
 
 # As much of a run as is weighed.
 _HEAD: Final = 120
@@ -34,6 +34,7 @@ _LABELLED: Final = re.compile(
     r"""(?:sha-?\d{1,3}|md5|h1|blake\w*)[-:]$|base64,$|
     ["'](?!\w{0,9}sess)(?:\w{1,30}_)?id["']\s?:\s?["']$|
     \b(?:integrity|\w*hash\w*|digest|checksum|fingerprint|etag|cid|ulid|uuid|guid|cursor|commit|revision|rev|nonce|
+    pub(?:lic)?[ _-]?key[\w\x20-]{0,20}|
     (?:version|request|trace|span|correlation|build|object|message|node|relay|global|page|public)[-_ ]?(?:id|key)s?)
     ["']?\s?(?:[=:]|\bis\b)?\s?["'`]?(?:W/")?$""",
     re.IGNORECASE | re.VERBOSE,
@@ -42,7 +43,7 @@ _DIGEST_HEAD: Final = re.compile(r"(?:sha\d{1,3}|md5|blake\w{0,3})-(?=[A-Za-z0-9
 _LONGEST_LABEL: Final = 40
 _PUBLIC_BLOCK: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE)-----"
-    r"(?:\\[nr]|[\sA-Za-z0-9+/=])*+"
+    r"(?:\\[nr\s]|[\sA-Za-z0-9+/=])*+"
 )
 _ADDRESS: Final = re.compile(r"\w://|^\W{0,3}(?:[\w-]{1,80}\.){1,8}[a-z]{2,20}/")
 # Whoever knows such an address may do what it is for.
@@ -70,8 +71,20 @@ def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span
         if public is None:
             public = [block.span() for block in _PUBLIC_BLOCK.finditer(text)] if "-----BEGIN" in text else []
         start, end = found.span()
-        if not any(first <= start < last for first, last in public) and not _is_placed(text, start, found[0]):
+        if any(first <= start < last for first, last in public) or _is_line_of_many(text, start, end):
+            continue
+        if not _is_placed(text, start, found[0]):
             yield start, end, "random token"
+
+
+def _is_line_of_many(text: str, start: int, end: int) -> bool:
+    """Whether a run is one of several lines of the same length, as those of a file in base64 are."""
+    size = end - start
+    before, after = text[max(0, start - size - 2) : start], text[end : end + size + 2]
+    return any(
+        beside.strip("\r\n") != beside and _RUN.fullmatch(beside.strip("\r\n")) is not None
+        for beside in (before, after)
+    )
 
 
 def _decoded(run: str) -> str:
@@ -94,7 +107,7 @@ def _is_random(run: str) -> bool:
         return False
     if all(map(_PLAIN_PART.fullmatch, _PARTS.split(head))) or _PUBLIC.fullmatch(run.lstrip("/")):
         return False
-    if entropy(head) < _RANDOM:
+    if is_placeholder(run) or entropy(head) < _RANDOM:
         return False
     parts = [part for part in _PARTS.split(head) if not _HEX.fullmatch(part)]
     random = sum(len(part) for part in parts if not is_wordy(part))

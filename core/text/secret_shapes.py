@@ -210,7 +210,7 @@ _SHAPES: Final = (
     _said("password", "_is_the_ _is_my_ _is_our_ _as_the_ _as_my_ _as_our_ _ist_das_ _ist_mein_ _ist_unser_ _als_", r"\s(?:is|as|ist|als)\s(?:(?:the|my|our|das|mein|unser)\s)?(?:(?!grant|hash)[\w-]{1,20}\s){0,2}(?:password|passwort|passphrase|passcode|kennwort)\b(?![ -]?(?:hash|grant|field|polic|manag|prompt|reset|length|flow|hint|type))", is_strong, before=r"(?:^|[\s\"'`(])([^\s\"'`(]{6,64})[\"'`]?$"),
     _said("password", "@", r"@[\w-]", is_strong, before=r"(?:^|[\s\"'`(])[\w.+-]{1,40}:([^\s:/@\"'`]{6,64})$"),
     _said("password", "@", r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,4}[:;|]([^\s:;|/@]{6,64})(?=[\s\"'`,)]|$)", is_strong, before=r"[\w.+-]$"),
-    _said("password", "*:", r"(?m:^)[ \t>*-]{0,4}(?!title|name|image|label|tag|type|class|chapter|section|version|file|id|ref|key)[a-z][\w.+-]{1,40}:([^\s:/]{8,64})(?m:$)", is_strong),
+    _said("password", "*:", r"(?m:^)[ \t>*-]{0,4}(?!title|name|image|label|tag|type|class|chapter|section|version|file|fun|id|ref|key)[a-z][\w.+-]{1,40}:([^\s:/_][^\s:/]{7,40})(?m:$)", is_strong),
     # Numbers
     _said("PIN", "pin geheimzahl cvv cvc", r"(?<![\w-])(?:(?-i:PIN|Pin)|geheimzahl|pin(?=[ -]?(?:code|number|nummer)?\s?(?:[:=]|is\s|ist\s|lautet\s)))(?:[ -]?(?:code|number|nummer))?" + _JOINED + r"(\d(?:[ -]?\d){3,7})(?![\w-]|\.\d)"),
     _said("PIN", "cvv cvc", r"(?<![\w-])cv[vc]2?" + _JOINED + r"(\d{3,4})(?![\w-]|\.\d)"),
