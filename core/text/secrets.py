@@ -11,13 +11,14 @@ from core.text.secret_lines import over_lines
 from core.text.secret_runs import long_runs
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words, in_elements
-from core.text.spellings import TextLayer, beneath, unescaped, without_invisible
+from core.text.spellings import TextLayer, beneath, instead_of, unescaped, without_invisible
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
 # JSON within JSON within JSON. Paths of Windows and patterns, which hold backslashes too, are read as they are.
 _LAYERS: Final = 3
 _ESCAPED: Final = re.compile(r"\\[\"'/]|\\u[0-9a-fA-F]{4}")
+_PLAIN_LINES: Final = re.compile(r"^(?:[^\\\n]*\n)+", re.MULTILINE)
 # A value that stands for itself is one wherever it stands again; of so many values in one text that is looked for.
 _LEAST_AGAIN: Final = 6
 _MOST_AGAIN: Final = 100
@@ -67,6 +68,8 @@ def _spans(text: str) -> Iterator[Span]:
     yield from _through(below, _plainly(shown))
     if _ESCAPED.search(shown) is None:
         return
+    without = instead_of(shown, _PLAIN_LINES, "\n\n")
+    below = below if without is None else (*below, without)
     for _ in range(_LAYERS):
         view = unescaped(below[-1].text if below else text)
         if view is None:
