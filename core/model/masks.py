@@ -140,6 +140,11 @@ class Masks:
         """The kind of a word or short number that is masked in context alone; "" for any other text."""
         return next((self._plain[form] for form in _forms(value) if form in self._plain), "")
 
+    def name(self, name: str) -> str:
+        """A name with the values masked, of which it may be one: a word, too."""
+        kind = self._plain_kind(name)
+        return mask(kind) if kind else self.text(name)
+
     def pair(self, title: str, text: str) -> tuple[str, str]:
         """A title and its text, or a key and its value, with the values masked."""
         return self._in_context(self.text(title), self.text(text))

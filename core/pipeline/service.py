@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.folder import PIPELINE_FILE, default_home, pages_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from core.pipeline.configuration import LoadedConfiguration
     from core.pipeline.database.checkpoints import Checkpoint
     from core.pipeline.database.comparisons import Comparison
+    from core.pipeline.database.tables import Tables
     from core.pipeline.documents.fetch import Network
     from core.pipeline.health.records import (
         HealthReport,
@@ -94,6 +95,8 @@ if TYPE_CHECKING:
 AGENT: Final = Author("agent")
 STOP_SECONDS: Final = 10.0
 PAUSE_SECONDS: Final = 30.0
+
+_Record = TypeVar("_Record")
 
 
 def status_before(home: str | Path) -> PipelineStatus:
@@ -374,13 +377,18 @@ class Pipeline:
         return done
 
     def raw(self, raw_id: str) -> RawMemory:
-        """A text as it was submitted. Raises NotFoundError."""
-
-        with self.database.checked_reading() as reader:
-            found = reader.raw.raw_of(raw_id)
+        """A text as it was submitted, as people see it. Raises NotFoundError."""
+        found = self._shown(lambda reader: reader.raw.raw_of(raw_id))
         if found is None:
             raise NotFoundError("no submitted text has this id", where=raw_id)
         return found
+
+    def _shown(self, read: Callable[[Tables], _Record]) -> _Record:
+        """What is read, as people see it: without credentials but those that somebody said are none."""
+        from core.pipeline.intake.redaction import shown
+
+        with self.database.checked_reading() as reader:
+            return shown(read(reader), reader.masking.load_not_secrets())
 
     def text(self, said: str) -> TextTrail:
         """What was read of a submitted text, and what came of it. said: its id or an unambiguous beginning of it, or
@@ -388,8 +396,7 @@ class Pipeline:
         """
         from core.pipeline.text_trail import text_trail
 
-        with self.database.checked_reading() as reader:
-            return text_trail(reader, said)
+        return self._shown(lambda reader: text_trail(reader, said))
 
     def remove_text(self, said: str, *, by: str = "person") -> RemovedText:
         """Hides the notes that came of a text, as one change that `undo` undoes, and marks the text as removed: it goes
@@ -423,14 +430,15 @@ class Pipeline:
         self.nudge()
         return back
 
-    def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
+    def credentials_in(self, raw_id: str) -> tuple[str, ...]:
         """The kinds of credentials that a text seems to hold and that were not marked as none, each once. Of a very
         long text only the beginning is searched; `Workspace.secrets` searches all of it.
         """
         from core.pipeline.writes.secrets import kinds_in
 
         with self.database.checked_reading() as reader:
-            return kinds_in(reader, raw.content)
+            raw = reader.raw.raw_of(raw_id)
+            return kinds_in(reader, raw.content) if raw is not None else ()
 
     # Documents
 
@@ -458,12 +466,11 @@ class Pipeline:
             self.database, self.configuration, new, document_id=f"doc-{self._ids()}", now=self._now()
         )
         self.nudge()
-        return added
+        return self._shown(lambda _: added)
 
     def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
         """Documents, the one added last first. removed: former versions and removed ones too."""
-        with self.database.checked_reading() as reader:
-            return reader.documents.documents(removed=removed, most=most)
+        return self._shown(lambda reader: reader.documents.documents(removed=removed, most=most))
 
     def document(self, said: str) -> Document:
         """The document of an id, of an unambiguous beginning of one, or of a path, address or title.
@@ -472,13 +479,11 @@ class Pipeline:
         """
         from core.pipeline.writes.documents import resolve
 
-        with self.database.checked_reading() as reader:
-            return resolve(reader, said)
+        return self._shown(lambda reader: resolve(reader, said))
 
     def document_text(self, document_id: str) -> str:
         """The text that was read of a document; "" before that."""
-        with self.database.checked_reading() as reader:
-            return reader.documents.text_of(document_id)
+        return self._shown(lambda reader: reader.documents.text_of(document_id))
 
     def search_documents(self, query: str, limit: int = 10) -> tuple[DocumentHit, ...]:
         """The chunks of documents that share words with a query, or mean something similar where a model for
@@ -488,9 +493,12 @@ class Pipeline:
         if configuration.embedding.model:
             from core.pipeline.recall.document_search import search_documents
 
-            return search_documents(self.database, self._beyond_words(), configuration, query, limit)
-        with self.database.checked_reading() as reader:
-            return reader.documents.search(query, limit, self.database.counted_chunk_words)
+            return self._shown(
+                lambda _: search_documents(self.database, self._beyond_words(), configuration, query, limit)
+            )
+        return self._shown(
+            lambda reader: reader.documents.search(query, limit, self.database.counted_chunk_words)
+        )
 
     def _beyond_words(self) -> BeyondWords:
         from core.pipeline.recall.beyond_words import BeyondWords
@@ -507,7 +515,8 @@ class Pipeline:
         """
         from core.pipeline.writes.documents import remove_document
 
-        return remove_document(self.database, said, by=self.author.signature, now=self._now())
+        done = remove_document(self.database, said, by=self.author.signature, now=self._now())
+        return self._shown(lambda _: done)
 
     def restore_document(self, said: str) -> Document:
         """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
@@ -517,7 +526,7 @@ class Pipeline:
             self.database, self.configuration, said, by=self.author.signature, now=self._now()
         )
         self.nudge()
-        return done
+        return self._shown(lambda _: done)
 
     # Sessions
 
@@ -608,8 +617,7 @@ class Pipeline:
         counted: tuple[tuple[str, int], ...] = ()
         with contextlib.suppress(NuggetsError):
             counted = counted_recalls(self.memory, session)
-        with self.database.checked_reading() as reader:
-            return page_of(reader, session, counted)
+        return self._shown(lambda reader: page_of(reader, session, counted))
 
     @property
     def orders_briefings(self) -> bool:
@@ -644,8 +652,7 @@ class Pipeline:
         """The sessions of agents, those that something happened in last first."""
         from core.pipeline.writes.checkpoints import overviews
 
-        with self.database.checked_reading() as reader:
-            return overviews(reader, most)
+        return self._shown(lambda reader: overviews(reader, most))
 
     def recover(
         self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
@@ -657,8 +664,7 @@ class Pipeline:
         from core.pipeline.writes.checkpoints import recovered
 
         budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
-        with self.database.checked_reading() as reader:
-            return recovered(reader, session, project, budget, asking=asking)
+        return self._shown(lambda reader: recovered(reader, session, project, budget, asking=asking))
 
     # The queue
 
@@ -667,16 +673,16 @@ class Pipeline:
         from core.pipeline.workers.status import status_of
 
         loaded = self._load()
-        with self.database.checked_reading():
-            return status_of(
+        return self._shown(
+            lambda _: status_of(
                 self.database, loaded.configuration, loaded.all_warnings, self.health(), self._now(),
                 self.embedding_coverage(),
-            )  # fmt: skip
+            )
+        )  # fmt: skip
 
     def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
         """Jobs, those that something happened to last first."""
-        with self.database.checked_reading() as reader:
-            return reader.jobs.jobs(status, most=most)
+        return self._shown(lambda reader: reader.jobs.jobs(status, most=most))
 
     def retry(self, job_id: int) -> Job:
         """Queues a dead job again, or runs one that rests at once. Raises NotFoundError, InvalidInputError."""
@@ -684,8 +690,7 @@ class Pipeline:
         with self.database.write() as writer:
             writer.jobs.retry(job_id, self._now())
         self.nudge()
-        with self.database.checked_reading() as reader:
-            found = reader.jobs.job(job_id)
+        found = self._shown(lambda reader: reader.jobs.job(job_id))
         assert found is not None
         return found
 
@@ -787,8 +792,7 @@ class Pipeline:
     def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
 
-        with self.database.checked_reading() as reader:
-            return reader.proposals.stored(all=all, most=most)
+        return self._shown(lambda reader: reader.proposals.stored(all=all, most=most))
 
     def resolve_ids(self, said: Iterable[str]) -> tuple[str, ...]:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
@@ -898,35 +902,30 @@ class Pipeline:
     def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that no pipeline made."""
 
-        with self.database.checked_reading() as reader:
-            return reader.outbox.origin_of(note_id)
+        return self._shown(lambda reader: reader.outbox.origin_of(note_id))
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
 
-        with self.database.checked_reading() as reader:
-            return reader.history.history_of(raw_or_note_id, most)
+        return self._shown(lambda reader: reader.history.history_of(raw_or_note_id, most))
 
     def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
         """The conversations that notes came from, redacted, cut to `recall_truncate_chars` around what was said."""
 
         most = self.configuration.guardrails.recall_truncate_chars
-        with self.database.checked_reading() as reader:
-            return reader.transcripts.conversations(note_ids, most)
+        return self._shown(lambda reader: reader.transcripts.conversations(note_ids, most))
 
     # Knowledge
 
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         """Entities, those named most first; query: a part of a name or alias."""
 
-        with self.database.checked_reading() as reader:
-            return reader.entities.entities(query, most)
+        return self._shown(lambda reader: reader.entities.entities(query, most))
 
     def entity(self, entity_id: int) -> EntityPage:
         """Everything about an entity. Raises NotFoundError."""
 
-        with self.database.checked_reading() as reader:
-            found = reader.entities.entity_page(entity_id)
+        found = self._shown(lambda reader: reader.entities.entity_page(entity_id))
         if found is None:
             raise NotFoundError("no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id))
         return found
@@ -960,8 +959,7 @@ class Pipeline:
         """What people merged and which names they gave, newest first; of one entity, where its id is given."""
         from core.pipeline.knowledge.merging import entity_changes
 
-        with self.database.checked_reading() as reader:
-            return entity_changes(reader, entity_id)
+        return self._shown(lambda reader: entity_changes(reader, entity_id))
 
     def undo_entity_change(self, change_id: int) -> EntityChange:
         """Takes back a merge or a name that was given. Raises NotFoundError, and ConflictError while a later change is

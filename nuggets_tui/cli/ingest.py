@@ -77,7 +77,7 @@ def ingest(
             transcript=talk,
         )
         raw = pipeline.raw(done.raw_id)
-        kinds = pipeline.credentials_in(raw)
+        kinds = pipeline.credentials_in(raw.id)
         status = None if call.as_json else pipeline.status()
     if done.warning and not call.as_json:
         write_error(f"warning: {done.warning}")

@@ -606,7 +606,7 @@ def _ingest(session: AgentSession, given: shapes.IngestArguments) -> Told:
             source_type="mcp",
         )
         raw = pipeline.raw(done.raw_id)
-        kinds = pipeline.credentials_in(raw)
+        kinds = pipeline.credentials_in(raw.id)
         status = pipeline.status()
         notices = [pipeline.notice] if pipeline.notice else []
     answer = shapes.IngestAnswer(

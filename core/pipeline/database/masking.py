@@ -32,33 +32,8 @@ _SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
 _PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
 # Made of the notes: emptied, and made again.
 _REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted", "embeddings", "vectors")
-# Ids, words of closed lists, and names that files and other programs go by.
-_STAYS: Final = frozenset(
-    (
-        "id",
-        "raw_id",
-        "proposal_id",
-        "fact_id",
-        "note_id",
-        "entry_id",
-        "target_note",
-        "duplicate_of",
-        "status",
-        "type",
-        "kind",
-        "op",
-        "action",
-        "event",
-        "nugget",
-        "content_hash",
-        "source_hash",
-        "document_id",
-        "replaced_by",
-        "payload_hash",
-        "lease_token",
-        "decided_by",
-    )
-)
+# Here a word that is a password means the password alone.
+_NAMES: Final = frozenset(("name", "canonical_name", "mention_text", "source", "target"))
 _JSON: Final = frozenset(("metadata", "payload", "result", "activity", "notes"))
 # By whose column a row is the only one of its kind: two may be the same once they are masked.
 _ONLY: Final = {
@@ -94,13 +69,8 @@ class Masked(NamedTuple):
 
 
 def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
-    changes: dict[str, Any] = {}
-    for name, value in row.items():
-        if name in _STAYS or (table == "meta" and name == "name"):
-            continue
-        masked = _masked_value(table, name, value, masks)
-        if masked != value:
-            changes[name] = masked
+    told = {name: _masked_value(table, name, value, masks) for name, value in row.items()}
+    changes = {name: value for name, value in told.items() if value != row[name]}
     return changes | _derived(table, row, changes)
 
 
@@ -113,7 +83,9 @@ def _masked_value(table: str, column: str, value: Any, masks: Masks) -> Any:
         return value if masked == text else zlib.compress(masked.encode())
     if not isinstance(value, str):
         return value
-    return _masked_json(value, masks, tight=column == "payload") if column in _JSON else masks.text(value)
+    if column in _JSON:
+        return _masked_json(value, masks, tight=column == "payload")
+    return masks.name(value) if column in _NAMES else masks.text(value)
 
 
 def _masked_json(text: str, masks: Masks, *, tight: bool) -> str:
@@ -247,9 +219,13 @@ class Masking:
                 continue
             columns = self._connection.execute(f"PRAGMA table_info({table})").fetchall()
             keys = [name for _, name, _, _, _, key in columns if key]
+            referring = [row[3] for row in self._connection.execute(f"PRAGMA foreign_key_list({table})")]
             for values in self._connection.execute(f"SELECT * FROM {table}").fetchall():
                 row = dict(zip([column[1] for column in columns], values, strict=True))
                 changes = _changes(table, row, masks)
+                for name in () if holding else referring:
+                    # With the row that it means, which is masked last.
+                    changes.pop(name, None)
                 if table == "raw_memories" and "content" in changes:
                     moved[row["id"]] = row["content"], changes["content"]
                 elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
@@ -277,6 +253,8 @@ class Masking:
         Afterwards `Database.leave_no_byte` must be called.
         """
         self._connection.execute("PRAGMA secure_delete = ON")
+        # Ids that hold a value change alike wherever they stand.
+        self._connection.execute("PRAGMA defer_foreign_keys = ON")
         Meta(self._connection).put(_UNFINISHED, 1)
         done: Counter[str] = Counter()
         put_guards_back = self._lift_guards()

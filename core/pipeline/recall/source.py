@@ -12,6 +12,7 @@ from core.pipeline.configuration import LoadedConfiguration, load_configuration,
 from core.pipeline.database.note_names import NotesNamed
 from core.pipeline.database.reading import opened_to_read
 from core.pipeline.database.tables import Tables
+from core.pipeline.intake.redaction import shown
 from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution, telling, tokens
 from core.pipeline.recall.entity_boost import (
     ABOUT,
@@ -126,6 +127,7 @@ class PipelineSignals:
                     known = {one.chunk_id for one in found}
                     near = beyond.of_chunks(reader, asked, known)
                     found = (*found, *reader.documents.hits_of(near.keys() - known)[:most])
+                found = shown(found, reader.masking.load_not_secrets())
         except (*DATABASE_ERRORS, OSError):
             return ()
         return tuple(
@@ -140,7 +142,9 @@ class PipelineSignals:
         """See `PassageSource`."""
         try:
             with opened_to_read(self._home) as reader:
-                return "" if reader is None else reader.documents.text_of(document_id)
+                if reader is None:
+                    return ""
+                return shown(reader.documents.text_of(document_id), reader.masking.load_not_secrets())
         except (*DATABASE_ERRORS, OSError, BrokenFileError):
             return ""
 
@@ -151,7 +155,7 @@ class PipelineSignals:
             if self._configuration().enabled:
                 with opened_to_read(self._home) as reader:
                     rows = () if reader is None else reader.proposals.waiting_changes(note_id)
-                for target, *change in rows:
+                for target, *change in shown(rows):
                     found.setdefault(target, []).append(OpenChange(*change))
         except (*DATABASE_ERRORS, OSError):
             return {}

@@ -237,7 +237,8 @@ def _opened(memory: Memory) -> Iterator[Database]:
 
 
 def _texts_with(reader: Tables, masks: Masks) -> tuple[str, ...]:
-    return tuple(row.key["id"] for row in reader.masking.masked_rows(masks) if row.table == "raw_memories")
+    rows_of_texts = (row for row in reader.masking.masked_rows(masks) if row.table == "raw_memories")
+    return tuple(row.changes.get("id", row.key["id"]) for row in rows_of_texts)
 
 
 def _record_masking(

@@ -16,8 +16,9 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import KnownNames
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.linker import Links, link
+from core.pipeline.intake.names import SCANNED
 from core.pipeline.intake.normalisation import Normalised, encodable, normalise
-from core.pipeline.intake.redaction import redact
+from core.pipeline.intake.redaction import redact, shown
 from core.pipeline.modes import Intake, intake
 from core.pipeline.records import Ingested, RawMemory, RawStatus
 from core.settings.pipeline_sections import PipelineConfiguration
@@ -25,8 +26,6 @@ from core.settings.pipeline_sections import PipelineConfiguration
 # Characters. No more than SQLite can hold of the longest ones.
 LONGEST: Final = 100 * 1024 * 1024
 _LONGEST_NUGGET: Final = 64
-# Without any of these a text is words, and looking closer at it would cost more than all else.
-_MORE_THAN_WORDS: Final = re.compile(r"\d|[=:：＝]|[^\w\s]\S")
 _NO_NUGGET_SIGNS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -115,27 +114,9 @@ def _known_spelling(name: str, known: Collection[str]) -> str:
 
 
 def _linked(database: Database, text: str) -> Links:
-    """What the rules find; before the transaction, since a long text takes a tenth of a second."""
+    """What the rules find beside credentials; before the transaction, since a long text takes a tenth of a second."""
     with database.checked_reading() as reader:
-        return _without_credentials(link(text, KnownNames(reader.entities)))
-
-
-def _without_credentials(links: Links) -> Links:
-    """Without names that hold a credential, or statements that do: they are shown, and models are asked about them."""
-    entities = tuple(one for one in links.entities if not _holds_credential(one.name))
-    names = {one.canonical_name for one in entities}
-    return replace(
-        links,
-        entities=entities,
-        attributes=tuple(
-            one for one in links.attributes if one.entity in names and not _holds_credential(one.content)
-        ),
-        pairs=tuple(one for one in links.pairs if one.source in names and one.target in names),
-    )
-
-
-def _holds_credential(text: str) -> bool:
-    return _MORE_THAN_WORDS.search(text) is not None and redact(text).count > 0
+        return link(shown(text[:SCANNED]), KnownNames(reader.entities))
 
 
 def _store(writer: Tables, raw: RawMemory, forms: Normalised, links: Links, attempts: int) -> Ingested:
