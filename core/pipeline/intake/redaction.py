@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
+from core.model.masks import is_distinctive
 from core.model.secrets import mark_of
 from core.text.mask import REDACTED
-from core.text.secrets import without_secrets
+from core.text.secrets import find_secrets, without_secrets
 
 _Record = TypeVar("_Record")
 
@@ -46,26 +47,57 @@ def _redacted(text: str) -> Redacted:
 
 def shown(record: _Record, allowed: Collection[str] = frozenset()) -> _Record:
     """A record, or any of tuples and mappings of them, as people see it: dots for credentials, one a character, so that
-    places in a text stay true. allowed: marks of the values that somebody said are no credentials.
+    places in a text stay true. What one text of it tells to be a credential is none to be seen in another. allowed:
+    marks of the values that somebody said are no credentials.
     """
-    return cast("_Record", _shown(record, frozenset(allowed)))
+    found = {
+        value for text in _texts(record) for value in _credentials(text) if mark_of(value) not in allowed
+    }
+    if not found:
+        return record
+    # Words and short numbers mean something else in other texts.
+    telling = sorted(filter(is_distinctive, found), key=len, reverse=True)
+
+    def dotted(text: str) -> str:
+        text = without_secrets(text, lambda _, value: "•" * len(value) if value in found else value)[0]
+        for value in telling:
+            text = text.replace(value, "•" * len(value))
+        return text
+
+    return cast("_Record", _changed(record, dotted))
 
 
-def _shown(found: Any, allowed: frozenset[str]) -> Any:
+def _texts(found: Any) -> Iterator[str]:
     if type(found) is str:
-        return _dotted(found, allowed)
-    if isinstance(found, tuple):
-        told = [_shown(one, allowed) for one in found]
-        return type(found)(*told) if hasattr(found, "_fields") else tuple(told)
+        yield found
+    elif isinstance(found, tuple | list):
+        for one in found:
+            yield from _texts(one)
+    elif isinstance(found, Mapping):
+        yield from _texts((*found.keys(), *found.values()))
+    elif dataclasses.is_dataclass(found):
+        yield from _texts(tuple(getattr(found, one.name) for one in dataclasses.fields(found)))
+
+
+def _changed(found: Any, change: Callable[[str], str]) -> Any:
+    if type(found) is str:
+        return change(found)
+    if isinstance(found, tuple | list):
+        told = [_changed(one, change) for one in found]
+        return type(found)(*told) if hasattr(found, "_fields") else type(found)(told)
     if isinstance(found, Mapping):
-        return {_shown(name, allowed): _shown(one, allowed) for name, one in found.items()}
+        return {_changed(name, change): _changed(one, change) for name, one in found.items()}
     if dataclasses.is_dataclass(found) and not isinstance(found, type):
         held = {one.name: getattr(found, one.name) for one in dataclasses.fields(found) if one.init}
-        changed = {name: told for name, one in held.items() if (told := _shown(one, allowed)) != one}
-        return dataclasses.replace(found, **changed) if changed else found
+        return dataclasses.replace(found, **{name: _changed(one, change) for name, one in held.items()})
     return found
 
 
+def _credentials(text: str) -> tuple[str, ...]:
+    # The same rows are listed time and again.
+    return _known(text) if len(text) <= _REMEMBERED_LENGTH else _known.__wrapped__(text)
+
+
 @lru_cache(maxsize=4096)
-def _dotted(text: str, allowed: frozenset[str]) -> str:
-    return without_secrets(text, lambda _, value: value if mark_of(value) in allowed else "•" * len(value))[0]
+def _known(text: str) -> tuple[str, ...]:
+    return tuple(text[one.start : one.end] for one in find_secrets(text))

@@ -178,6 +178,26 @@ def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
     assert not secrets.masking(pipeline.memory).holders
 
 
+@pytest.mark.slow
+def test_whatever_people_ask_the_pipeline_for_shows_no_credential(pipeline: Pipeline) -> None:
+    raw_id = everywhere(pipeline)
+    document = pipeline.add_document(
+        "file", f"/notes/{VALUE}.txt", TEXT.encode(), title=f"password: {VALUE}"
+    ).document
+    drain(pipeline)
+    answers: list[object] = [
+        document, pipeline.documents(), pipeline.document_text(document.id), pipeline.search_documents("staging"),
+        pipeline.jobs(), pipeline.proposals(all=True), pipeline.raw(raw_id), pipeline.text(raw_id),
+        pipeline.history(raw_id), pipeline.status(), pipeline.sessions(),
+        *(pipeline.entity(one.id) for one in pipeline.entities("staging")),
+        *(pipeline.origin(note.id) for note in pipeline.memory.snapshot.notes),
+    ]  # fmt: skip
+    assert [answer for answer in answers if VALUE in repr(answer)] == []
+    assert "•" * len(VALUE) in pipeline.raw(raw_id).content
+    secrets.mark_not_secret(pipeline.memory, [raw_id])
+    assert pipeline.raw(raw_id).content == TEXT
+
+
 def columns_with(path: Path, value: str) -> set[str]:
     """Each column of each table in which a value stands, with its case or without."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as reader:
