@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.argument("id", type=TEXT)
 @pass_call
 def text(call: Invocation, /, id: str) -> None:
-    """Show a submitted text word for word, what of it was read, and what came of each fact in it.
+    """Show a submitted text, what of it was read, and what came of each fact in it. Credentials are shown as dots.
 
     ID is the id of the text, the start of it, or the number of its job.
     """

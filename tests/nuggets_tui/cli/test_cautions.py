@@ -90,7 +90,7 @@ def test_what_only_speaks_of_one_is_not_warned_of(nuggets: Any) -> None:
 def test_a_password_of_plain_words_is_warned_of_and_neither_masked_nor_refused(
     nuggets: Any, text: str
 ) -> None:
-    result = nuggets("note", "add", "Wifi", text)
+    result = nuggets("note", "add", "Notes", text)
     assert result.exit_code == 0
     assert "password of plain words" in result.stderr
     (note,) = nuggets.notes()
