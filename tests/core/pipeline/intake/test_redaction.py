@@ -114,6 +114,6 @@ def test_people_see_dots_of_the_same_length_for_what_a_record_holds() -> None:
     record = Redacted(f"The password is {value}, {value} again.", 3)
     told = shown((record, {"said": [value], "text": record.text}))
     dotted = record.text.replace(value, "•" * len(value))
-    assert told == (Redacted(dotted, 3), {"said": [value], "text": dotted})
+    assert told == (Redacted(dotted, 3), {"said": ["•" * len(value)], "text": dotted})
     assert shown(told) == told
     assert shown(record, {mark_of(value)}) == record
