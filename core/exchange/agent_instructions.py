@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from core.exchange.bullets import bullets_of
-from core.exchange.records import FormatError, LeftOut, Parsed, Record, Source, place, text_of
+from core.exchange.records import FormatError, LeftOut, Parsed, Record, Source, SourceFile, place, text_of
 from core.model.infer import MetaInput
 
 FILES: Final = frozenset(
@@ -30,9 +30,9 @@ def read(source: Source) -> Parsed:
     left_out: list[LeftOut] = []
     folder = source.path.rstrip("/") if source.folder else source.path.rpartition("/")[0]
     meta = MetaInput(scope="user" if folder.endswith(_PERSONAL) else "project", source="explicit_user")
-    for file in source.files:
+    for file in filter(is_named, source.files) if source.folder else source.files:
         try:
-            found, lines = bullets_of(file.name, _without_ours(text_of(file)))
+            found, lines = bullets_of(file.name, without_ours(text_of(file)))
         except FormatError as error:
             left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
             continue
@@ -47,6 +47,11 @@ def read(source: Source) -> Parsed:
     return Parsed(tuple(records), None, tuple(left_out))
 
 
-def _without_ours(text: str) -> str:
+def is_named(file: SourceFile) -> bool:
+    """Whether a file has a name of instructions for agents."""
+    return file.name.rpartition("/")[2].lower() in FILES
+
+
+def without_ours(text: str) -> str:
     """Our lines as blank ones, so that the others keep their numbers."""
     return _OURS.sub(lambda found: "\n" * found[0].count("\n"), text)

@@ -27,14 +27,15 @@ def read(source: Source) -> Parsed:
 
 
 def _with_relations(record: Record) -> Record:
-    references: dict[str, str] = {}
+    found: dict[Reference, None] = {}
+    links: dict[str, None] = {}
     for _, line in prose(record.content):
         relation = _RELATION.match(line)
         if relation is not None:
             reason = (relation[1] or relation[2] or relation[3]).strip()
-            references[relation[4].split("|")[0].strip()] = reason.replace("_", " ") or _LINKS_TO
-        for name in links_of(line):
-            references.setdefault(name, _LINKS_TO)
-    return msgspec.structs.replace(
-        record, references=tuple(Reference(name, why) for name, why in references.items())
-    )
+            name = next(links_of(f"[[{relation[4]}]]"), "")
+            found[Reference(name, reason.replace("_", " ") or _LINKS_TO)] = None
+        links |= dict.fromkeys(links_of(line))
+    typed = {reference.name for reference in found}
+    plain = (Reference(name, _LINKS_TO) for name in links if name not in typed)
+    return msgspec.structs.replace(record, references=tuple(one for one in (*found, *plain) if one.name))

@@ -6,6 +6,7 @@ import re
 from hashlib import blake2s
 from typing import Final, NamedTuple
 
+from core.exchange import front_matter
 from core.exchange.records import Record, place, tidy_record, title_of
 from core.model.infer import MetaInput
 from core.text.normalise import code_lines
@@ -65,7 +66,7 @@ def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
     found: list[Bullet] = []
     others: list[int] = []
     headings: list[tuple[int, str]] = []
-    at = _behind_front_matter(lines)
+    at = front_matter.split(text)[0].count("\n")
     while at < len(lines):
         line = lines[at]
         heading = _HEADING.fullmatch(line)
@@ -83,12 +84,6 @@ def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
             others.append(at + 1)
         at += 1
     return found, others
-
-
-def _behind_front_matter(lines: list[str]) -> int:
-    if lines[0] != "---":
-        return 0
-    return next((at + 1 for at, line in enumerate(lines[1:200], 1) if line.rstrip() == "---"), 0)
 
 
 def _without_comments(text: str) -> str:

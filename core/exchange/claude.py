@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from core.exchange import front_matter
 from core.exchange.bullets import bullets_of
-from core.exchange.pages import is_page, links_of, names_of, prose, stem_of, without_heading
+from core.exchange.pages import is_page, links_of, names_of, properties_of, prose, stem_of, without_heading
 from core.exchange.records import (
     FormatError,
     LeftOut,
@@ -66,13 +66,15 @@ def type_of(fields: dict[str, Any]) -> str:
 
 
 def _page(file: SourceFile) -> Record:
-    fields, body, _ = front_matter.read(text_of(file), file.name)
+    fields, body = front_matter.read(text_of(file))
     name, description = fields.get("name"), fields.get("description")
     title = fields.get("title", name)
     title = title if isinstance(title, str) and title.strip() else stem_of(file.name)
     text = without_heading(body, title).strip("\n")
     if isinstance(description, str) and description.strip() and description.strip() not in text:
         text = f"{description.strip()}\n\n{text}"
+    elif not text.strip():
+        text = properties_of(fields)
     said = type_of(fields)
     links = dict.fromkeys(found for _, line in prose(body) for found in links_of(line))
     return Record(

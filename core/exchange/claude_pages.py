@@ -38,7 +38,7 @@ _SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
 @lru_cache(maxsize=4096)
 def read_page(file: str, page: str) -> Said:
     """What a page says. Raises FormatError."""
-    fields = page_text.fields_of(page, file)
+    fields = page_text.fields_of(page)
     given = _given_title(fields)
     parts = page_text.take_apart(page, given)
     title = given or parts.heading or stem_of(file)
@@ -86,7 +86,7 @@ def _with_description(description: str, body: str) -> str:
 
 def changed_page(file: str, page: str, before: Note, after: Note) -> str:
     """A page that says what became of a note; what stays as it was keeps its bytes. Raises FormatError."""
-    said, kind = read_page(file, page), claude.type_of(page_text.fields_of(page, file))
+    said, kind = read_page(file, page), claude.type_of(page_text.fields_of(page))
     if (before.scope, before.type) != (after.scope, after.type):
         wanted = kind_of(after.scope, after.type, kind)
         page = _with_kind(file, page, wanted) if wanted != kind else page
@@ -103,7 +103,7 @@ def with_links(file: str, page: str, added: Collection[Reference], gone: Collect
 
 
 def _with_kind(file: str, page: str, kind: str) -> str:
-    fields = page_text.fields_of(page, file)
+    fields = page_text.fields_of(page)
     parts = page_text.take_apart(page, _given_title(fields))
     if not parts.front:
         # What a page without front matter is, it does not say.
@@ -116,7 +116,7 @@ def _with_kind(file: str, page: str, kind: str) -> str:
 
 
 def _with_title(file: str, page: str, title: str) -> str:
-    fields = page_text.fields_of(page, file)
+    fields = page_text.fields_of(page)
     given = _given_title(fields)
     parts = page_text.take_apart(page, given)
     if parts.heading and (not given or parts.heading == given) and parts.lead.strip():
@@ -136,7 +136,7 @@ def _with_title(file: str, page: str, title: str) -> str:
 
 
 def _with_content(file: str, page: str, content: str) -> str:
-    fields = page_text.fields_of(page, file)
+    fields = page_text.fields_of(page)
     parts = page_text.take_apart(page, _given_title(fields))
     description = _description(fields)
     body = parts.text.replace("\r\n", "\n")

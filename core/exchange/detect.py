@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Final
 
 from core.exchange import (
@@ -46,14 +47,13 @@ def parse(source: Source, format: Format) -> Parsed:
 
 def folder_format(names: frozenset[str], path: str) -> Format | None:
     """The format of a folder by what stands at its top; None where its pages have to be looked into."""
-    lower = {name.lower() for name in names}
     if GRAPH_FILE.parts[0] in names or any(name.endswith(FACT_SUFFIXES) for name in names):
         return "donna"
     if MANIFEST in names or ".obsidian" in names:
         return "markdown"
     if claude.INDEX in names or _CLAUDE_FOLDER.search(path.replace("\\", "/")):
         return "claude"
-    return "agents" if lower & agent_instructions.FILES else None
+    return None
 
 
 def format_of(source: Source) -> Format | None:
@@ -65,7 +65,10 @@ def format_of(source: Source) -> Format | None:
 
 def _of_pages(source: Source) -> Format | None:
     """A folder with one page of ours is a vault of ours, whatever else somebody put into it."""
-    pages = [file for file in source.files if is_page(file.name)][:_LOOKED_INTO]
+    pages = [file for file in source.files if is_page(file.name)]
+    if pages and all(map(agent_instructions.is_named, pages)):
+        return "agents"
+    pages = pages[:_LOOKED_INTO]
     found = [_of_page(page) for page in pages]
     order: tuple[Format, ...] = ("markdown", "claude", "basic-memory")
     return next((format for format in order if format in found), "markdown" if pages else None)
@@ -75,7 +78,7 @@ def _of_page(file: SourceFile) -> Format | None:
     """The format that a page shows; None for one as anybody writes it."""
     try:
         text = text_of(file)
-        fields, body, _ = front_matter.read(text)
+        fields, body = front_matter.read(text)
     except FormatError:
         return None
     if isinstance(fields.get("nuggets"), int):
@@ -113,8 +116,8 @@ def _of_json(file: SourceFile) -> Format | None:
     try:
         document = document_of(file)
     except FormatError:
-        first = next((value for _, value in lines_of(file)), None)
-        if isinstance(first, dict) and first.get("type") in ("entity", "relation"):
+        begins = islice((value for _, value in lines_of(file)), _LOOKED_INTO)
+        if any(isinstance(value, dict) and value.get("type") in mcp_memory.KINDS for value in begins):
             return "mcp-memory"
         raise
     if isinstance(document, dict):
@@ -135,7 +138,7 @@ def _of_object(document: dict[str, Any]) -> Format | None:
         return "donna"
     if has_list("notes") and "version" in document:
         return "donna"
-    if has_list("entities") or document.get("type") in ("entity", "relation"):
+    if has_list("entities") or document.get("type") in mcp_memory.KINDS:
         return "mcp-memory"
     if has_list("observations"):
         return "engram"

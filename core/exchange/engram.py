@@ -58,7 +58,9 @@ def read(source: Source) -> Parsed:
 def _observation(where: str, item: dict[str, Any]) -> Record:
     content, title, kind = text(item.get("content")), text(item.get("title")), text(item.get("type")).strip()
     project, scope = text(item.get("project")).strip(), text(item.get("scope"))
-    own = text(item.get("sync_id")) or str(item.get("id") or "") or title
+    # Each machine counts its own from 1.
+    named = (text(item.get(name)) for name in ("session_id", "created_at", "title"))
+    own = text(item.get("sync_id")) or " ".join((str(item.get("id") or ""), *named))
     return Record(
         where=where,
         key=f"engram {own}"[:300],

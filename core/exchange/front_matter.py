@@ -1,204 +1,153 @@
-"""Front matter: the small part of YAML that notes begin with, read without a library that could be led astray.
+"""Front matter: the YAML that notes begin with, of which texts, numbers, lists and maps are read.
 
-Read are plain, quoted and block texts, numbers, lists and maps, each of them nested a few levels. Anchors, aliases,
-tags and merges are refused with the line they stand on: nothing can refer to itself, and nothing can be made.
+What is no YAML, or uses anchors, aliases or tags, is no front matter and stays in the text of its page.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
-from core.exchange.records import FormatError
+from core.exchange.json_source import decoded
+
+if TYPE_CHECKING:
+    import yaml
 
 _FENCE: Final = "---"
 _ENDS: Final = frozenset(("---", "..."))
 _LONGEST: Final = 4000
-_DEEPEST: Final = 6
-_KEY: Final = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s"'#&*!|>%@`\[\]{},?:-][^:#]*+|-[^\s:#][^:#]*+)\s*:(?=\s|$)"""
+_DEEPEST: Final = 8
+# Reading as many takes a tenth of a second.
+_MOST_EVENTS: Final = 20_000
+_WRITTEN: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[A-Za-z][A-Za-z0-9_-]*):(?: (.*))?|  - (.*)')
+# A link, as somebody types it without quotation marks.
+_LINK: Final = re.compile(r"^([ ]*(?:\w[\w -]*:|-) )(\[\[[^\[\]\n]*\]\])[ ]*$", re.MULTILINE)
+# Other values that YAML wants in quotation marks, and people type without.
+_LOOSE: Final = re.compile(
+    r"^([ ]*(?:- )?\w[\w -]*: +)(?![\[{][^\[{].*[\]}]$)([@`*&!%?{}\[\],].*|[^\s\"'|>#].*:(?: .*)?)$",
+    re.MULTILINE,
 )
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_BLOCK: Final = re.compile(r"([|>])([+-]?)(\d?)([+-]?)\s*(?:#.*)?")
-# Only where the white space begins: from each place within a long run of it, it would be read to its end.
-_COMMENT: Final = re.compile(r"(?<!\s)\s+#.*$")
 _NUMBER: Final = re.compile(r"[-+]?(?:0|[1-9]\d{0,15})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 _UNPRINTABLE: Final = re.compile(
-    "[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None, "~": None, "": None}
-_REFUSED: Final = ("&", "*", "!", "%", "@", "`", "<<")
 
 
-def split(text: str) -> tuple[list[str], str, int]:
-    """The lines of the front matter, the text below it, and the line on which that begins; no lines for none."""
-    if not text.startswith(f"{_FENCE}\n"):
-        return [], text, 1
-    lines = text.split("\n")
-    for number, line in enumerate(lines[1 : _LONGEST + 2], 1):
-        if line.rstrip() in _ENDS:
-            return lines[1:number], "\n".join(lines[number + 1 :]), number + 2
-    return [], text, 1
+def fenced(page: str) -> str:
+    """What stands between fences at the beginning of a page, YAML or not, with the fences; "" for nothing."""
+    if not page.startswith((f"{_FENCE}\n", f"{_FENCE}\r\n")):
+        return ""
+    end = page.index("\n") + 1
+    for _ in range(_LONGEST + 1):
+        start, end = end, page.find("\n", end) + 1 or len(page)
+        if page[start:end].rstrip() in _ENDS:
+            return page[:end]
+    return ""
 
 
-def read(text: str, file: str = "") -> tuple[dict[str, Any], str, int]:
-    """The fields of the front matter, the text below it and the line on which that begins. Raises FormatError."""
-    lines, body, line = split(text)
-    return (_Reader(lines, file).read() if lines else {}), body, line
+def split(page: str) -> tuple[str, str]:
+    """The front matter with its fences, and the text below it; "" for none, and for what is no YAML."""
+    front = fenced(page)
+    return (front, page[len(front) :]) if front and _fields_of(front) is not None else ("", page)
 
 
-class _Reader:
-    """One front matter, line by line."""
+def read(page: str) -> tuple[dict[str, Any], str]:
+    """The fields of the front matter, and the text below it."""
+    front, body = split(page)
+    return dict(_fields_of(front) or {}), body
 
-    def __init__(self, lines: list[str], file: str) -> None:
-        self._lines = lines
-        self._file = file
-        self._at = 0
 
-    def read(self) -> dict[str, Any]:
-        found = self._map(0, 0)
-        if self._skip_blank() is not None:
-            raise self._error("is indented in a way that says nothing")
-        return found
+@lru_cache(maxsize=16)
+def _fields_of(front: str) -> Mapping[str, Any] | None:
+    """The fields between fences; None for what is no YAML."""
+    inner = "\n".join(front.replace("\r\n", "\n").rstrip("\n").split("\n")[1:-1])
+    linked = _LINK.sub(_with_quotes, inner)
+    readers: tuple[Callable[[], dict[str, Any]], ...] = (
+        lambda: _of_json(inner),
+        lambda: _of_yaml(linked),
+        lambda: _of_yaml(_LOOSE.sub(_with_quotes, linked)),
+    )
+    for reader in readers:
+        with suppress(ValueError, RecursionError):
+            return reader()
+    return None
 
-    def _error(self, what: str, at: int | None = None) -> FormatError:
-        # The fence is line 1.
-        return FormatError(
-            f"the front matter {what}", file=self._file, line=(self._at if at is None else at) + 2
-        )
 
-    def _skip_blank(self) -> str | None:
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            if line.strip() and not line.lstrip().startswith("#"):
-                if "\t" in line[: len(line) - len(line.lstrip())]:
-                    raise self._error("is indented by a tab")
-                return line
-            self._at += 1
-        return None
+def _with_quotes(found: re.Match[str]) -> str:
+    return f"{found[1]}{_quoted(found[2].rstrip())}"
 
-    def _map(self, indent: int, depth: int) -> dict[str, Any]:
-        self._check(depth)
-        found: dict[str, Any] = {}
-        while (line := self._skip_blank()) is not None:
-            if _indent(line) != indent or line.lstrip().startswith("- "):
-                break
-            start, bare = self._at, line[indent:]
-            key = _KEY.match(bare)
-            if key is None:
-                raise self._error("has a line that is no field")
-            name = str(self._scalar(key[1])) if key[1][0] in "\"'" else key[1].strip()
-            if name in found:
-                raise self._error(f"has the field {name[:40]!r} twice")
-            self._at += 1
-            found[name] = self._value(bare[key.end() :].strip(), indent, depth, start)
-        return found
 
-    def _value(self, rest: str, indent: int, depth: int, start: int) -> Any:
-        block = _BLOCK.fullmatch(rest)
-        if block is not None:
-            return self._block(block[1], block[2] or block[4], indent)
-        if rest and not rest.startswith("#"):
-            return self._inline(rest, indent, start, depth)
-        line = self._skip_blank()
-        if line is None:
-            return None
-        inner = _indent(line)
-        if line.lstrip() == "-" or line.lstrip().startswith("- "):
-            return self._list(inner, depth + 1) if inner >= indent else None
-        return self._map(inner, depth + 1) if inner > indent else None
+def _of_json(inner: str) -> dict[str, Any]:
+    """Fields as `write` puts them, letter for letter: YAML has no half of a character. Raises ValueError for others."""
+    found: dict[str, Any] = {}
+    items: list[Any] | None = None
+    for line in inner.split("\n") if inner else ():
+        parts = _WRITTEN.fullmatch(line)
+        if parts is None or (parts[1] is None) != (line[0] == " ") or (items is None and parts[1] is None):
+            raise ValueError(line)
+        if parts[1] is None and items is not None:
+            items.append(decoded(parts[3]))
+            continue
+        name = decoded(parts[1]) if parts[1][0] == '"' else parts[1]
+        if name in found or items == []:
+            raise ValueError(line)
+        items = None if parts[2] is not None else []
+        found[name] = decoded(parts[2]) if items is None else items
+    if items == []:
+        raise ValueError(inner)
+    return found
 
-    def _list(self, indent: int, depth: int) -> list[Any]:
-        self._check(depth)
-        found: list[Any] = []
-        while (line := self._skip_blank()) is not None:
-            bare = line[indent:]
-            if _indent(line) != indent or not (bare == "-" or bare.startswith("- ")):
-                break
-            rest, start = bare[1:].strip(), self._at
-            if _KEY.match(rest) and not rest.startswith(("[", "{", '"', "'")):
-                # A map that begins behind the dash: its other fields stand below its first.
-                inner = len(line) - len(line[indent + 1 :].lstrip())
-                self._lines[self._at] = " " * inner + rest
-                found.append(self._map(inner, depth + 1))
-                continue
-            self._at += 1
-            found.append(self._value(rest, indent + 1, depth, start))
-        return found
 
-    def _check(self, depth: int) -> None:
-        if depth > _DEEPEST:
-            raise self._error("is nested too deeply")
+def _of_yaml(inner: str) -> dict[str, Any]:
+    """Raises ValueError for what is no map of texts, numbers, lists and maps."""
+    import yaml
 
-    def _block(self, style: str, keep: str, indent: int) -> str:
-        lines: list[str] = []
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            if line.strip() and _indent(line) <= indent:
-                break
-            lines.append(line)
-            self._at += 1
-        margin = min((_indent(line) for line in lines if line.strip()), default=0)
-        kept = [line[margin:] for line in lines]
-        while kept and not kept[-1].strip() and keep != "+":
-            kept.pop()
-        text = "\n".join(kept) if style == "|" else re.sub(r"(?<=\S)\n(?=\S)", " ", "\n".join(kept))
-        return text if keep == "-" or not kept else f"{text}\n"
+    try:
+        events = _bounded(yaml.parse(inner, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        found: Any = {}
+        for event in events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                found = _value(events, next(events), 0) if not found else None
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(found, dict):
+        raise ValueError(inner)
+    return found
 
-    def _inline(self, rest: str, indent: int, start: int, depth: int) -> Any:
-        if rest.startswith(_REFUSED):
-            raise self._error("uses anchors, aliases or tags, which are not read", start)
-        if rest[0] in "[{":
-            return self._flow(rest, start, depth)
-        if rest[0] in "\"'":
-            return self._scalar(rest, start)
-        plain = [_COMMENT.sub("", rest)]
-        while self._at < len(self._lines):
-            line = self._lines[self._at]
-            if not line.strip() or _indent(line) <= indent:
-                break
-            plain.append(_COMMENT.sub("", line.strip()))
-            self._at += 1
-        return _plain(" ".join(plain).strip())
 
-    def _scalar(self, rest: str, start: int | None = None) -> Any:
-        """A quoted text; what follows it may be a comment alone."""
-        quote = rest[0]
-        end = re.match(r'"(?:[^"\\]|\\.)*"' if quote == '"' else r"'(?:[^']|'')*'", rest)
-        if end is None or (rest[end.end() :].strip() and not rest[end.end() :].strip().startswith("#")):
-            raise self._error("has a quoted text that does not end on its line", start)
-        if quote == "'":
-            return end[0][1:-1].replace("''", "'")
-        try:
-            return json.loads(end[0], strict=False)
-        except ValueError as error:
-            raise self._error("has a quoted text with an escape that is not read", start) from error
+def _bounded(events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
+    for number, event in enumerate(events):
+        if number > _MOST_EVENTS:
+            raise ValueError(number)
+        yield event
 
-    def _flow(self, rest: str, start: int, depth: int) -> Any:
-        rest = rest if rest[-1] in "]}" else _COMMENT.sub("", rest)
-        try:
-            return json.loads(rest)
-        except RecursionError as error:
-            raise self._error("is nested too deeply", start) from error
-        except ValueError:
-            pass
-        if rest[0] == "[" and rest.startswith("[[") and rest.endswith("]]"):
-            # A link, as somebody types it without quotation marks.
-            return rest
-        if rest[0] != "[" or rest[-1] != "]":
-            raise self._error("has a list or map that does not end on its line, or is not read", start)
-        items = [item.strip() for item in flow_items(rest[1:-1])]
-        return [self._inline_item(item, start, depth) for item in items if item]
 
-    def _inline_item(self, item: str, start: int, depth: int) -> Any:
-        if item.startswith(_REFUSED):
-            raise self._error("uses anchors, aliases or tags, which are not read", start)
-        if item[0] in "[{" and not item.startswith("[["):
-            self._check(depth + 1)
-            return self._flow(item, start, depth + 1)
-        return self._scalar(item, start) if item[0] in "\"'" else _plain(item)
+def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
+    """What begins with an event. Raises ValueError for what could refer to itself, or make something."""
+    import yaml
+
+    if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor or event.tag:
+        raise ValueError(event)
+    if isinstance(event, yaml.ScalarEvent):
+        return event.value if event.style else _plain(event.value)
+    if depth > _DEEPEST:
+        raise ValueError(depth)
+    items: list[Any] = []
+    fields: dict[str, Any] = {}
+    while not isinstance(inner := next(events), yaml.CollectionEndEvent):
+        if isinstance(event, yaml.SequenceStartEvent):
+            items.append(_value(events, inner, depth + 1))
+        elif isinstance(inner, yaml.ScalarEvent) and inner.value not in fields:
+            fields[inner.value] = _value(events, next(events), depth + 1)
+        else:
+            raise ValueError(inner)
+    return items if isinstance(event, yaml.SequenceStartEvent) else fields
 
 
 def flow_items(inside: str) -> list[str]:
@@ -219,10 +168,6 @@ def flow_items(inside: str) -> list[str]:
             continue
         item += char
     return [*found, item]
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
 
 
 def _plain(text: str) -> Any:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from core.exchange.records import FormatError, SourceFile, text_of
 
 _DEEPEST: Final = 12
+# Each error counts the lines before it.
+_MOST_TORN: Final = 8
+_BLANK: Final = re.compile("[\ufeff \t]*")
 
 
 def document_of(file: SourceFile) -> Any:
     """The one JSON value of a file. Raises FormatError with the line at fault."""
     try:
-        return _decoded(text_of(file))
+        return decoded(text_of(file))
     except json.JSONDecodeError as error:
         raise FormatError(f"is not valid JSON ({error.msg})", file=file.name, line=error.lineno) from error
     except RecursionError as error:
@@ -26,23 +30,35 @@ def document_of(file: SourceFile) -> Any:
 
 
 def lines_of(file: SourceFile) -> Iterator[tuple[int, Any | FormatError]]:
-    """The values of a file that holds one on each line; an error for a line that holds none."""
+    """The values of a file that holds them on lines, each with the number of its line; an error for what is torn."""
     for number, line in enumerate(text_of(file).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            yield number, _decoded(line)
-        except (ValueError, RecursionError) as error:
-            said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-            yield number, FormatError(f"is not valid JSON ({said})", file=file.name, line=number)
+        at = torn = 0
+        while (at := _BLANK.match(line, at).end()) < len(line):  # type: ignore[union-attr]
+            try:
+                value, at = _DECODER.raw_decode(line, at)
+                yield number, value
+            except (ValueError, RecursionError) as error:
+                said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+                if not torn:
+                    yield number, FormatError(f"is not valid JSON ({said})", file=file.name, line=number)
+                torn += 1
+                # A line that was cut off may have the next one glued to it.
+                end = error.pos if isinstance(error, json.JSONDecodeError) else at
+                at = line.rfind('{"type"', at + 1, end + len('type"'))
+                if at < 0 or torn == _MOST_TORN:
+                    break
 
 
-def _decoded(text: str) -> Any:
+def decoded(text: str) -> Any:
+    """A JSON value. Raises ValueError, for what is no number too; RecursionError."""
     return json.loads(text, parse_constant=_no_number)
 
 
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
 
 
 def text(value: Any) -> str:

@@ -14,8 +14,17 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.exchange import front_matter
-from core.exchange.pages import is_page, links_of, names_of, prose, stem_of, tags_of, without_heading
+from core.exchange import agent_instructions, front_matter
+from core.exchange.pages import (
+    is_page,
+    links_of,
+    names_of,
+    properties_of,
+    prose,
+    stem_of,
+    tags_of,
+    without_heading,
+)
 from core.exchange.records import (
     FormatError,
     LeftOut,
@@ -44,6 +53,7 @@ from core.model.note import (
     plain_value,
 )
 from core.model.snapshot import Snapshot
+from core.text.exact import exact_form
 
 VERSION: Final = 1
 # What else the front matter of a page says is kept in this field of its note, and written into it again.
@@ -56,7 +66,7 @@ _NAME_LENGTH: Final = 60
 _NAME_BYTES: Final = 150
 _ID: Final = re.compile(r"(?:fact|note)-.*-([0-9a-f]{8})")
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]|\r\n?")
-_KNOWN: Final = frozenset(("title", "tags", "aliases", "created", "updated", "modified", "type", "permalink"))
+_KNOWN: Final = frozenset(("title", "tags", "created", "updated", "modified", "type", "permalink"))
 
 
 # Writing
@@ -103,7 +113,7 @@ def _page(note: Note, fact: Fact | None, names: Mapping[str, str], snapshot: Sna
         "id": note.id,
         "nugget": note.nugget_name,
         "title": note.title,
-        "aliases": [note.title],
+        "aliases": list(dict.fromkeys((note.title, *_aliases_of(note)))),
         "kind": note.kind,
         "key": note.source_key,
         "tags": list(custom_tags(note)),
@@ -131,6 +141,12 @@ def _page(note: Note, fact: Fact | None, names: Mapping[str, str], snapshot: Sna
         if link.to in names
     ]
     return _written(fields, note.content, links)
+
+
+def _aliases_of(note: Note) -> tuple[str, ...]:
+    """Other names that its page had where it was imported from."""
+    kept = note.extra.get(KEPT_FIELDS)
+    return as_texts(kept.get("aliases")) if isinstance(kept, dict) else ()
 
 
 def _fact_fields(fact: Fact, note: Note) -> dict[str, Any] | None:
@@ -174,10 +190,10 @@ def _names(titles: Mapping[str, str]) -> dict[str, str]:
     It depends on the note alone, so that it stays when others come; those that would be alike bear a longer mark.
     """
     short = {id: f"{_safe_name(title)} - {_mark(id)}" for id, title in titles.items()}
-    taken = Counter(name.casefold() for name in short.values())
+    taken = Counter(exact_form(name) for name in short.values())
     return {
         id: name
-        if taken[name.casefold()] == 1
+        if taken[exact_form(name)] == 1
         else f"{name}-{blake2s(_bytes(id), digest_size=8).hexdigest()}"
         for id, name in short.items()
     }
@@ -235,12 +251,13 @@ def read(source: Source) -> Parsed:
         if not is_page(file.name):
             continue
         try:
-            fields, body, _ = front_matter.read(text_of(file), file.name)
+            fields, body = front_matter.read(text_of(file))
             if isinstance(fields.get(_OURS), int) and fields.get("id"):
                 own.append(_own_page(file, fields, body))
             elif isinstance(fields.get(_OURS), int):
                 records.append(_own_fact(file, fields, body))
             else:
+                body = agent_instructions.without_ours(body) if agent_instructions.is_named(file) else body
                 record = tidy_record(_foreign_page(file, fields, body))
                 if record is None or not record.content:
                     left_out.append(LeftOut(file.name, "is empty"))
@@ -368,15 +385,15 @@ def _own_fact(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
 
 def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
     pages = list(own)
-    ids = {page.stem.casefold(): page.note.id for page in pages}
+    ids = {exact_form(page.stem): page.note.id for page in pages}
     notes: dict[str, Note] = {}
     facts: dict[str, dict[str, Fact]] = {}
     for page in pages:
         note = page.note
         links = tuple(
-            Link(to=ids[name.casefold()], reason=reason, created_at=note.created_at)
+            Link(to=ids[exact_form(name)], reason=reason, created_at=note.created_at)
             for reason, name in page.links
-            if name.casefold() in ids
+            if exact_form(name) in ids
         )
         notes.setdefault(note.id, msgspec.structs.replace(note, links=links))
         if page.fact is not None:
@@ -390,13 +407,16 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
 def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
     title = fields.get("title")
     title = title if isinstance(title, str) and title.strip() else stem_of(file.name)
-    references = dict.fromkeys(name for _, line in prose(body) for name in links_of(line))
+    properties = properties_of(fields)
+    references = dict.fromkeys(
+        name for text in (body, properties) for _, line in prose(text) for name in links_of(line)
+    )
     said, given = fields.get("type"), fields.get("scope")
     return Record(
         where=file.name,
         key=file.name,
         title=title,
-        content=without_heading(body, title),
+        content=without_heading(body, title) if body.strip() else properties,
         tags=tuple(
             dict.fromkeys((*as_texts(fields.get("tags")), *as_texts(fields.get("tag")), *tags_of(body)))
         ),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-import msgspec
+from typing import Any, Final
+from unicodedata import normalize
 
 from core.exchange.json_source import document_of, lines_of, text, texts
 from core.exchange.records import (
@@ -18,13 +17,19 @@ from core.exchange.records import (
     SourceFile,
     place,
     tidy_record,
+    time_of,
 )
 from core.model.infer import MetaInput
+
+# What the first line of a fork's file is.
+MARKER: Final = "_aim"
+KINDS: Final = ("entity", "relation", MARKER)
+_TEXTS: Final = ("content", "text", "observation", "value")
 
 
 def read(source: Source) -> Parsed:
     """A note for each entity, its observations as bullets; a link for each relation, with its type as the reason."""
-    entities: dict[str, Record] = {}
+    entities: dict[str, _Entity] = {}
     relations: list[tuple[str, str, str, str]] = []
     left_out: list[LeftOut] = []
     for file in source.files:
@@ -35,23 +40,20 @@ def read(source: Source) -> Parsed:
             kind = text(value.get("type"))
             name, start, end = (text(value.get(field)).strip() for field in ("name", "from", "to"))
             if kind == "entity" and name:
-                known = entities.get(name)
-                made = _entity(file, where, name, value)
-                entities[name] = made if known is None else _joined(known, made)
+                known = entities.setdefault(normalize("NFC", name), _Entity(where, name))
+                if known.add(value):
+                    left_out.append(LeftOut(where, "has observations that are no texts"))
             elif kind == "relation" and start and end:
                 relations.append((where, start, end, text(value.get("relationType")).strip() or "related"))
-            else:
+            elif kind != MARKER:
                 left_out.append(LeftOut(where, "is neither an entity with a name nor a relation"))
     references: dict[str, dict[Reference, None]] = {}
     for where, start, end, reason in relations:
-        if start in entities:
-            references.setdefault(start, {})[Reference(end, reason)] = None
+        if normalize("NFC", start) in entities:
+            references.setdefault(normalize("NFC", start), {})[Reference(end, reason)] = None
         else:
             left_out.append(LeftOut(where, f"is a relation of {start[:60]!r}, which is no entity here"))
-    records = (
-        msgspec.structs.replace(one, references=tuple(references.get(name, ())))
-        for name, one in entities.items()
-    )
+    records = (one.record(tuple(references.get(name, ()))) for name, one in entities.items())
     return Parsed(tuple(found for one in records if (found := tidy_record(one))), None, tuple(left_out))
 
 
@@ -77,23 +79,45 @@ def _items(file: SourceFile) -> Iterator[tuple[str, Any]]:
         yield where, value if isinstance(value, dict | FormatError) else FormatError("is no object")
 
 
-def _entity(file: SourceFile, where: str, name: str, value: dict[str, Any]) -> Record:
-    observations = [one.strip() for one in texts(value.get("observations")) if one.strip()]
-    kind = text(value.get("entityType")).strip()
-    return Record(
-        where=where,
-        key=f"entity {name}",
-        title=name,
-        content="\n".join(f"- {one}" for one in observations) or kind or name,
-        tags=(kind,) if kind else (),
-        meta=MetaInput(source="agent_reflection"),
-        names=(name,),
-    )
+class _Entity:
+    """What a source says of one entity, on one line or several."""
+
+    def __init__(self, where: str, name: str) -> None:
+        self._where, self._name = where, name
+        self._observations: dict[str, None] = {}
+        self._tags: dict[str, None] = {}
+        self._times: list[str] = []
+
+    def add(self, value: dict[str, Any]) -> int:
+        """One line; how many of its observations are no texts."""
+        said = value.get("observations") or []
+        given = said if isinstance(said, list) else [said]
+        found = [observed for one in given if (observed := _observed(one))]
+        self._observations |= dict.fromkeys(found)
+        self._tags |= dict.fromkeys((text(value.get("entityType")).strip(), *texts(value.get("tags"))))
+        times = (time_of(value.get(name)) for name in ("createdAt", "created_at", "updatedAt", "updated_at"))
+        self._times += filter(None, times)
+        return len(given) - len(found)
+
+    def record(self, references: tuple[Reference, ...]) -> Record:
+        """The entity as a note, its observations as bullets."""
+        tags = tuple(filter(None, self._tags))
+        return Record(
+            where=self._where,
+            key=f"entity {self._name}",
+            title=self._name,
+            content="\n".join(f"- {one}" for one in self._observations) or (*tags, self._name)[0],
+            tags=tags,
+            meta=MetaInput(source="agent_reflection"),
+            created_at=min(self._times, default=""),
+            updated_at=max(self._times, default=""),
+            names=(self._name,),
+            references=references,
+        )
 
 
-def _joined(first: Record, second: Record) -> Record:
-    """An entity that stands twice, with the observations of both."""
-    lines = dict.fromkeys((*first.content.split("\n"), *second.content.split("\n")))
-    return msgspec.structs.replace(
-        first, content="\n".join(lines), tags=tuple(dict.fromkeys((*first.tags, *second.tags)))
-    )
+def _observed(said: object) -> str:
+    """An observation, of which some forks make an object; "" for what is no text."""
+    if isinstance(said, dict):
+        said = next((said[name] for name in _TEXTS if isinstance(said.get(name), str)), "")
+    return str(said).strip() if isinstance(said, str | int | float) else ""

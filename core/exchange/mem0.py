@@ -1,4 +1,4 @@
-"""Exports of mem0: a list of memories, each one text with its times, whom it is about, and what else was said."""
+"""Exports of mem0 and mcp-memory-service: memories as texts with times, tags, and whom they are about."""
 
 from __future__ import annotations
 
@@ -92,15 +92,21 @@ def _memory(where: str, item: dict[str, Any], backup: _Backup) -> Record:
     metadata, ids = item.get("metadata"), item.get("category_ids")
     category = metadata.get("category") if isinstance(metadata, dict) else None
     named = [backup.categories.get(text(one), "") for one in (ids if isinstance(ids, list) else ())]
+    digest = blake2s(content.encode("utf-8", "replace"), digest_size=8).hexdigest()
+    own = text(item.get("id")) or text(item.get("content_hash")) or digest
     # The user of a memory in a backup is a number of its database.
     user = backup.user or text(item.get("user_id")).strip()
     return Record(
         where=where,
-        key=f"mem0 {text(item.get('id')) or blake2s(content.encode('utf-8', 'replace'), digest_size=8).hexdigest()}",
+        key=f"mem0 {own}",
         title=title_of(content),
         content=content,
         derived=True,
-        tags=(*as_texts(item.get("categories")), *as_texts(category), *filter(None, named)),
+        tags=(
+            *(tag for name in ("categories", "tags", "memory_type") for tag in as_texts(item.get(name))),
+            *as_texts(category),
+            *filter(None, named),
+        ),
         meta=MetaInput(
             scope="user" if user else None,
             subject=f"user:{user}" if user else None,

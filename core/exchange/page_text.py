@@ -9,7 +9,6 @@ from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
 from core.exchange import front_matter
-from core.exchange.records import FormatError
 from core.text.normalise import code_lines
 
 _BOM: Final = "\ufeff"
@@ -49,18 +48,22 @@ class Parts(NamedTuple):
         return f"{self.bom}{self.front}{self.lead}{self.text}{self.tail}"
 
 
-def fields_of(page: str, file: str = "") -> dict[str, Any]:
-    """The fields of a page's front matter. Raises FormatError."""
-    text = page.removeprefix(_BOM).replace("\r\n", "\n")
-    return front_matter.read(text, file)[0] if text.startswith(f"{_FENCE}\n") else {}
+def defies_reading(page: str) -> bool:
+    """Whether fences at its beginning hold what is no YAML."""
+    bare = page.removeprefix(_BOM)
+    return bool(front_matter.fenced(bare)) and not front_matter.split(bare)[0]
+
+
+def fields_of(page: str) -> dict[str, Any]:
+    """The fields of a page's front matter."""
+    return front_matter.read(page.removeprefix(_BOM))[0]
 
 
 def take_apart(page: str, title: str = "") -> Parts:
     """A page in its pieces. title: the one that the front matter gives it; "" where a heading may say it."""
     bom = _BOM if page.startswith(_BOM) else ""
     rest = page[len(bom) :]
-    front = _front_of(rest)
-    body = rest[len(front) :]
+    front, body = front_matter.split(rest)
     lead = _BLANK_LINES.match(body)[0]  # type: ignore[index]
     found = _HEADING.match(body, len(lead))
     heading = found[1].strip() if found else ""
@@ -69,18 +72,6 @@ def take_apart(page: str, title: str = "") -> Parts:
     body = body[len(lead) :]
     text = body.rstrip()
     return Parts(bom, front, lead, text, body[len(text) :], heading)
-
-
-def _front_of(text: str) -> str:
-    lines = text.split("\n")
-    if lines[0].rstrip("\r") != _FENCE:
-        return ""
-    size = len(lines[0]) + 1
-    for line in lines[1:]:
-        size += len(line) + 1
-        if line.rstrip() in _ENDS:
-            return text[:size]
-    return ""
 
 
 def with_text(parts: Parts, text: str) -> Parts:
@@ -93,7 +84,7 @@ def with_text(parts: Parts, text: str) -> Parts:
     front = parts.front
     if front and not lead and not front.endswith("\n") and text:
         front += newline
-    if not (front or lead) and _front_of(text):
+    if not (front or lead) and front_matter.split(text)[0]:
         # It would be taken for front matter.
         lead = newline
     return parts._replace(front=front, text=text, lead=lead)
@@ -223,7 +214,7 @@ def with_field_lines(parts: Parts, name: str, made: list[str], behind: Sequence[
 
 def _without_front(parts: Parts) -> Parts:
     lead = _BLANK_START.sub("", parts.lead, count=1)
-    if not lead and _front_of(parts.text):
+    if not lead and front_matter.split(parts.text)[0]:
         # It would be taken for front matter.
         lead = parts.newline
     return parts._replace(front="", lead=lead)
@@ -277,12 +268,9 @@ def spelt(value: str, quote: str = "") -> str:
     if quote == "'" and "\n" not in value and front_matter.write({"v": value}).isprintable():
         return "'" + value.replace("'", "''") + "'"
     if quote != '"':
-        try:
-            # Others read these pages as well, and more strictly.
-            plain = _PLAIN.fullmatch(value) and value.isprintable()
-            if plain and front_matter.read(f"{_FENCE}\nv: {value}\n{_FENCE}\n")[0] == {"v": value}:
-                return value
-        except FormatError:
-            pass
+        # Others read these pages as well, and more strictly.
+        plain = _PLAIN.fullmatch(value) and value.isprintable()
+        if plain and front_matter.read(f"{_FENCE}\nv: {value}\n{_FENCE}\n")[0] == {"v": value}:
+            return value
     written = front_matter.write({"v": value}).split("\n")[1].removeprefix("v: ")
     return written if json.loads(written) == value else json.dumps(value)

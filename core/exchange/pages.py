@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
@@ -14,7 +15,10 @@ from core.text.normalise import code_lines
 
 PAGE_SUFFIXES: Final = (".md", ".markdown")
 _WIKI: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|[^\[\]\n]{0,400})?\]\]")
-_INLINE: Final = re.compile(r"\]\(<?([^()<>\s]{1,400}?\.(?:md|markdown))(?:#[^()<>\s]*)?>?\)", re.IGNORECASE)
+_INLINE: Final = re.compile(r"\]\((?:<([^<>\n]{1,400})>|([^()<>\s]{1,400}))(?:\s[^()\n]{0,400})?\)")
+_ATTACHED: Final = re.compile(
+    r"(?i)\.(?:png|jpe?g|gif|svg|webp|bmp|avif|mp3|wav|m4a|ogg|flac|3gp|mp4|webm|ogv|mov|mkv|pdf|canvas|base)"
+)
 _TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
 _SIGNS_OF_CODE: Final = ("`", "~~~", "    ", "\t")
 _TICKS: Final = re.compile(r"`+")
@@ -57,7 +61,8 @@ def names_of(file: SourceFile, fields: Mapping[str, Any], title: str) -> tuple[s
     path = str(PurePosixPath(file.name).with_suffix(""))
     permalink = fields.get("permalink")
     others = [permalink] if isinstance(permalink, str) else []
-    return tuple(dict.fromkeys((title, stem_of(file.name), path, *others, *as_texts(fields.get("aliases")))))
+    aliases = (*as_texts(fields.get("aliases")), *as_texts(fields.get("alias")))
+    return tuple(dict.fromkeys((title, stem_of(file.name), path, *others, *aliases)))
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
@@ -96,12 +101,13 @@ def links_of(line: str) -> Iterator[str]:
     if "](" not in line and "[[" not in line:
         return
     for match in _WIKI.finditer(line):
-        name = match[1].split("#")[0].split("^")[0].strip()
-        if name:
+        # In a table the bar before an alias is escaped.
+        name = match[1].removesuffix("\\").split("#")[0].split("^")[0].strip()
+        if name and not _ATTACHED.fullmatch(PurePosixPath(name).suffix):
             yield name.removesuffix(".md")
     for match in _INLINE.finditer(line):
-        name = unquote(match[1])
-        if "://" not in name:
+        name = unquote((match[1] or match[2]).split("#")[0])
+        if is_page(name) and "://" not in name:
             yield str(PurePosixPath(name).with_suffix("")).removeprefix("./")
 
 
@@ -109,7 +115,26 @@ def tags_of(text: str) -> Iterator[str]:
     """Tags that stand in the prose of a page, without "#"."""
     for _, line in prose(text):
         if "#" in line:
-            yield from (match[1] for match in _TAG.finditer(line))
+            bare = _INLINE.sub("]", _WIKI.sub(" ", line))
+            yield from (match[1] for match in _TAG.finditer(bare))
+
+
+def _is_plain_list(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str | int | float) for one in value)
+
+
+def properties_of(fields: Mapping[str, Any]) -> str:
+    """What front matter says, its title aside, as a list."""
+    said = (
+        (name, ", ".join(map(str, value)) if _is_plain_list(value) else value)
+        for name, value in fields.items()
+        if name != "title"
+    )
+    return "\n".join(
+        f"- {name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in said
+        if value not in (None, "", [], {})
+    )
 
 
 def without_heading(text: str, title: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2s
 from typing import Any, Final
@@ -53,7 +54,7 @@ class _Known:
 
     def add(self, note: Note) -> None:
         """One more note; a visible one stands before a hidden one."""
-        title, content = squeeze(note.title).casefold(), _comparable(note.content)
+        title, content = _folded(note.title), _comparable(note.content)
         known = self.by_text.get((title, content))
         if known is None or (known.hidden and not note.hidden):
             self.by_text[title, content] = note
@@ -62,7 +63,7 @@ class _Known:
             self.by_content[content] = note
         origin = note.extra.get(ORIGIN)
         if isinstance(origin, dict):
-            self.by_origin.setdefault((str(origin.get("format")), str(origin.get("key"))), note)
+            self.by_origin.setdefault((str(origin.get("format")), _squeezed(str(origin.get("key")))), note)
         if not note.hidden:
             self.by_title.setdefault(title, note.id)
 
@@ -71,7 +72,7 @@ class _Known:
         content = _comparable(record.content)
         if record.derived:
             return self.by_content.get(content)
-        return self.by_text.get((squeeze(record.title).casefold(), content))
+        return self.by_text.get((_folded(record.title), content))
 
 
 class Importer:
@@ -97,6 +98,7 @@ class Importer:
         self._names = draft.nugget_names()
         # The notes that came to be, or are meant by what is there already, by the names that the source has for them.
         self._named: dict[str, str] = {}
+        self._ids: dict[str, str] = {}
         self._made: dict[str, Record] = {}
         self._links: dict[str, list[Link]] = {}
 
@@ -154,14 +156,14 @@ class Importer:
             if found is None:
                 return None
             note = self._draft.fact_note(nugget, found[1].key)
-            if squeeze(found[1].value) == squeeze(record.content):
+            if _squeezed(found[1].value) == _squeezed(record.content):
                 return "same", _SAME_FACT, note, ""
             return "conflict", _OTHER_VALUE, note, found[1].value
-        known = self._known.by_origin.get((self._format, record.key))
+        known = self._known.by_origin.get((self._format, _squeezed(record.key)))
         if known is not None:
             origin = known.extra.get(ORIGIN)
             said = origin.get("text") if isinstance(origin, dict) else None
-            same = said == _digest(record.content) or squeeze(known.content) == squeeze(record.content)
+            same = said == _digest(record.content) or _squeezed(known.content) == _squeezed(record.content)
             return ("same", _EARLIER, known, "") if same else ("conflict", _CHANGED, known, known.content)
         known = self._known.same(record)
         return None if known is None else ("same", _HIDDEN if known.hidden else _SAME_TEXT, known, "")
@@ -213,18 +215,18 @@ class Importer:
         return kept if record.derived or held_in("", record.title) else kept | {ORIGIN: origin}
 
     def _name(self, record: Record, id: str) -> None:
+        self._ids.setdefault(record.key, id)
         for name in (record.title, *record.names):
-            self._named.setdefault(_folded(name), id)
+            self._named.setdefault(_squeezed(name), id)
+            self._named.setdefault(f"\0{_folded(name)}", id)
 
     def _link_records(self, records: tuple[Record, ...]) -> None:
         """Links what came to be with what the source says it belongs to."""
         for record in records:
-            start = self._named.get(_folded(record.names[0] if record.names else record.title))
+            start = self._ids.get(record.key)
             missing: list[str] = []
             for reference in record.references:
-                folded = _folded(reference.name)
-                end = self._named.get(folded) or self._named.get(folded.rpartition("/")[2])
-                end = end or self._known.by_title.get(folded)
+                end = self._meant(reference.name)
                 if end is None:
                     missing.append(reference.name)
                 elif start is not None and end != start and (start in self._made or end in self._made):
@@ -234,6 +236,13 @@ class Importer:
                 more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
                 what = "leads to a note that is" if len(missing) == 1 else "leads to notes that are"
                 self.left_out.append(LeftOut(record.where, f"{what} not there: {named}{more}"))
+
+    def _meant(self, name: str) -> str | None:
+        """The note that a name means: upper and lower case count where nothing is called just so."""
+        folded = _folded(name)
+        found = self._named.get(_squeezed(name)) or self._named.get(f"\0{folded}")
+        found = found or self._named.get(f"\0{folded.rpartition('/')[2]}")
+        return found or self._known.by_title.get(folded)
 
     # Notes of this program
 
@@ -281,13 +290,13 @@ class Importer:
                 note.content,
             )
             return None
-        twin = self._known.by_text.get((squeeze(note.title).casefold(), _comparable(note.content)))
+        twin = self._known.by_text.get((_folded(note.title), _comparable(note.content)))
         if twin is not None and _says_the_same(twin, note):
             self._item(base, "same", twin.id, _SAME_TEXT)
             return twin.id
         fact = _fact_of(note, source)
         there = self._draft.find_fact(note.nugget_name, fact.key) if fact is not None else None
-        if fact is not None and there is not None and squeeze(there[1].value) != squeeze(fact.value):
+        if fact is not None and there is not None and _squeezed(there[1].value) != _squeezed(fact.value):
             self._item(base, "conflict", "", _NO_FACT, there[1].value, fact.value)
             return None
         if not self._accepted(id):
@@ -328,7 +337,7 @@ class Importer:
                     "where": f"{nugget.name}: {fact.key}",
                 }  # fmt: skip
                 there = self._draft.find_fact(nugget.name, fact.key)
-                if there is not None and squeeze(there[1].value) == squeeze(fact.value):
+                if there is not None and _squeezed(there[1].value) == _squeezed(fact.value):
                     self._item(base, "same", "", _SAME_FACT)
                 elif there is not None:
                     self._item(base, "conflict", "", _OTHER_VALUE, there[1].value, fact.value)
@@ -398,22 +407,27 @@ def _says_the_same(one: Note, other: Note) -> bool:
     return (
         one.kind == other.kind
         and one.nugget_name == other.nugget_name
-        and squeeze(one.title) == squeeze(other.title)
-        and squeeze(one.content) == squeeze(other.content)
+        and _squeezed(one.title) == _squeezed(other.title)
+        and _squeezed(one.content) == _squeezed(other.content)
     )
 
 
 def _comparable(content: str) -> str:
     """A text by which two are the same: without white space, and lists as lists, whatever signs their items have."""
-    return squeeze(_ITEM.sub(lambda found: f"{found[1]}." if found[1] else "-", content))
+    return _squeezed(_ITEM.sub(lambda found: f"{found[1]}." if found[1] else "-", content))
+
+
+def _squeezed(text: str) -> str:
+    """A text by which two are the same: without white space, and accents as marks of their own or not."""
+    return unicodedata.normalize("NFC", squeeze(text))
 
 
 def _folded(name: str) -> str:
-    return sys.intern(squeeze(name).casefold())
+    return sys.intern(_squeezed(name).casefold())
 
 
 def _digest(text: str) -> str:
-    return blake2s(squeeze(text).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return blake2s(_squeezed(text).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def item_id(*parts: str) -> str:

@@ -25,7 +25,7 @@ NAMES: Final[Mapping[str, str]] = {
     "claude": "a memory of Claude Code",
     "agents": "instructions for agents",
     "mcp-memory": "a memory of the MCP reference server",
-    "mem0": "an export of mem0",
+    "mem0": "an export of mem0 or mcp-memory-service",
     "engram": "an export of engram",
     "basic-memory": "notes of basic-memory",
     "csv": "a table of facts",
@@ -34,6 +34,8 @@ NAMES: Final[Mapping[str, str]] = {
 # More than a memory holds; a larger source is split, so that no slip fills a memory with a million notes.
 MOST_RECORDS: Final = 100_000
 _TITLE: Final = 80
+# A larger number is no time in seconds.
+_SECONDS: Final = 10_000_000_000
 _SENTENCE: Final = re.compile(r"(?<=[.!?。])\s")
 _ISO: Final = re.compile(
     r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
@@ -154,10 +156,12 @@ def title_of(content: str) -> str:
 
 def time_of(value: object) -> str:
     """A time as the files hold it, of one that another program wrote; "" for what is no time."""
-    from datetime import datetime
+    from datetime import UTC, datetime
 
     from core.model.names import iso, parse_iso
 
+    if isinstance(value, int | float) and 0 < value < _SECONDS:
+        return iso(datetime.fromtimestamp(value, UTC))
     if not isinstance(value, str):
         return ""
     found = _ISO.fullmatch(value.strip())

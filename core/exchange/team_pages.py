@@ -55,7 +55,10 @@ def read_page(file: str, page: str) -> Said:
         raise FormatError("it has markers of a merge conflict", file=file, line=line)
     if "\0" in page:
         raise FormatError("is not a text file", file=file, line=page.count("\n", 0, page.index("\0")) + 1)
-    fields = page_text.fields_of(page, file)
+    if page_text.defies_reading(page):
+        # It may say that its note is hidden.
+        raise FormatError("the front matter is no YAML", file=file, line=1)
+    fields = page_text.fields_of(page)
     given = _line(fields.get("title"))
     parts = page_text.take_apart(page, given)
     title = given or _line(parts.heading) or pages.stem_of(file)
@@ -189,7 +192,7 @@ def _metadata_of(note: Note) -> dict[str, object]:
 
 def _with_content(file: str, page: str, content: str) -> str:
     said = read_page(file, page)
-    parts = page_text.take_apart(page, _line(page_text.fields_of(page, file).get("title")))
+    parts = page_text.take_apart(page, _line(page_text.fields_of(page).get("title")))
     made = page_text.with_text(parts, content)
     now = read_page(file, made.joined())
     if (now.title, now.content) == (said.title, content):
@@ -200,7 +203,7 @@ def _with_content(file: str, page: str, content: str) -> str:
 
 
 def _with_title(file: str, page: str, title: str) -> str:
-    given = _line(page_text.fields_of(page, file).get("title"))
+    given = _line(page_text.fields_of(page).get("title"))
     parts = page_text.take_apart(page, given)
     heads = bool(parts.heading) and (not given or parts.heading == given)
     if heads or not given:
@@ -259,7 +262,7 @@ def with_links(file: str, page: str, added: Collection[Reference], gone: Collect
 
     An added reason stands behind the name of what is linked to.
     """
-    said = set(_links_in(page_text.fields_of(page, file).get("links")))
+    said = set(_links_in(page_text.fields_of(page).get("links")))
     new = [_New(link, *_link_spelt(link)) for link in added if link not in said]
     return _with_items(page, "links", _links_in, new, said & set(gone), lambda link: (link.name, link.reason))
 
@@ -363,10 +366,7 @@ def _said(
 ) -> tuple[Any, ...]:
     """What lines say that are a value, or a whole field."""
     text = "\n".join(["---", *(first if name else [f"v: {first[0]}"] if first else ["v:"]), *rest, "---", ""])
-    try:
-        fields, _, _ = front_matter.read(text)
-    except FormatError:
-        return ()
+    fields, _ = front_matter.read(text)
     return says(next(iter(fields.values()), None))
 
 

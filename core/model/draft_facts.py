@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from core.model.change import FactChange
 from core.model.fact import Fact
+from core.text.exact import exact_form
 
 # Between the labels of two facts at first: room for a few dozen that are put in at the same place.
 _GAP: Final = 1 << 40
@@ -50,7 +51,7 @@ class DraftFacts:
 
     def find(self, key: str) -> tuple[int, Fact] | None:
         """Place and fact of a key, as `Nugget.find`."""
-        labels = self._of_key.get(key) or self._folded().get(_fold(key))
+        labels = self._of_key.get(key) or self._folded().get(exact_form(key))
         return self._at(labels[0]) if labels else None
 
     def put(self, fact: Fact, place: int | None = None) -> None:
@@ -103,21 +104,21 @@ class DraftFacts:
         self._held[label] = held
         insort(self._of_key.setdefault(held.fact.key, []), label)
         if self._of_folded is not None:
-            insort(self._of_folded.setdefault(_fold(held.fact.key), []), label)
+            insort(self._of_folded.setdefault(exact_form(held.fact.key), []), label)
 
     def _release(self, label: int) -> _Held:
         self._facts = None
         held = self._held.pop(label)
         _drop(self._of_key[held.fact.key], label)
         if self._of_folded is not None:
-            _drop(self._of_folded[_fold(held.fact.key)], label)
+            _drop(self._of_folded[exact_form(held.fact.key)], label)
         return held
 
     def _folded(self) -> dict[str, list[int]]:
         if self._of_folded is None:
             self._of_folded = {}
             for label, held in sorted(self._held.items()):
-                self._of_folded.setdefault(_fold(held.fact.key), []).append(label)
+                self._of_folded.setdefault(exact_form(held.fact.key), []).append(label)
         return self._of_folded
 
     def _free_label(self, at: int) -> int:
@@ -174,10 +175,6 @@ class DraftFacts:
                 yield FactChange(
                     nugget=nugget, key=held.fact.key, before=None, after=held.fact, index=place_after
                 )
-
-
-def _fold(key: str) -> str:
-    return key.strip().casefold()
 
 
 def _drop(labels: list[int], label: int) -> None:

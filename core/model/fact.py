@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from core.model.note import EXTRA
+from core.text.exact import exact_form
 
 CAPACITY_WARNING: Final = 0.8
 CAPACITY_CRITICAL: Final = 0.9
@@ -85,11 +86,11 @@ class Nugget(msgspec.Struct, frozen=True, kw_only=True):
 
     def find(self, key: str) -> tuple[int, Fact] | None:
         """Place and fact of a key: equal text first, else the first that is equal when case is folded."""
-        folded = key.strip().casefold()
+        folded = exact_form(key)
         for index, fact in enumerate(self.facts):
             if fact.key == key:
                 return index, fact
         for index, fact in enumerate(self.facts):
-            if fact.key.strip().casefold() == folded:
+            if exact_form(fact.key) == folded:
                 return index, fact
         return None

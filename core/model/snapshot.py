@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import compress, count
 from operator import is_, not_
 from typing import Any, Final, NamedTuple
+from unicodedata import normalize
 
 import msgspec
 
@@ -30,6 +31,7 @@ from core.model.fact import Fact, Nugget
 from core.model.names import did_you_mean, did_you_mean_note
 from core.model.note import Link, Note
 from core.model.note_origin import disputed_note
+from core.text.exact import exact_form
 
 
 class ProblemKind(StrEnum):
@@ -215,15 +217,18 @@ class Snapshot:
         if within is None and wanted in self.by_id:
             return self.by_id[wanted]
         notes = self.counted if within is None else within
+        folded = exact_form(wanted)
         by_title = [n for n in notes if n.title == wanted] or [
-            n for n in notes if n.title.casefold() == wanted.casefold()
+            n for n in notes if exact_form(n.title) == folded
         ]
+        begins = normalize("NFC", wanted)
+        ids = [(n, normalize("NFC", n.id)) for n in notes]
         for candidates in (
             [n for n in notes if n.id == wanted],
             [n for n in by_title if not n.hidden],
             by_title,
-            [n for n in notes if n.id.startswith(wanted)],
-            [n for n in notes if n.id.rpartition("-")[2].startswith(wanted)],
+            [n for n, id in ids if id.startswith(begins)],
+            [n for n, id in ids if id.rpartition("-")[2].startswith(begins)],
         ):
             if len({n.id for n in candidates}) == 1:
                 return candidates[0]
@@ -240,8 +245,8 @@ class Snapshot:
         kinds = ProblemKind.UNREADABLE_NOTE, ProblemKind.SHARED_ID
         unread = [problem for problem in self.problems if problem.kind in kinds]
         for problem in unread:
-            known = {name.casefold() for name in problem.names}
-            if wanted.casefold() in known or any(
+            known = {exact_form(name) for name in problem.names}
+            if exact_form(wanted) in known or any(
                 id.startswith(wanted) for name in problem.names[:1] for id in (name, name.rpartition("-")[2])
             ):
                 return BrokenFileError(f"this note {problem.what}", remedy=Verify(), where=problem.where)

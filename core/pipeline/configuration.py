@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from core.folder import user_configuration_folder
-from core.pipeline.extra import install_command
 from core.settings import SETTINGS_FILE
 from core.settings.pipeline_sections import (
     COMMAND_TIMEOUT,
@@ -189,10 +188,8 @@ def _yaml(path: Path) -> Any:
     text = _text(path)
     if text is None:
         return None
-    try:
-        import yaml
-    except ImportError:
-        raise _UnreadableError(f"PyYAML is not installed; install it with: {install_command()}") from None
+    import yaml
+
     try:
         return yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError) as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 Extra = Literal["pipeline", "mcp", "pdf"]
-_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2 pyyaml", "mcp": "mcp", "pdf": "pypdf"}
+_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2", "mcp": "mcp", "pdf": "pypdf"}
 
 
 def install_command(extra: Extra = "pipeline") -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from core.text.exact import exact_form
 from core.text.normalise import code_lines
 
-_LINK: Final = re.compile(r"\[\[([^\[\]|#\n]{1,400})((?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\])")
+_LINK: Final = re.compile(r"\[\[([^\[\]|#\n]{1,400}?)((?:#[^\[\]|\n]{0,400})?(?:\\?\|[^\[\]\n]{0,400})?\]\])")
 _CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
@@ -17,14 +18,14 @@ def is_slug(name: str) -> bool:
 
 
 def with_renamed_links(text: str, former: str, name: str) -> str:
-    """The text in which what linked to one name links to another; upper and lower case count as the same."""
+    """The text in which what linked to one name links to another; in another case too."""
     if "[[" not in text or any(char in name for char in "[]|#\n"):
         return text
     lines = text.split("\n")
-    wanted = former.casefold()
+    wanted = exact_form(former)
 
     def renamed(found: re.Match[str]) -> str:
-        return f"[[{name}{found[2]}" if found[1].strip().casefold() == wanted else found[0]
+        return f"[[{name}{found[2]}" if exact_form(found[1]) == wanted else found[0]
 
     for at, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         if not code and "[[" in line:

@@ -48,7 +48,7 @@ _FEW: Final = 8
 # What each extra is for, and the libraries that it brings.
 _EXTRAS: Final[dict[Extra, tuple[str, tuple[str, ...]]]] = {
     "mcp": ("the MCP server", ("mcp",)),
-    "pipeline": ("the pipeline", ("httpx2", "yaml")),
+    "pipeline": ("the pipeline", ("httpx2",)),
 }
 
 

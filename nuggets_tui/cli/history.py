@@ -21,6 +21,7 @@ from core.errors import (
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
 from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
+from core.text.exact import exact_form
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.log_text import (
@@ -179,7 +180,7 @@ def known_note(memory: Memory, wanted: str) -> str:
 
 def _is_meant(note: Note, wanted: str) -> bool:
     beginnings = (note.id, note.id.rpartition("-")[2])
-    return note.title.casefold() == wanted.casefold() or any(id.startswith(wanted) for id in beginnings)
+    return exact_form(note.title) == exact_form(wanted) or any(id.startswith(wanted) for id in beginnings)
 
 
 def _logged_notes(memory: Memory) -> Iterator[Note]:

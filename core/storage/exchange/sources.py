@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError, remedy_for
-from core.exchange import agent_instructions
 from core.exchange.detect import folder_format
 from core.exchange.pages import is_page
 from core.exchange.records import LeftOut, Source, SourceFile
@@ -72,23 +71,21 @@ def _refused(path: Path, error: Exception) -> StorageError:
 
 def _read_folder(path: Path, progress: Progress | None) -> Source:
     names = _names(path)
-    if "memory" in names and path.parent.name == "projects" and (path / "memory").is_dir():
+    inner = path / "memory"
+    if path.parent.name == "projects" and inner.is_dir() and not inner.is_symlink():
         # The folder of a project of Claude Code, with its memory in it.
-        return _read_folder(path / "memory", progress)
+        return _read_folder(inner, progress)
     format = folder_format(names, str(path.absolute()))
     if format == "donna":
         # Its files are read as a memory's, not as pages.
         return Source(path.name, (), folder=True, names=names, path=os.path.abspath(path))
     left_out: list[LeftOut] = []
-    if format == "agents":
-        pages = [(name, path / name) for name in sorted(names) if name.lower() in agent_instructions.FILES]
-    else:
-        pages = list(_pages(path, "", left_out, 0))
-        if len(pages) > _MOST_FILES:
-            raise InvalidInputError(
-                f"holds more than {_MOST_FILES:,} pages", code=ErrorCode.TOO_LONG, where=str(path), kept=_KEPT,
-                todo="import its folders one by one",
-            )  # fmt: skip
+    pages = list(_pages(path, "", left_out, 0))
+    if len(pages) > _MOST_FILES:
+        raise InvalidInputError(
+            f"holds more than {_MOST_FILES:,} pages", code=ErrorCode.TOO_LONG, where=str(path), kept=_KEPT,
+            todo="import its folders one by one",
+        )  # fmt: skip
     files: list[SourceFile] = []
     size = 0
     for number, (name, page) in enumerate(pages):

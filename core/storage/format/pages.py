@@ -43,6 +43,7 @@ from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_for_writers
 from core.storage.format.codec import write_note
 from core.team_folder import TEAM_FOLDER, pages_named
+from core.text.exact import exact_form
 from core.text.normalise import normalise_line
 
 if TYPE_CHECKING:
@@ -676,7 +677,7 @@ def _page_texts(pages: PageSet, notes: Iterable[Note | None]) -> dict[str, str]:
 def _files_by_name(pages: PageSet, texts: Mapping[str, str]) -> dict[str, str]:
     """Which page is meant by a name, in lower case: of two that bear it, the one that bears it more surely."""
     ranked = [
-        (rank, file, name.casefold())
+        (rank, file, exact_form(name))
         for file, text in texts.items()
         if (said := pages.said(file, text)) is not None
         for rank, name in enumerate(said.names)
@@ -695,7 +696,7 @@ def _links_in(pages: PageSet, texts: Mapping[str, str]) -> set[tuple[str, str, s
         for file, text in texts.items()
         if (said := pages.said(file, text)) is not None
         for link in said.links
-        if (other := names.get(link.name.casefold(), file)) != file
+        if (other := names.get(exact_form(link.name), file)) != file
     }
 
 
@@ -758,11 +759,11 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
     if pages is None:
         return effective
     refuse_facts(pages, effective)
-    taken = {note.page.file.lower() for note in graph.notes if note is not None and note.page is not None}
+    taken = {_in_use(note.page.file) for note in graph.notes if note is not None and note.page is not None}
     known = set(pages.files) | {
         note.page.file for note in graph.notes if note is not None and note.page is not None
     }
-    taken |= {name.lower() for name in pages.files} | {pages.index_name.lower()}
+    taken |= {_in_use(name) for name in (*pages.files, pages.index_name)}
     if pages.dialect.WHOLE:
         notes = _Whole(graph, pages, taken).completed(effective.notes)
     else:
@@ -776,6 +777,11 @@ def completed(graph: GraphDocument, effective: ChangeSet) -> ChangeSet:
                 kept="nothing was written",
             )
     return msgspec.structs.replace(effective, notes=tuple(notes))
+
+
+def _in_use(file: str) -> str:
+    """A name as disks compare them that know no case, or one form of accents."""
+    return unicodedata.normalize("NFC", file.lower())
 
 
 def refuse_facts(pages: PageSet, change_set: ChangeSet) -> None:
@@ -809,14 +815,14 @@ def _completed(change: NoteChange, pages: PageSet, taken: set[str], known: set[s
     page = msgspec.structs.replace(page, begun=pages.index_name not in pages.files)
     if pages.lister is not None and page.file == pages.index_name:
         page = msgspec.structs.replace(page, line=pages.lister.own_words(pages.index, pages.names))
-    taken.add(page.file.lower())
+    taken.add(_in_use(page.file))
     known.add(page.file)
     return msgspec.structs.replace(change, after=_saying(with_fields(after, page=page), pages))
 
 
 def _is_taken(file: str, pages: PageSet, taken: set[str]) -> bool:
     """Whether a name is in use that differs in case alone, where the disk takes both for one."""
-    return file.lower() in taken and os.path.lexists(pages.path(file))
+    return _in_use(file) in taken and os.path.lexists(pages.path(file))
 
 
 def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note:
@@ -894,9 +900,9 @@ class _Whole:
                 text = dialect.changed_page(before.page.file, before.page.text, before, after)
                 return Page(file=before.page.file, text=text)
             file = after.page.file if after.page is not None else ""
-            if not file or file.lower() in self._taken:
+            if not file or _in_use(file) in self._taken:
                 file = dialect.file_for(after.title, self._taken)
-            self._taken.add(file.lower())
+            self._taken.add(_in_use(file))
             return Page(file=file, text=dialect.new_page(file, after))
         except FormatError as error:
             raise _unsayable(self._pages, after, error) from error
@@ -927,7 +933,7 @@ class _Whole:
     def _links_to(self, text: str, own: str, file: str, names: Mapping[str, str]) -> list[Reference]:
         said = self._pages.said(own, text)
         links = said.links if said is not None else ()
-        return [link for link in links if file and names.get(link.name.casefold()) == file]
+        return [link for link in links if file and names.get(exact_form(link.name)) == file]
 
     def _unlink(self, id: str, file: str, reason: str, names: Mapping[str, str]) -> None:
         page = self._made[id]

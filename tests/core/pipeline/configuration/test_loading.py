@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from kits.written_configuration import as_toml
 
 from core.folder import user_configuration_folder
 from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
-from core.pipeline.extra import install_command
 from core.pipeline.modes import Mode, mode
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.tree import all_settings
@@ -261,17 +259,6 @@ def test_what_is_no_regular_file_is_not_waited_for(home: Path, user: Path) -> No
 def test_a_file_of_another_size_altogether_is_not_read_whole(home: Path, user: Path) -> None:
     put(home, "agent.yaml", b"# " + b"x" * 2_000_000)
     assert "longer than 1,000,000 characters" in load(home, user).warnings[0].message
-
-
-def test_without_the_library_a_configuration_of_the_original_says_what_to_install(
-    home: Path, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    assert load(home, user).warnings == ()
-    put(home, "agent.yaml", "memory: {pipelineV2: {enabled: false}}")
-    loaded = load(home, user)
-    assert install_command() in loaded.warnings[0].message
-    assert mode(loaded.configuration) is Mode.OFF
 
 
 def test_the_environment_names_an_ollama_where_no_file_does(home: Path, user: Path) -> None:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[4]
 # As if they were not installed.
-MISSING = "import sys\nfor name in ('httpx2', 'yaml'): sys.modules[name] = None\n"
+MISSING = "import sys\nfor name in ('httpx2',): sys.modules[name] = None\n"
 
 
 def run(code: str) -> str:
@@ -60,5 +60,5 @@ def test_the_extra_names_both_libraries() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "optional-dependencies"
     ]
-    assert {line.partition(">")[0] for line in extras["pipeline"]} == {"httpx2", "pyyaml"}
+    assert {line.partition(">")[0] for line in extras["pipeline"]} == {"httpx2"}
     assert "nuggets-tui[pipeline]" in extras["dev"]
