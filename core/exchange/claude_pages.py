@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from core.exchange import claude, page_text, pages
-from core.exchange.dialect import LINKED, NO_LINE, Line, Said
+from core.exchange.dialect import LINKED, Said
 from core.exchange.pages import links_of, names_of, prose, stem_of
 from core.exchange.records import Reference, SourceFile, as_texts, time_of
 from core.model.infer import MetaInput
@@ -31,7 +31,9 @@ _META: Final = {
 }
 _OTHER: Final = MetaInput(source="agent_reflection")
 _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
-_ENTRY: Final = re.compile(r"\[([^\[\]\n]*)\]\(<?(?:\./)?([^()<>\n]+?\.(?:md|markdown))>?\)", re.IGNORECASE)
+# What ends a bullet: a blank line, a heading, a rule, another bullet, a quotation, table, comment or code.
+_BREAK: Final = re.compile(r"[ \t]*(?:\r?\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|---|[>|<]|```|~~~)")
+_ENTRY: Final = re.compile(r"\[([^\[\]]*)\]\(<?(?:\./)?([^()<>\n]+?\.(?:md|markdown))>?\)", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
 
 
@@ -214,125 +216,127 @@ def file_for(title: str, taken: Collection[str]) -> str:
     return pages.file_for(title, taken, stem_of(INDEX).lower())
 
 
-# MEMORY.md
+# MEMORY.md, as bullets with the lines that belong to them, and single lines
 
 
-def _entry(line: str) -> str:
-    """The page that a line of the index points to, "" for none."""
-    if not _BULLET.match(line):
+def _parts(text: str) -> list[str]:
+    """The text in pieces: a bullet ends before the next bullet, heading, blank line, or block of another kind."""
+    found: list[str] = []
+    for line in re.split(r"(?<=\n)", text):
+        if line and found and _BULLET.match(found[-1]) and not _BREAK.match(line):
+            found[-1] += line
+        elif line:
+            found.append(line)
+    return found
+
+
+def _entry(part: str) -> str:
+    """The page that a bullet of the index points to, "" for none."""
+    found = _ENTRY.search(part) if _BULLET.match(part) else None
+    if found is None or "://" in found[2] or "\n" in part[: found.start()]:
         return ""
-    found = _ENTRY.search(line)
-    return found[2].strip() if found and "://" not in found[2] else ""
+    return found[2].strip()
 
 
 def own_words(index: str, files: Collection[str]) -> str:
-    """The index without the lines that point to pages."""
-    return "".join(line for line in _lines(index) if _entry(line) not in files)
+    """The index without the bullets that point to pages."""
+    return "".join(part for part in _parts(index) if _entry(part) not in files)
 
 
-def with_own_words(index: str, files: Collection[str], words: str) -> str:
-    """The index with other words of its own; the lines that point to pages stay before the words that they precede."""
-    before = [line for line in _lines(index) if _entry(line) not in files]
+def places_of_words(index: str, files: Collection[str]) -> tuple[int, ...]:
+    """Where each part of its own words stands in the index."""
+    return tuple(at for at, part in enumerate(_parts(index)) if _entry(part) not in files)
+
+
+def with_own_words(index: str, files: Collection[str], words: str, places: tuple[int, ...] = ()) -> str:
+    """The index with other words of its own. places: where they stood before; else they take those of the words that
+    they replace.
+    """
+    parts, after = _parts(index), _parts(words)
+    if len(places) == len(after):
+        entries = [part for part in parts if _entry(part) in files]
+        made: list[str] = []
+        for place, part in zip(places, after, strict=True):
+            free = max(0, place - len(made))
+            made += [*entries[:free], part]
+            entries = entries[free:]
+        end = max((at for at, part in enumerate(made, 1) if _entry(part) in files), default=len(made))
+        return _joined([*made[:end], *entries, *made[end:]])
+    before = [part for part in parts if _entry(part) not in files]
     pointing: list[list[str]] = [[]]
-    for line in _lines(index):
-        if _entry(line) in files:
-            pointing[-1].append(line)
+    for part in parts:
+        if _entry(part) in files:
+            pointing[-1].append(part)
         else:
             pointing.append([])
-    made: list[str] = []
-    after = _lines(words)
-    for what, i, j, k, m in page_text.compared(before, after):
-        made += [] if what == "delete" else after[k:m]
-        if what == "equal":
-            made[len(made) - (m - k) :] = [one for at in range(i, j) for one in (*pointing[at], before[at])]
-        else:
-            made += [one for at in range(i, j) for one in pointing[at]]
-    made += pointing[len(before)]
-    return _ended(made)
+    made = []
+    for _, i, j, k, m in page_text.compared(before, after):
+        for offset in range(max(j - i, m - k)):
+            made += pointing[i + offset] if i + offset < j else ()
+            made += after[k + offset : k + offset + 1] if k + offset < m else ()
+    return _joined([*made, *pointing[-1]])
 
 
-def _lines(text: str) -> list[str]:
-    """The lines with their ends."""
-    return [line for line in re.split(r"(?<=\n)", text) if line]
+def _joined(parts: list[str]) -> str:
+    """Parts as a text, in which all but the last end, and none becomes the end of a bullet before it."""
+    newline = "\r\n" if any(part.endswith("\r\n") for part in parts) else "\n"
+    made = ""
+    for number, part in enumerate(parts):
+        made += newline if number and not made.endswith("\n") else ""
+        made += newline if number and _BULLET.match(parts[number - 1]) and not _BREAK.match(part) else ""
+        made += part
+    return made
 
 
-def _ended(lines: list[str]) -> str:
-    """Lines as a text, in which all but the last end."""
-    newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
-    return "".join(
-        line if line.endswith("\n") or number == len(lines) else line + newline
-        for number, line in enumerate(lines, 1)
-    )
-
-
-def with_entry(index: str, file: str, note: Note, line: Line = NO_LINE) -> str:
-    """The index with a line for a page, where it has none. line: the one that it had before, back in its place."""
+def with_entry(index: str, file: str, note: Note, line: str = "", places: tuple[int, ...] = ()) -> str:
+    """The index with a bullet for a page, where it has none, behind the last one. line, places: the bullets that it had
+    before, and where; they come back there, unless that is within a paragraph now.
+    """
     title, hook = note.title, hook_of(note.content)
-    lines = _lines(index)
-    if any(_entry(one) == file for one in lines):
+    parts = _parts(index)
+    if any(_entry(part) == file for part in parts):
         return index
-    if line.text:
-        texts, before = _lines(line.text), _lines(line.behind)
-        before = [""] * (len(texts) - len(before)) + before
-        for text, behind, place in zip(texts, before, line.places, strict=False):
-            at = _place_of(lines, behind, place)
-            if at == len(lines) and lines and lines[-1] == behind.rstrip("\r\n"):
-                lines = [*lines[:-1], behind]
-            lines = _inserted(lines, at, text)
-        return "".join(lines)
-    newline = "\r\n" if "\r\n" in index else "\n"
     target = f"<{file}>" if " " in file else file
-    text = f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "")
-    if _entry(text) != file:
-        # No line can point to a file of such a name.
-        return index
-    pointing = [at for at, one in enumerate(lines) if _entry(one)]
-    place = pointing[-1] + 1 if pointing else len(lines)
-    return "".join(_inserted(lines, place, text + newline))
+    newline = "\r\n" if "\r\n" in index else "\n"
+    new = f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "") + newline
+    # No line can point to a file of some names.
+    for number, text in enumerate(_parts(line or (new if _entry(new) == file else ""))):
+        at = places[number] if number < len(places) else len(parts) + 1
+        if at > len(parts) or (at < len(parts) and not _BREAK.match(parts[at])):
+            at = max((at for at, part in enumerate(parts, 1) if _entry(part)), default=len(parts))
+        if at < len(parts):
+            text = text if text.endswith("\n") else text + newline
+        elif parts and not parts[-1].endswith("\n"):
+            text = text.rstrip("\r\n")
+        parts = _parts(_joined([*parts[:at], text, *parts[at:]]))
+    return "".join(parts)
 
 
-def _place_of(lines: list[str], behind: str, place: int) -> int:
-    """Where a line goes that was at `place` behind another one, "" for none: there, else behind that line elsewhere."""
-    bare = [line.rstrip("\r\n") for line in lines]
-    fits = [at + 1 for at, line in enumerate(bare) if line == behind.rstrip("\r\n")] if behind else [0]
-    return min(fits, key=lambda at: abs(at - place), default=min(place, len(lines)))
-
-
-def _inserted(lines: list[str], place: int, text: str) -> list[str]:
-    newline = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
-    if place < len(lines):
-        text = text if text.endswith("\n") else text + newline
-    elif lines and not lines[-1].endswith("\n"):
-        lines, text = [*lines[:-1], lines[-1] + newline], text.rstrip("\r\n")
-    return [*lines[:place], text, *lines[place:]]
-
-
-def without_entry(index: str, file: str) -> tuple[str, Line]:
-    """The index without the lines of a page, of which there may be several, and those lines."""
-    lines = _lines(index)
-    places = [at for at, one in enumerate(lines) if _entry(one) == file]
-    kept = [one for at, one in enumerate(lines) if at not in places]
-    if places and kept and not lines[-1].endswith("\n") and kept[-1].rstrip("\r\n"):
+def without_entry(index: str, file: str) -> tuple[str, str, tuple[int, ...]]:
+    """The index without the bullets of a page, of which there may be several; those bullets, and where they stood."""
+    parts = _parts(index)
+    places = tuple(at for at, part in enumerate(parts) if _entry(part) == file)
+    kept = [part for at, part in enumerate(parts) if at not in places]
+    if places and kept and not parts[-1].endswith("\n") and kept[-1].rstrip("\r\n"):
         # The file had no line break at its end, and is to have none.
         kept[-1] = kept[-1].rstrip("\r\n")
-    behind = "".join(lines[at - 1] for at in places if at)
-    return "".join(kept), Line("".join(lines[at] for at in places), behind, tuple(places))
+    return "".join(kept), "".join(parts[at] for at in places), places
 
 
 def entry_of(index: str, file: str) -> str:
     """The line of a page, "" where it has none."""
-    return next((line for line in _lines(index) if _entry(line) == file), "")
+    return next((line for line in _parts(index) if _entry(line) == file), "")
 
 
 def with_other_entry(index: str, file: str, line: str) -> str:
     """The index with another line for a page that has one."""
-    lines = _lines(index)
-    at = next((at for at, one in enumerate(lines) if _entry(one) == file), None)
+    parts = _parts(index)
+    at = next((at for at, one in enumerate(parts) if _entry(one) == file), None)
     if at is None:
         return index
-    ends = lines[at][len(lines[at].rstrip("\r\n")) :]
-    lines[at] = line.rstrip("\r\n") + ends
-    return "".join(lines)
+    ends = parts[at][len(parts[at].rstrip("\r\n")) :]
+    parts[at] = line.rstrip("\r\n") + ends
+    return "".join(parts)
 
 
 def retitled(line: str, title: str) -> str:

@@ -35,19 +35,6 @@ class Said(NamedTuple):
     key: str = ""
 
 
-class Line(NamedTuple):
-    """The lines of a page in the index as they stood: their bytes, the line before each (none at the beginning), and
-    their numbers from 0.
-    """
-
-    text: str = ""
-    behind: str = ""
-    places: tuple[int, ...] = ()
-
-
-NO_LINE = Line()
-
-
 class Dialect(Protocol):
     """What is asked of a kind of pages. NUGGET: what the notes belong to.
 
@@ -90,17 +77,22 @@ class Index(Protocol):
     def own_words(self, index: str, files: Collection[str], /) -> str:
         """The index without the lines that point to pages."""
 
-    def with_own_words(self, index: str, files: Collection[str], words: str, /) -> str:
-        """The index with other words of its own."""
+    def places_of_words(self, index: str, files: Collection[str], /) -> tuple[int, ...]:
+        """Where each part of its own words stands in the index."""
+
+    def with_own_words(
+        self, index: str, files: Collection[str], words: str, places: tuple[int, ...], /
+    ) -> str:
+        """The index with other words of its own. places: where they stood before, none where that is not known."""
 
     def entry_of(self, index: str, file: str, /) -> str:
         """The line of a page in the index, "" where it has none."""
 
-    def with_entry(self, index: str, file: str, note: Note, line: Line, /) -> str:
-        """The index with a line for a page. line: the one that it had before; `NO_LINE` for none."""
+    def with_entry(self, index: str, file: str, note: Note, line: str, places: tuple[int, ...], /) -> str:
+        """The index with a line for a page. line, places: the lines that it had before, "" for none, and where."""
 
-    def without_entry(self, index: str, file: str, /) -> tuple[str, Line]:
-        """The index without the line of a page, and that line."""
+    def without_entry(self, index: str, file: str, /) -> tuple[str, str, tuple[int, ...]]:
+        """The index without the lines of a page, those lines, and where they stood."""
 
     def with_other_entry(self, index: str, file: str, line: str, /) -> str:
         """The index with another line for a page that has one."""

@@ -311,9 +311,7 @@ class Masks:
         if page is None:
             return None
         line = self._optional(page.line)
-        return msgspec.structs.replace(
-            page, text=self.text(page.text), line=line, behind=self.text(page.behind)
-        )
+        return msgspec.structs.replace(page, text=self.text(page.text), line=line)
 
     def _tag(self, tag: str) -> str:
         return tag if self.text(tag) == tag else _MASKED_TAG

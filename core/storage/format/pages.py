@@ -27,7 +27,7 @@ import msgspec
 from core.errors import ErrorCode, InvalidInputError, StorageError
 from core.exchange import claude_pages, team_pages
 from core.exchange.dialect import LINKED as LINKED
-from core.exchange.dialect import NO_LINE, Dialect, Index, Line, Said
+from core.exchange.dialect import Dialect, Index, Said
 from core.exchange.page_text import take_apart
 from core.exchange.pages import is_page, stem_of
 from core.exchange.records import FormatError, Reference
@@ -200,9 +200,8 @@ def read_pages(folder: Path, home: Path, stored: GraphDocument, former: PageSet 
     """
     known = former.files if former is not None else {}
     dialect, lister = dialect_of(folder)
-    names = (
-        _names(folder) if not dialect.WHOLE else (n for n in _names(folder) if not _leads_within(folder, n))
-    )
+    index = lister.INDEX if lister is not None else ""
+    names = (name for name in _names(folder) if name == index or not _leads_within(folder, name))
     files = {name: _read_page(folder, name, known.get(name), dialect, lister) for name in names}
     owed_file = fingerprint(home / OWED_FILE)
     same = (
@@ -263,8 +262,8 @@ def _read_page(
 ) -> PageFile:
     path = folder / name
     try:
-        if dialect.WHOLE and (refused := _refused(folder, name)):
-            # What comes with a repository shows nothing else of this machine.
+        if refused := _refused(folder, name):
+            # What somebody else put there shows nothing else of this machine.
             return _unreadable(known, refused)
         if known is not None and known.fingerprint is not None and known.fingerprint == fingerprint(path):
             return known
@@ -288,7 +287,7 @@ def _read_page(
 
 
 def _refused(folder: Path, name: str) -> str:
-    """Why a file of a team's folder is not even looked into; "" for one that is."""
+    """Why a file is not even looked into; "" for one that is."""
     path = folder / name
     if path.is_symlink() and not _is_within(folder, path):
         return "is a link that leads out of the folder"
@@ -803,9 +802,11 @@ def _completed(change: NoteChange, pages: PageSet, taken: set[str], known: set[s
         return msgspec.structs.replace(change, before=gone)
     if before is not None and before.page is not None:
         made = _page_of(before, after, pages, taken)
+        if before.page.file == pages.index_name and not before.hidden:
+            before = _with_line(before, pages)
         if before.title != made.title and not (before.hidden or made.hidden):
             return _retitled(change, before, made, after.page, pages)
-        return msgspec.structs.replace(change, after=made)
+        return msgspec.structs.replace(change, before=before, after=made)
     page, dialect = after.page, pages.dialect
     if page is None:
         file = dialect.file_for(after.title, taken)
@@ -830,10 +831,11 @@ def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note
     page, brought, dialect = before.page, after.page, pages.dialect
     assert page is not None
     if brought is not None and brought.text != page.text and _says(brought, after, pages):
-        text = brought.text
+        text, places = brought.text, brought.places
     else:
         text = dialect.changed_page(page.file, page.text, before, after)
-    made = msgspec.structs.replace(page, text=text)
+        places = page.places if before.hidden else ()
+    made = msgspec.structs.replace(page, text=text, places=places)
     if after.hidden and not before.hidden:
         made = _with_line(with_fields(before, page=made), pages).page or made
     elif before.hidden and not after.hidden and page.file != pages.index_name and page.file in pages.files:
@@ -842,7 +844,7 @@ def _page_of(before: Note, after: Note, pages: PageSet, taken: set[str]) -> Note
     if before.hidden and not after.hidden:
         made = msgspec.structs.replace(made, begun=pages.index_name not in pages.files)
     if not after.hidden:
-        made = msgspec.structs.replace(made, line=None, behind="", places=())
+        made = msgspec.structs.replace(made, line=None)
     return _saying(with_fields(after, page=made), pages)
 
 
@@ -1046,12 +1048,13 @@ def _unsayable(pages: PageSet, note: Note, error: FormatError) -> InvalidInputEr
 
 
 def _with_line(note: Note, pages: PageSet) -> Note:
-    if pages.lister is None or note.page is None or note.page.file == pages.index_name:
+    if pages.lister is None or note.page is None:
         return note
-    _, line = pages.lister.without_entry(pages.index, note.page.file)
-    return with_fields(
-        note, page=msgspec.structs.replace(note.page, line=line.text, behind=line.behind, places=line.places)
-    )
+    if note.page.file == pages.index_name:
+        places = pages.lister.places_of_words(pages.index, pages.names)
+        return with_fields(note, page=msgspec.structs.replace(note.page, places=places))
+    _, line, places = pages.lister.without_entry(pages.index, note.page.file)
+    return with_fields(note, page=msgspec.structs.replace(note.page, line=line, places=places))
 
 
 def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
@@ -1059,6 +1062,7 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     wanted: dict[str, str | None] = {}
     lister, index = pages.lister, pages.index
     words: str | None = None
+    places: tuple[int, ...] = ()
     begun = False
     coming: list[tuple[NoteChange, Page]] = []
     names = set(pages.names)
@@ -1075,7 +1079,7 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
         if after is None or change.after is None:
             continue
         if lister is not None and after.file == lister.INDEX:
-            words = after.text
+            words, places = after.text, after.places
             continue
         names.add(after.file)
         known = pages.files.get(after.file)
@@ -1091,7 +1095,7 @@ def page_writes(pages: PageSet, effective: ChangeSet) -> list[PageWrite]:
     if lister is None:
         return writes
     if words is not None and words != lister.own_words(index, names):
-        index = lister.with_own_words(index, names, words)
+        index = lister.with_own_words(index, names, words, places)
     # Each line finds its place by its number once those before it are there.
     for change, after in sorted(coming, key=_place_in_index):
         index = _index_for(lister, index, change, None, after)
@@ -1125,8 +1129,8 @@ def _index_for(lister: Index, index: str, change: NoteChange, before: Page | Non
         if known is not None and known.line == "":
             # It had no line in the index before it was taken out.
             return index
-        line = Line(known.line or "", known.behind, known.places) if known is not None else NO_LINE
-        return lister.with_entry(index, after.file, note, line)
+        line, places = (known.line or "", known.places) if known is not None else ("", ())
+        return lister.with_entry(index, after.file, note, line, places)
     renamed = change.before is not None and change.before.title != note.title
     return lister.with_other_entry(index, after.file, after.line) if renamed and after.line else index
 

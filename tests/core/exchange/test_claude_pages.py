@@ -160,10 +160,12 @@ def test_the_index_loses_and_gets_back_a_line_and_other_words(
     index: list[str], end: str, file: str, words: list[str]
 ) -> None:
     text = "".join(index) + end
-    without, line = dialect.without_entry(text, file)
-    if line.text:
+    without, line, places = dialect.without_entry(text, file)
+    if line:
         assert dialect.entry_of(without, file) == ""
-        assert dialect.with_entry(without, file, _note("T", ""), line) == text
+        back = dialect.with_entry(without, file, _note("T", ""), line, places)
+        assert dialect.entry_of(back, file).strip() == dialect.entry_of(text, file).strip()
+        assert dialect.own_words(back, {file}).split() == dialect.own_words(text, {file}).split()
     else:
         assert without == text
     files = {"a.md", "b.md"}

@@ -329,7 +329,7 @@ def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_
         None,
         "",
         "- [A](a.md)",
-        "- [B](b.md)\r\n- [A](a.md)",
+        "- [B](b.md)\r\n- [A](a.md)\r\n",
         "# One\n\n- [B](b.md)\n\n# Two\n\n- [A](a.md)\n\n",
         "# I\r\n- [A](a.md)\r\n- [A again](a.md)\r\nwords\r\n",
         "- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n- [A](a.md)",
@@ -512,15 +512,80 @@ def test_a_page_saved_from_before_our_edit_of_seconds_ago_gets_that_edit_back(fo
 
 
 @pytest.mark.parametrize(
-    "data",
+    "front",
+    ['name: "open', "\tname: x", "a: 1\na: 2", "Harbour Works\n12 Pier Road", "title: {{title}}\n{{x}}"],
+)
+def test_a_page_whose_front_matter_is_no_yaml_is_a_note_with_all_of_its_text(
+    folder: Path, front: str
+) -> None:
+    page = f"---\n{front}\n---\n\nDear reader,  \nhello.\n"
+    (folder / "letter.md").write_text(page)
+    memory = Memory.open(folder)
+    note = note_of(memory, "letter.md")
+    assert note.content == page.strip()
+    memory.change(
+        "edit", lambda draft: edit_note(draft, note.id, content=note.content.replace("hello", "hi"))
+    )
+    assert (folder / "letter.md").read_text() == page.replace("hello", "hi")
+
+
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text("Outside of the folder.\n")
+    (folder / "out.md").symlink_to(tmp_path / "outside.md")
+    (folder / "again.md").symlink_to(folder / "debugging.md")
+    memory = Memory.open(folder)
+    assert [problem.place for problem in memory.snapshot.problems] == ["out.md"]
+    assert not [note for note in memory.snapshot.notes if "Outside" in note.content]
+    assert sum(note.page is not None and "again" in note.page.file for note in memory.snapshot.notes) == 0
+
+
+WRAPPED = (
+    "# Index\n\n- [A](a.md) — the deploy host is called\n  marlin and sits\nin rack 4.\n- My own bullet\n"
+    "  over two lines\n\nWords between.\n\n- [B](b.md) — dropped every\n  Sunday.\n\nWords behind.\n"
+)
+
+
+def test_a_bullet_of_the_index_is_whole_however_many_lines_it_has(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, {"a.md": "x\n", "b.md": "y\n", "MEMORY.md": WRAPPED})
+    before, memory = tree(folder), Memory.open(folder)
+    memory.change("new", lambda draft: create_note(draft, "claude", "Rack plan", "Rack 4 is full."))
+    now = tree(folder)["MEMORY.md"].decode()
+    assert "every\n  Sunday.\n- [Rack plan]" in now
+    memory.undo()
+    assert tree(folder) == before
+    memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "a.md").id))
+    left = tree(folder)["MEMORY.md"].decode()
+    assert left == WRAPPED.replace(WRAPPED[WRAPPED.index("- [A]") : WRAPPED.index("- My own")], "")
+    memory.undo()
+    assert tree(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
     [
-        b"\xff\xfe",
-        b"---\nname: &anchor x\n---\nbody",
-        b'---\nname: "open\n---\n',
-        b"---\n\tname: x\n---\n",
-        b"---\na: 1\na: 2\n---\n",
+        ("Words between.", "Other words between."),
+        ("Words between.", ""),
+        ("- My own bullet\n  over two lines", ""),
+        ("Words behind.", "Words behind.\n\nAnd more."),
     ],
 )
+def test_own_words_of_the_index_keep_their_places_on_edit_and_on_undo(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    folder = write_folder(tmp_path, {"a.md": "x\n", "b.md": "y\n", "MEMORY.md": WRAPPED})
+    before, memory = tree(folder), Memory.open(folder)
+    note = note_of(memory, "MEMORY.md")
+    memory.change("words", lambda draft: edit_note(draft, note.id, content=note.content.replace(old, new)))
+    said = "\n".join(line for line in WRAPPED.replace(old, new).split("\n") if line)
+    assert "\n".join(tree(folder)["MEMORY.md"].decode().split()) == "\n".join(said.split())
+    memory.undo()
+    assert tree(folder) == before
+    memory.change("hide", lambda draft: hide_note(draft, note.id))
+    memory.undo()
+    assert tree(folder) == before
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe", b"---\nname: \xff\n---\n"])
 def test_a_page_that_cannot_be_read_is_a_problem_and_keeps_its_bytes(folder: Path, data: bytes) -> None:
     memory = Memory.open(folder)
     note = note_of(memory, "debugging.md")
