@@ -48,6 +48,8 @@ _REPEATED: Final = (
     "type", "source", "stability",
 )  # fmt: skip
 _VALUES: Final = attrgetter(*_REPEATED)
+# So many items that cannot be read are named one by one.
+_MOST_NAMED: Final = 100
 # So many notes are looked for one by one; for more, all are put into a table.
 _FEW: Final = 4
 
@@ -224,14 +226,24 @@ def _graph_of(
     new = [place for place, note in enumerate(notes) if note is None]
     problems: list[Problem] = []
     set_aside: set[str] = set()
+    unread: set[bytes] = set()
+    more = 0
     known: dict[Any, Any] = {}
     sharing = len(new) >= _MANY
     for place in new if progress is None else _counted(new, progress):
+        if raws[place] in unread and len(problems) == _MOST_NAMED:
+            more += 1
+            continue
         try:
             notes[place] = note = read_note(raws[place], rules)
             if sharing:
                 _share(note, known)
         except ItemError as error:
+            set_aside.update({error.id} - {""})
+            if len(problems) == _MOST_NAMED:
+                more += 1
+                continue
+            unread.add(raws[place])
             named = f"note {place + 1}" + (f" ({error.id})" if error.id else "")
             problems.append(
                 Problem(
@@ -243,7 +255,7 @@ def _graph_of(
                     place=named,
                 )
             )
-            set_aside.update({error.id} - {""})
+    problems += _more(ProblemKind.UNREADABLE_NOTE, path, more)
     return GraphDocument(
         path=path,
         fingerprint=fingerprint,
@@ -333,16 +345,27 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
 def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
     facts: list[Fact | None] = []
     problems: list[Problem] = []
+    more = 0
     for place, raw in enumerate(raws):
         try:
             facts.append(read_fact(raw))
         except ItemError as error:
             facts.append(None)
+            if len(problems) == _MOST_NAMED:
+                more += 1
+                continue
             named = f"fact {place + 1}"
             said = f"cannot be read ({error}); its bytes stay in the file"
             kind = ProblemKind.UNREADABLE_FACT
             problems.append(Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named))
-    return facts, problems
+    return facts, [*problems, *_more(ProblemKind.UNREADABLE_FACT, path, more, nugget)]
+
+
+def _more(kind: ProblemKind, path: Path, number: int, nugget: str = "") -> list[Problem]:
+    """What counts the unread items of a file that are not named one by one."""
+    named = f"{number:,} more"
+    said = "cannot be read; their bytes stay in the file"
+    return [Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named)] if number else []
 
 
 def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
