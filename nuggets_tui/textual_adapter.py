@@ -14,11 +14,11 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from textual._styles_cache import StylesCache
-from textual._xterm_parser import XTermParser
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.app import App
 from textual.cache import FIFOCache
 from textual.color import Color
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.geometry import Size
 from textual.message import Message
 from textual.notifications import Notification
@@ -210,7 +210,24 @@ def resize_content(view: ScrollView, size: Size) -> None:
 
 
 class AnyKeys(XTermParser):
-    """Textual's own reader of what the terminal sends, for keys of any number."""
+    """Textual's own reader of what the terminal sends, for keys of any number, and for any text that is pasted."""
+
+    _pasted: str | None = None
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Textual would take colour codes in a pasted text for keys, typed before it."""
+        if not data:
+            yield from super().feed(data)
+        while data:
+            if self._pasted is None:
+                typed, start, data = data.partition(BRACKETED_PASTE_START)
+                yield from super().feed(typed) if typed else ()
+                self._pasted = "" if start else None
+            else:
+                text, end, data = f"{self._pasted}{data}".partition(BRACKETED_PASTE_END)
+                self._pasted = None if end else text
+                if end:
+                    yield Paste(text.replace("\x00", ""))
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
         try:

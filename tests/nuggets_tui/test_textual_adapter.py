@@ -16,7 +16,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Static
 
-from nuggets_tui.textual_adapter import NAMES, any_terminal, let_go_of_closed_widgets, make_caches_late
+from nuggets_tui.textual_adapter import (
+    NAMES,
+    AnyKeys,
+    any_terminal,
+    let_go_of_closed_widgets,
+    make_caches_late,
+)
 
 FRONTS = Path(__file__).parents[2] / "nuggets_tui"
 # Textual's, its list of a field, and those of textual-serve; the last two inherit.
@@ -110,3 +116,12 @@ def test_a_line_has_no_cache_until_it_is_used_and_then_remembers() -> None:
     assert line.adjust_cell_length(12).text == "some text   "
     with pytest.raises(AttributeError, match="no_such_name"):
         line.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("size", [1, 4096])
+def test_a_pasted_text_with_colour_codes_keeps_its_order(size: int) -> None:
+    pasted = "one \x1b[31mred\x1b[0m two\r\x1b[A \x1b[200 end"
+    parser, rest = AnyKeys(), f"{pasted}\x1b[201~b"
+    parts = ["a\x1b[A\x1b[200~", *(rest[at : at + size] for at in range(0, len(rest), size))]
+    found = [event for part in parts for event in parser.feed(part)]
+    assert [getattr(event, "text", getattr(event, "key", "")) for event in found] == ["a", "up", pasted, "b"]
