@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from core.exchange.records import SourceFile, as_texts
+from core.text.inline_code import without_code
 from core.text.normalise import code_lines
 
 PAGE_SUFFIXES: Final = (".md", ".markdown")
@@ -21,7 +22,6 @@ _ATTACHED: Final = re.compile(
 )
 _TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
 _SIGNS_OF_CODE: Final = ("`", "~~~", "    ", "\t")
-_TICKS: Final = re.compile(r"`+")
 _SLUG: Final = 60
 # Names that Windows keeps for devices.
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
@@ -73,27 +73,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
         return
     for number, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         if not code:
-            yield number, _without_code(line) if "`" in line else line
-
-
-def _without_code(line: str) -> str:
-    """A line with a space for each piece of code: what stands between two runs of as many backticks."""
-    runs = [found.span() for found in _TICKS.finditer(line)]
-    ends: dict[int, int] = {}
-    partners: list[int | None] = [None] * len(runs)
-    for at in reversed(range(len(runs))):
-        length = runs[at][1] - runs[at][0]
-        partners[at] = ends.get(length)
-        ends[length] = at
-    kept: list[str] = []
-    start = at = 0
-    while at < len(runs):
-        partner = partners[at]
-        if partner is not None:
-            kept.append(line[start : runs[at][0]])
-            start, at = runs[partner][1], partner
-        at += 1
-    return " ".join([*kept, line[start:]])
+            yield number, without_code(line, " ") if "`" in line else line
 
 
 def links_of(line: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.promotion.bullet import read_title
+from core.text.inline_code import without_code
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
@@ -15,8 +16,6 @@ _LIST_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE: Final = re.compile(r"( {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
 _NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:[>|<#]|[-*+][ \t]|\d{1,9}[.)][ \t])| {4}|\t")
 _RAW_HTML: Final = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
-_INLINE_CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
-_COMMENT: Final = re.compile(r"(?<!\\)<!--.*?-->")
 _COMMENT_START: Final = re.compile(r"(?<!\\)<!--")
 _ESCAPED: Final = re.compile(r"\\([\\*`<#])")
 
@@ -135,7 +134,7 @@ class MarkdownPage:
             return place, self._closed_at(place, f"</{raw[1].lower()}>") + 1
         if line.lstrip().startswith("<!--"):
             return place, self._closed_at(place, "-->") + 1
-        if not _COMMENT_START.search(_COMMENT.sub("", _INLINE_CODE.sub("", line))):
+        if "<!--" not in line or not _COMMENT_START.search(_without_comments(without_code(line, ""))):
             return None
         end = self._closed_at(place + 1, "-->")
         blank = next((i for i in range(place + 1, len(self.bare)) if self.blank(i)), len(self.bare))
@@ -148,28 +147,22 @@ class MarkdownPage:
 
     def _find_headings(self) -> list[Heading]:
         found: list[Heading] = []
+        paragraph: int | None = None
         for place, line in enumerate(self.bare):
-            if self.opaque[place]:
-                continue
-            marks = _HEADING.fullmatch(line)
+            marks = None if self.opaque[place] else _HEADING.fullmatch(line)
             if marks:
                 found.append(Heading(len(marks[1]), _name(marks[2] or ""), place, place + 1))
+            start = paragraph
+            if marks or self.opaque[place] or self.blank(place):
+                paragraph = None
                 continue
+            paragraph = place if paragraph is None else paragraph
             underline = _UNDERLINE.fullmatch(line)
-            start = self._paragraph_above(place) if underline else None
-            if underline and start is not None:
+            if underline and start is not None and not _NO_PARAGRAPH.match(self.bare[start]):
                 name = " ".join(self.bare[start:place])
                 found.append(Heading(1 if underline[1] else 2, _name(name), start, place + 1))
+                paragraph = None
         return found
-
-    def _paragraph_above(self, place: int) -> int | None:
-        """Where the paragraph begins that ends right above this line, or None when there is none."""
-        start = place
-        while start > 0 and not self.blank(start - 1) and not self.opaque[start - 1]:
-            if _HEADING.fullmatch(self.bare[start - 1]):
-                break
-            start -= 1
-        return None if start == place or _NO_PARAGRAPH.match(self.bare[start]) else start
 
     def _find_bullets(self) -> list[Bullet]:
         found: list[Bullet] = []
@@ -191,4 +184,12 @@ def heading_line(name: str) -> str:
 
 
 def _name(text: str) -> str:
-    return " ".join(_ESCAPED.sub(r"\1", _COMMENT.sub("", text)).split())
+    return " ".join(_ESCAPED.sub(r"\1", _without_comments(text)).split())
+
+
+def _without_comments(text: str) -> str:
+    kept, at = [], 0
+    while (found := _COMMENT_START.search(text, at)) and (end := text.find("-->", found.end())) >= 0:
+        kept.append(text[at : found.start()])
+        at = end + len("-->")
+    return "".join([*kept, text[at:]])

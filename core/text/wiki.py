@@ -6,10 +6,10 @@ import re
 from typing import Final
 
 from core.text.exact import exact_form
+from core.text.inline_code import code_spans
 from core.text.normalise import code_lines
 
 _LINK: Final = re.compile(r"\[\[([^\[\]|#\n]{1,400}?)((?:#[^\[\]|\n]{0,400})?(?:\\?\|[^\[\]\n]{0,400})?\]\])")
-_CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 
 def is_slug(name: str) -> bool:
@@ -30,8 +30,8 @@ def with_renamed_links(text: str, former: str, name: str) -> str:
     for at, (line, code) in enumerate(zip(lines, code_lines(lines), strict=True)):
         if not code and "[[" in line:
             pieces, last = [], 0
-            for inner in _CODE.finditer(line):
-                pieces += [_LINK.sub(renamed, line[last : inner.start()]), inner[0]]
-                last = inner.end()
+            for begins, ends in code_spans(line):
+                pieces += [_LINK.sub(renamed, line[last:begins]), line[begins:ends]]
+                last = ends
             lines[at] = "".join([*pieces, _LINK.sub(renamed, line[last:])])
     return "\n".join(lines)
