@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from core.errors import ErrorCode, InvalidInputError
 from core.exchange.detect import MARK
 from core.exchange.records import FormatError, LeftOut
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
@@ -249,7 +250,17 @@ class _Reader:
 
 
 def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
-    """The memory that a folder holds, as another program keeps it. Raises BrokenFileError, StorageError."""
+    """The memory that a folder holds, as another program keeps it. Raises InvalidInputError for a link out of
+    the folder, BrokenFileError, StorageError.
+    """
+    for held in (path / GRAPH_FILE.parent, path / GRAPH_FILE, *path.glob("*.json")):
+        if held.is_symlink() and not held.resolve().is_relative_to(path.resolve()):
+            raise InvalidInputError(
+                "is a link out of the folder, which is not followed",
+                code=ErrorCode.WRONG_KIND_OF_FILE,
+                where=str(held),
+                kept="nothing was imported",
+            )
     found = read_folder(path, rules)
     left_out = tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems)
     nuggets = {

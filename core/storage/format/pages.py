@@ -262,7 +262,7 @@ def _read_page(
 ) -> PageFile:
     path = folder / name
     try:
-        if refused := _refused(folder, name):
+        if refused := _refused(folder, name, dialect):
             # What somebody else put there shows nothing else of this machine.
             return _unreadable(known, refused)
         if known is not None and known.fingerprint is not None and known.fingerprint == fingerprint(path):
@@ -286,12 +286,12 @@ def _read_page(
     return _of_bytes(name, *found, mode, dialect, lister)
 
 
-def _refused(folder: Path, name: str) -> str:
+def _refused(folder: Path, name: str, dialect: Dialect) -> str:
     """Why a file is not even looked into; "" for one that is."""
     path = folder / name
     if path.is_symlink() and not _is_within(folder, path):
         return "is a link that leads out of the folder"
-    if not name.isprintable() and any(unicodedata.category(char) == "Cc" for char in name):
+    if dialect.WHOLE and any(unicodedata.category(char) == "Cc" for char in name):
         return "has control characters in its name"
     return ""
 

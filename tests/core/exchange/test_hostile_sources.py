@@ -117,6 +117,15 @@ def test_of_a_folder_the_good_pages_come_and_the_bad_ones_are_named(memory: Memo
     assert not any("outside" in note.content for note in memory.snapshot.notes)
 
 
+@pytest.mark.parametrize("name", ["graph", "graph/graph.json", "prefs.nugget.json"])
+def test_a_memory_with_a_link_out_of_its_folder_is_refused(memory: Memory, tmp_path: Path, name: str) -> None:
+    source = make_folder(tmp_path / "source").home
+    (source / "prefs.nugget.json").write_text('{"name": "prefs", "facts": []}')
+    (source / name).rename(tmp_path / "moved")
+    (source / name).symlink_to(tmp_path / "moved")
+    assert refused(memory, source).code is ErrorCode.WRONG_KIND_OF_FILE
+
+
 def test_more_notes_than_a_memory_holds_are_refused(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,9 @@ from core.text.wiki import with_renamed_links
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", ["", "- ** [[a]] <!-- "])
-@pytest.mark.parametrize("piece", ["---\n", "===\n", "a\n---\n", "<!--", "-->", "`", "`` ` ", "**", "# a\n", "[[a|"])
+@pytest.mark.parametrize(
+    "piece", ["---\n", "===\n", "a\n---\n", "<!--", "-->", "`", "`` ` ", "**", "# a\n", "[[a|"]
+)
 def test_no_page_takes_a_time_that_grows_with_its_square(start: str, piece: str) -> None:
     def seconds(size: int) -> float:
         text = start + piece * (size // len(piece))

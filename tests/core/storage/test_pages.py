@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kits.claude_pages import PAGES, note_of, tree, write_folder
 
 from core import Memory
-from core.errors import ConflictError, InvalidInputError, ReadOnlyError, StorageError, UnfinishedError
+from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.change import ChangeSet, NoteChange
@@ -603,17 +603,6 @@ def test_a_page_that_cannot_be_read_is_a_problem_and_keeps_its_bytes(folder: Pat
     memory.refresh()
     assert memory.snapshot.by_id[note.id].content == note.content
     assert memory.snapshot.problems == ()
-
-
-def test_a_link_out_of_the_folder_is_read_and_never_written(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere.md").write_text("text\n")
-    (folder / "linked.md").symlink_to(tmp_path / "elsewhere.md")
-    memory = Memory.open(folder)
-    note = note_of(memory, "linked.md")
-    with pytest.raises(ReadOnlyError):
-        memory.change("edit", lambda draft: edit_note(draft, note.id, content="new"))
-    assert (tmp_path / "elsewhere.md").read_text() == "text\n"
-    assert memory.snapshot.by_id[note.id].content == "text"
 
 
 def test_an_index_that_cannot_be_read_is_left_alone_while_pages_come_and_go(folder: Path) -> None:
