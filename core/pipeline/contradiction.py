@@ -212,6 +212,14 @@ def contradicts_in_words(fact: str, target: str, *, wider: bool = False) -> Cont
     return "antonym" if len(mine & theirs) >= _LEAST_SIMILAR * len(mine | theirs) else None
 
 
+def gives_other_value(new: str, old: str) -> bool:
+    """Whether a newer statement gives what an older one says another value: the older one need not stand beside it.
+
+    A denial goes together with what comes in its place: "We no longer use arq", "The job queue moves to Temporal".
+    """
+    return contradicts_in_words(new, old) in ("value", "antonym")
+
+
 def asks_model(action: str, overlap: int, *, in_words: bool, enabled: bool) -> bool:
     """Whether a model should be asked: for updates only, enough shared words, nothing seen in the words themselves."""
     return enabled and action == "update" and overlap >= LEAST_OVERLAP_SEMANTIC and not in_words

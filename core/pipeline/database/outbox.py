@@ -13,12 +13,16 @@ from core.pipeline.records import Origin, OutboxStatus
 
 Op = Literal["add", "update", "hide"]
 _ERROR_LENGTH: Final = 2_000
-# Of one note the oldest row alone: what a batch finds in a note is then never the work of that same batch.
+# Of one note the oldest row alone, with those that are joined to it: what a batch finds in a note is then never the
+# work of that same batch.
 _READY: Final = """
-FROM graph_outbox AS row WHERE status = 'pending' AND NOT EXISTS (
-    SELECT 1 FROM graph_outbox AS earlier
-    WHERE earlier.note_id = row.note_id AND earlier.status = 'pending' AND earlier.id < row.id)
+FROM graph_outbox AS row WHERE status = 'pending' AND (
+    SELECT count(*) FROM graph_outbox AS earlier WHERE earlier.note_id = row.note_id
+    AND earlier.status = 'pending' AND earlier.id < row.id AND NOT instr(earlier.payload, '"joined":true')
+) <= (instr(row.payload, '"joined":true') > 0)
 """
+# What changes or will change the words of a note; a note that takes another's place keeps its own.
+_REWORDS: Final = "op = 'update' AND coalesce(json_extract(payload, '$.replaces'), '') = ''"
 # With what must be brought over before it: earlier rows of the same notes.
 _NAMED: Final = """
 note_id IN (SELECT note_id FROM graph_outbox WHERE status = 'pending'
@@ -146,6 +150,37 @@ class Outbox:
         )
         return tuple(map(_as_row, rows))
 
+    def coming(self, note_id: str) -> OutboxRow | None:
+        """The newest row that waits to change what a note says, or to hide it; None for none."""
+        row = self._connection.execute(
+            "SELECT * FROM graph_outbox WHERE note_id = ? AND status = 'pending'"
+            f" AND (op = 'hide' OR {_REWORDS}) ORDER BY id DESC LIMIT 1",
+            (note_id,),
+        ).fetchone()
+        return None if row is None else _as_row(row)
+
+    def carry_along(self, note_id: str, content: str) -> bool:
+        """Lets what waits to change a note give it these words at once, so that both are one change that can be done
+        twice; False where nothing waits.
+        """
+        return (
+            self._connection.execute(
+                "UPDATE graph_outbox SET payload = json_set(payload, '$.content', ?)"
+                f" WHERE note_id = ? AND status = 'pending' AND {_REWORDS}",
+                (content, note_id),
+            ).rowcount
+            > 0
+        )
+
+    def wrote(self, note_id: str, content: str) -> bool:
+        """Whether these are the words of a note before or after what the pipeline did to it, undone since or not."""
+        row = self._connection.execute(
+            "SELECT 1 FROM graph_outbox WHERE note_id = ? AND status = 'done'"
+            " AND ? IN (json_extract(payload, '$.expected'), json_extract(payload, '$.content')) LIMIT 1",
+            (note_id, content),
+        ).fetchone()
+        return row is not None
+
     def count_waiting(self, proposals: Collection[str] | None = None) -> int:
         """How many rows still wait. proposals: for these alone; None: for all."""
         which = "" if proposals is None else f" AND {_NAMED}"
@@ -215,21 +250,26 @@ class Outbox:
             (note_id, row.note_id, row.id),
         )
 
-    def refuse_proposal(self, row: OutboxRow, reason: str, told: str, now: int) -> None:
-        """Keeps of an accepted proposal that its note had moved on, so that nothing came of it; what it would have
-        denied stands on.
+    def reopen_proposal(self, row: OutboxRow, reason: str, says: str) -> None:
+        """Lets an accepted proposal wait again whose note had moved on; what it would have denied stands on.
+
+        says: what the note says by now.
         """
         self._connection.execute(
-            "UPDATE proposals SET status = 'skipped', reason = ?, told = ?, resolved_at = ? WHERE id = ?",
-            (reason, told, now, row.proposal_id),
+            "UPDATE proposals SET status = 'review', reason = ?, resolved_at = NULL, resolved_by = '',"
+            " target_content = CASE WHEN ?2 <> '' AND target_note = ?3 THEN ?2 ELSE target_content END WHERE id = ?4",
+            (reason, says, row.note_id, row.proposal_id),
         )
-        if row.op == "hide":
-            self._connection.execute(
-                "UPDATE facts SET status = 'active' WHERE note_id = ? AND status = 'denied' AND NOT EXISTS ("
-                " SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'"
-                " AND same.content_hash = facts.content_hash)",
-                (row.note_id,),
-            )
+        # Room for a second decision.
+        self._connection.execute(
+            "DELETE FROM graph_outbox WHERE proposal_id = ? AND op <> 'add'", (row.proposal_id,)
+        )
+        self._connection.execute(
+            "UPDATE facts SET status = 'active' WHERE ? IN (note_id, proposal_id) AND status = 'denied'"
+            " AND NOT EXISTS (SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'"
+            " AND same.content_hash = facts.content_hash)",
+            (row.note_id if row.op == "hide" else row.proposal_id,),
+        )
 
     def origin_of(self, note_id: str) -> Origin | None:
         """Where the words of a note came from: the whole raw text, `span` the place in it; None for others' notes."""

@@ -119,19 +119,19 @@ class Proposals:
             == 1
         )
 
-    def retarget(self, proposal_id: str, content: str) -> None:
-        """What the note of an open change says by now."""
+    def retarget(self, proposal_id: str, note_id: str, content: str) -> None:
+        """Which note an open change would change, and what that says by now."""
         self._connection.execute(
-            "UPDATE proposals SET target_content = ? WHERE id = ?", (content, proposal_id)
+            "UPDATE proposals SET target_note = ?, target_content = ? WHERE id = ?",
+            (note_id, content, proposal_id),
         )
 
-    def move_targets(self, former: str, note_id: str, content: str) -> None:
-        """Lets what would still change a note, or a proposal, change the note in its place instead."""
-        self._connection.execute(
-            "UPDATE proposals SET target_note = ?, target_content = ?"
-            f" WHERE target_note <> '' AND target_note = ? AND {_OPEN}",
-            (note_id, content, former),
+    def open_changes(self, target: str) -> tuple[StoredProposal, ...]:
+        """What would still change a note, or a proposal."""
+        rows = self._connection.execute(
+            f"SELECT * FROM proposals WHERE target_note <> '' AND target_note = ? AND {_OPEN}", (target,)
         )
+        return tuple(map(_stored, rows))
 
     def by_id(self, proposal_id: str) -> StoredProposal | None:
         """A proposal, None for none of this id."""
@@ -139,9 +139,9 @@ class Proposals:
         return None if row is None else _stored(row)
 
     def behind(self, target: str) -> StoredProposal | None:
-        """The proposal that another one is aimed at: by its id, or by the note that it has while it waits."""
+        """The proposal that another one is aimed at: by its id, or its own note while it waits."""
         row = self._connection.execute(
-            f"SELECT * FROM proposals WHERE id = ?1 OR (note_id <> '' AND note_id = ?1 AND {_OPEN}"
+            f"SELECT * FROM proposals WHERE id = ?1 OR (note_id NOT IN ('', target_note) AND note_id = ?1 AND {_OPEN}"
             " AND action IN ('update', 'delete')) LIMIT 1",
             (target,),
         ).fetchone()
@@ -249,6 +249,15 @@ class Proposals:
             (nugget, content_hash),
         ).fetchone()
         return None if row is None else _stored(row)
+
+    def accepted_meanwhile(self, proposal: StoredProposal) -> tuple[StoredProposal, ...]:
+        """The changes of the same note that were accepted since a proposal was made, the oldest first."""
+        rows = self._connection.execute(
+            "SELECT * FROM proposals WHERE target_note = ? AND id <> ? AND status = 'applied' AND action <> 'add'"
+            " AND resolved_at >= ? ORDER BY resolved_at, place",
+            (proposal.target_note, proposal.id, proposal.created_at),
+        )
+        return tuple(map(_stored, rows))
 
     def prompt_version(self, proposal_id: str) -> str:
         """The version of the prompt that a proposal comes from."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from core.pipeline.contradiction import polarity_difference
+from core.pipeline.contradiction import gives_other_value, polarity_difference
 from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.intake.normalisation import compose, encodable, normalise
 from core.text.tokens import STOP_WORDS, stem, words
@@ -16,14 +16,22 @@ SAME_SAYING: Final = 0.9
 # An earlier fact of the batch is worth the model's look from here on.
 _RELATED: Final = 0.3
 _MOST_RELATED: Final = 3
-# Words by which a later sentence takes an earlier one back, whatever else they share.
-_TAKING_BACK: Final = frozenset(
+# Words by which a later sentence takes an earlier one back, whatever else they share: those of a correction, and those
+# that may also tell of something else.
+_CORRECTING: Final = frozenset(
     map(
         stem,
         words(
-            "back instead reverted actually correction corrected replaced switched moved now changed longer rather "
-            "undone finally zurück statt stattdessen doch jetzt ersetzt geändert finalement maintenant remplacé ahora "
-            "finalmente cambiado"
+            "back instead reverted actually correction corrected rather undone finally zurück statt stattdessen doch "
+            "finalement finalmente"
+        ),
+    )
+)
+_TAKING_BACK: Final = _CORRECTING | frozenset(
+    map(
+        stem,
+        words(
+            "replaced switched moved now changed longer jetzt ersetzt geändert maintenant remplacé ahora cambiado"
         ),
     )
 )
@@ -96,6 +104,16 @@ def repeated(
         if reason:
             return candidate, reason
     return None
+
+
+def speaks_beyond(denial: Saying, other: Saying) -> bool:
+    """Whether a denial names something that the other does not."""
+    return not denial.meaning <= other.meaning | _TAKING_BACK
+
+
+def corrects(later: Saying, earlier: Saying) -> bool:
+    """Whether a later statement says that it corrects an earlier one, and both cannot be true."""
+    return not later.all.isdisjoint(_CORRECTING) and gives_other_value(later.text, earlier.text)
 
 
 def related(place: int, sayings: Sequence[Saying], earlier: Iterable[int]) -> list[int]:

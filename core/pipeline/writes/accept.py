@@ -18,6 +18,7 @@ from core.pipeline.writes.execution import (
     carry_out,
     hide_refused,
     settle_replaced,
+    stand_together,
 )
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
             outcome = _accept_one(writer, proposal, graph, by, now)
             if outcome.reason == ProposalReason.TARGET_CHANGED:
                 # It waits on, held against what the note says by now.
-                writer.proposals.retarget(proposal_id, outcome.former)
+                writer.proposals.retarget(proposal_id, outcome.note_id, outcome.former)
             if outcome.status == "applied":
                 written.append(proposal_id)
                 learned[proposal.raw_id] = None
-                _move_others(writer, proposal, outcome)
+                _move_others(writer, proposal, outcome, graph)
             elif outcome.status == "deduped":
                 deduped.append(proposal_id)
             else:
@@ -98,31 +99,25 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
 def _replaced(chosen: Sequence[StoredProposal]) -> frozenset[str]:
     """The proposals among those accepted together which another one of them would change: the later one wins.
 
-    So two statements never both come to stand of which one replaces the other.
+    So two statements never both come to stand of which one replaces the other. Two that change the same note and go
+    together both stand.
     """
-    by_target: dict[str, StoredProposal] = {}
-    found: set[str] = set()
-    for one in sorted(chosen, key=lambda one: one.created_at):
-        if not one.changes:
-            continue
-        if not one.target_note:
-            # An earlier fact of the same text, as former versions kept it.
-            found |= {
-                other.id
-                for other in chosen
-                if other.raw_id == one.raw_id and other.id != one.id and other.content == one.target_content
-            }
-            continue
-        earlier = by_target.get(one.target_note)
-        if earlier is not None:
-            found.add(earlier.id)
-        by_target[one.target_note] = one
-        found |= {
-            other.id
-            for other in chosen
-            if one.target_note in (other.id, other.note_id) and other.id != one.id
-        }
-    return frozenset(found)
+    return frozenset(
+        other.id
+        for one in chosen
+        for other in chosen
+        if one.changes and other.id != one.id and _replaces(one, other)
+    )
+
+
+def _replaces(one: StoredProposal, other: StoredProposal) -> bool:
+    if not one.target_note:
+        # An earlier fact of the same text.
+        return other.raw_id == one.raw_id and other.content == one.target_content
+    if one.target_note == other.target_note:
+        later = one.created_at > other.created_at
+        return other.changes and later and not stand_together(other, one)
+    return one.target_note in (other.id, other.note_id)
 
 
 class _Waiting:
@@ -181,13 +176,20 @@ def _settle_repeated(
         audit.record_resolution(writer, one, repeats, accepted=True, by=by, prompt_version=version, now=now)
 
 
-def _move_others(writer: Tables, accepted: StoredProposal, outcome: ExecutionResult) -> None:
-    """Other open changes of what is replaced, or was a proposal until now, are held against what stands there now."""
-    if not outcome.note_id:
+def _move_others(writer: Tables, accepted: StoredProposal, outcome: ExecutionResult, graph: Graph) -> None:
+    """Other open changes of what is replaced, or was a proposal until now, are held against what stands there now.
+
+    What may stand beside it changes the old note still, which is hidden or has other words by now.
+    """
+    content = graph.text(writer, outcome.note_id)
+    if content is None:
         return
-    writer.proposals.move_targets(accepted.id, outcome.note_id, accepted.content)
-    if accepted.action == "update" and accepted.target_note:
-        writer.proposals.move_targets(accepted.target_note, outcome.note_id, accepted.content)
+    for other in writer.proposals.open_changes(accepted.id):
+        writer.proposals.retarget(other.id, outcome.note_id, content)
+    for other in writer.proposals.open_changes(accepted.target_note):
+        stays = outcome.note_id == accepted.target_note
+        if stays or (accepted.action == "update" and not stand_together(accepted, other)):
+            writer.proposals.retarget(other.id, outcome.note_id, content)
 
 
 def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str, now: int) -> ExecutionResult:

@@ -31,7 +31,7 @@ _HIDDEN: Final = "the note has been hidden since"
 class AppliedRow:
     """What became of a row. note_id: of the note, another than the row's where that one was taken. error: why not.
 
-    former, now: the note's text before and after, where it was written.
+    former, now: the note's text before and after; where it had moved on, the former alone.
     """
 
     row: OutboxRow
@@ -127,7 +127,7 @@ def _update(draft: Draft, row: OutboxRow) -> AppliedRow:
     if note.hidden:
         return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_GONE, _HIDDEN)
     if not _is_as_expected(note, row):
-        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED)
+        return _moved_on(row, note)
     named_so = not note.is_fact and note.title == title_of(note.content)
     edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
     return AppliedRow(row, "written", note.id, former=note.content, now=content)
@@ -138,9 +138,13 @@ def _hide(draft: Draft, row: OutboxRow) -> AppliedRow:
     if note is None or note.hidden:
         return AppliedRow(row, "unchanged", row.note_id)
     if not _is_as_expected(note, row):
-        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED)
+        return _moved_on(row, note)
     hide_note(draft, note.id)
     return AppliedRow(row, "written", note.id, former=note.content)
+
+
+def _moved_on(row: OutboxRow, note: Note) -> AppliedRow:
+    return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED, former=note.content)
 
 
 def _is_as_expected(note: Note, row: OutboxRow) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.pipeline.decision.result import Proposal
-from core.pipeline.decision.short_cuts import related, saying
+from core.pipeline.decision.short_cuts import corrects, saying
 from core.pipeline.writes.planned import PlannedFact
 
 
@@ -55,10 +55,10 @@ def _in_place(later: Proposal, earlier: Proposal) -> Proposal:
 
 
 def _same_target(one: PlannedFact, others: Iterable[PlannedFact]) -> list[PlannedFact]:
-    """Earlier facts that would change the same stored text, and speak of what this one speaks of."""
+    """Earlier facts that would change the same stored text, and that this one corrects."""
     assert one.proposal is not None
     assert one.proposal.target is not None
-    rivals = [
+    return [
         other
         for other in others
         if other.place < one.place
@@ -66,6 +66,5 @@ def _same_target(one: PlannedFact, others: Iterable[PlannedFact]) -> list[Planne
         and other.proposal.action in ("update", "delete")
         and other.proposal.target == one.proposal.target
         and not other.replaced
+        and corrects(saying(one.fact.content), saying(other.fact.content))
     ]
-    sayings = [saying(other.fact.content) for other in (*rivals, one)]
-    return [rivals[at] for at in related(len(rivals), sayings, range(len(rivals)))]

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.pipeline.contradiction import gives_other_value
 from core.pipeline.database import outbox
 from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import Tables
@@ -17,6 +18,7 @@ from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 from core.pipeline.writes.note_of import note_id_of
+from core.pipeline.writes.revising import revised
 
 _NEAREST: Final = 5
 # No note has this id.
@@ -67,7 +69,10 @@ class Graph:
         return None if note is None or note.hidden else note
 
     def text(self, reader: Tables, note_id: str) -> str | None:
-        """What a note says, or will say once it is written; None for one that is hidden, gone or unknown."""
+        """What a note says, or will once all is written; None for one that is or will be hidden, gone or unknown."""
+        coming = reader.outbox.coming(note_id)
+        if coming is not None:
+            return coming.text("content") or None
         if note_id in self.snapshot.by_id:
             note = self.visible(note_id)
             return None if note is None else note.content
@@ -134,6 +139,13 @@ def _aimed_at(order: ExecutionRequest, note_id: str, content: str) -> ExecutionR
     return replace(order, proposal=replace(order.proposal, target_note=note_id, target_content=content))
 
 
+def stand_together(one: StoredProposal, later: StoredProposal) -> bool:
+    """Whether two accepted changes of one note both stand: of one text they do, of two unless the later one gives what
+    the other says another value.
+    """
+    return one.raw_id == later.raw_id or not gives_other_value(later.content, one.content)
+
+
 def write_disputing(
     writer: Tables, order: ExecutionRequest, graph: Graph, now: int
 ) -> ExecutionResult | None:
@@ -148,7 +160,7 @@ def write_disputing(
 
 
 def _add(
-    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int
+    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int, replaces: str = ""
 ) -> ExecutionResult:
     proposal = order.proposal
     there = writer.facts.same(proposal.nugget, said.content_hash)
@@ -156,7 +168,7 @@ def _add(
         there = _near_duplicate(writer, proposal.nugget, said)
     if there is not None:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
-    return _new_note(writer, order, said, graph, now, {})
+    return _new_note(writer, order, said, graph, now, {"replaces": replaces} if replaces else {})
 
 
 def _new_note(
@@ -207,8 +219,8 @@ def _near_duplicate(reader: Tables, nugget: str, said: Normalised) -> StoredFact
 def _change(
     writer: Tables, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
 ) -> ExecutionResult:
-    """What is said takes the place of the note that it changes, which is hidden. A fact of a nugget keeps its key and
-    gets the new words.
+    """What is said takes the place of the note that it changes, which is hidden. A fact of a nugget, and a note that
+    says more, stay and get the new words.
     """
     proposal = order.proposal
     text = graph.text(writer, target) if target else None
@@ -216,15 +228,19 @@ def _change(
     own = None if own is None or graph.text(writer, own.note_id) is None else own
     if text is None:
         return _nothing_to_replace(writer, order, said, target, own, graph, now)
-    if normalise(text).storage_content != normalise(proposal.target_content).storage_content:
+    former = normalise(proposal.target_content).storage_content
+    if normalise(text).storage_content != former and not writer.outbox.wrote(target, text):
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
+    beside = [one for one in writer.proposals.accepted_meanwhile(proposal) if stand_together(one, proposal)]
+    content = revised(text, proposal.content, [one.content for one in beside])
+    whole = content == proposal.content
     known = writer.facts.same(proposal.nugget, said.content_hash)
     known = None if known is None or known.note_id == target else known
     if proposal.action == "update" and own is None and known is not None and known.status != "active":
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
     note = graph.visible(target)
-    if proposal.action == "update" and note is not None and note.is_fact:
-        return _reword(writer, order, said, target, text, own, now)
+    if not whole or (proposal.action == "update" and note is not None and note.is_fact):
+        return _reword(writer, order, said, target, text, content, own, now)
     made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
     if own is not None:
         _settle(writer, order, own, target, now)
@@ -256,7 +272,7 @@ def _nothing_to_replace(
         _settle(writer, order, own, target, now)
         return ExecutionResult("applied", ProposalReason.WRITTEN, own.note_id, own.id, "update")
     if order.proposal.action == "update":
-        return _add(writer, order, said, graph, now)
+        return _add(writer, order, said, graph, now, target)
     return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
 
 
@@ -270,25 +286,36 @@ def _reword(
     said: Normalised,
     target: str,
     text: str,
+    content: str,
     own: StoredFact | None,
     now: int,
 ) -> ExecutionResult:
-    """A fact of a nugget gets other words under its key; what disputed it meanwhile is hidden."""
+    """A note gets other words, a fact of a nugget under its key; what disputed it meanwhile is hidden.
+
+    text, content: what it says before and after.
+    """
     proposal = order.proposal
-    if own is not None:
-        writer.facts.deny(own.id)
-        _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content}, now)
     fact = writer.facts.of_note(target)
-    if fact is not None:
+    if fact is not None and content == proposal.content:
         writer.facts.reword(_fact(order, said, fact.id, target, fact.created_at))
+    elif fact is not None:
+        # It still says what came of another text.
+        writer.facts.reword(
+            replace(fact, content=content, normalised_content=normalise(content).normalised_content)
+        )
     payload: dict[str, object] = {
         "expected": text,
-        "content": proposal.content,
+        "content": content,
         "type": proposal.type,
         "confidence": proposal.fact_confidence,
     }
+    if writer.outbox.carry_along(target, content):
+        payload["joined"] = True
     fact_id = "" if fact is None else fact.id
     _enqueue(writer, "update", order, fact_id, target, payload, now)
+    if own is not None:
+        writer.facts.deny(own.id)
+        _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content}, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import InvalidInputError, NuggetsError, partly_done
@@ -124,7 +124,7 @@ def _write(
     )
 
     def edit(draft: Draft) -> list[AppliedRow]:
-        return [apply_row(draft, row, known) for row in rows]
+        return _apply(draft, rows, known)
 
     try:
         return memory.bring_in(_reason(rows), edit, author=PIPELINE, asked=asked)
@@ -134,6 +134,23 @@ def _write(
         row = rows[0]
         refused = AppliedRow(row, "failed", row.note_id, error=error.message)
         return memory.bring_in("", lambda _: [refused], author=PIPELINE, asked=asked)
+
+
+def _apply(draft: Draft, rows: Sequence[OutboxRow], known: Known) -> list[AppliedRow]:
+    """Lays rows over the draft, in order. What joins a change of the same note is written with it; of a proposal whose
+    note had moved on no more is done.
+    """
+    done: list[AppliedRow] = []
+    for row in rows:
+        if any(one.outcome == "conflict" and one.row.proposal_id == row.proposal_id for one in done):
+            done.append(AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED))
+            continue
+        one = apply_row(draft, row, known)
+        joins = one.outcome == "unchanged" and row.payload.get("joined")
+        if joins and any(other.note_id == one.note_id and other.outcome == "written" for other in done):
+            one = replace(one, outcome="written")
+        done.append(one)
+    return done
 
 
 def _reason(rows: Sequence[OutboxRow]) -> str:
@@ -167,7 +184,7 @@ def _keep(writer: Tables, one: AppliedRow, change_set: ChangeSet, now: int) -> b
     if one.note_id != row.note_id:
         writer.outbox.move_note(row, one.note_id)
     if one.outcome == "conflict" and row.op != "add":
-        writer.outbox.refuse_proposal(row, one.reason, one.error, now)
+        writer.outbox.reopen_proposal(row, one.reason, one.former)
     writer.history.append(
         at=now,
         event=_EVENTS[row.op] if status == "done" else one.outcome,

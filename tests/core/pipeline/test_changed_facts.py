@@ -17,11 +17,13 @@ from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import decision, fact, found
 
 from core.facts.edits import remember
-from core.graph.edits import edit_note
+from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
+from core.model.note import Note
 from core.pipeline.database.connection import Database
 from core.pipeline.records import Accepted, StoredProposal
 from core.pipeline.service import Pipeline
+from core.pipeline.writes.accept import accept
 from core.pipeline.writes.earlier_windows import corrected_proposal, take_place
 from core.pipeline.writes.verify import drift
 from core.workspace import open_memory
@@ -673,3 +675,194 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_still_to_be_made
             break
     assert set(codes[:-1]) == {9}
     assert len(codes) > 5
+
+
+# Several changes of one note, and notes that say more than what changed
+
+ARQ = "We use arq to run the job queue."
+GONE = "We no longer use arq."
+TEMPORAL = "Temporal runs the job queue."
+PRICES = "The canoe costs 40 euros a day. Bicycles are free."
+DEARER = "The canoe costs 55 euros a day."
+
+
+two_modes = pytest.mark.parametrize("mode", ["shadow", "controlled-write"])
+two_kinds = pytest.mark.parametrize("keyed", [True, False], ids=["fact", "note"])
+
+
+def stored(case: Case, text: str, *, keyed: bool) -> str:
+    """A note of a person's own, or the note of a fact; its id."""
+
+    def edit(draft: Draft) -> Note:
+        if keyed:
+            return remember(draft, "memory", "job queue", text)
+        return create_note(draft, "memory", "Job queue", text)
+
+    return case.pipeline.memory.change("mine", edit)[0].id
+
+
+def decided(*answers: tuple[str, str]) -> Line:
+    """One decision for each fact of a text: the action, and the label of the candidate."""
+    return {
+        "decisions": [
+            {"fact": f"F{number}", "action": action, "targetId": target, "confidence": 0.9, "reason": "newer"}
+            for number, (action, target) in enumerate(answers, 1)
+        ]
+    }
+
+
+def both_waiting(case: Case, mode: str, keyed: bool, first: str = "update", texts: int = 1) -> str:
+    """Two statements of one text, or of two, that would each change the same note; the id of that note."""
+    note = stored(case, ARQ, keyed=keyed)
+    configure(case.home, MODES[mode][0])
+    if texts == 1:
+        case.learn(f"{GONE} {TEMPORAL}", found(GONE, TEMPORAL), decided((first, "C1"), ("update", "C1")))
+    else:
+        case.learn(GONE, found(GONE), decision(first, "C1"))
+        case.learn(f"{TEMPORAL} It runs in Bern.", found(TEMPORAL), decision("update", "C1"))
+    return note
+
+
+def visible(case: Case) -> str:
+    return "\n".join(note_texts(case.pipeline))
+
+
+def both_are_found(case: Case, note: str, *, keyed: bool) -> None:
+    assert ARQ not in visible(case)
+    assert GONE in visible(case)
+    assert TEMPORAL in visible(case)
+    assert any(TEMPORAL in text for text in case.recalled("Temporal job queue"))
+    if keyed:
+        assert case.pipeline.memory.recall("job queue").answer in (f"{GONE} {TEMPORAL}", f"{TEMPORAL} {GONE}")
+    else:
+        assert case.pipeline.memory.snapshot.by_id[note].content == ARQ
+    assert case.pipeline.proposals() == ()
+    case.agree()
+
+
+@two_modes
+@two_kinds
+@pytest.mark.parametrize("texts", [1, 2])
+def test_two_changes_of_one_note_accepted_together_both_stand_and_one_undo_takes_both_back(
+    case: Case, mode: str, keyed: bool, texts: int
+) -> None:
+    note = both_waiting(case, mode, keyed, texts=texts)
+    before, waiting = sorted(note_texts(case.pipeline)), case.pipeline.proposals()
+    ids = sorted(one.id for one in waiting)
+    assert len(ids) == 2
+    for _ in range(2):
+        done = case.accept(*sorted(case.pipeline.proposals(), key=lambda one: one.content, reverse=True))
+        assert (sorted(done.written), done.skipped, done.waiting) == (ids, (), ())
+        both_are_found(case, note, keyed=keyed)
+        case.pipeline.memory.undo()
+        case.agree()
+        assert sorted(note_texts(case.pipeline)) == before
+        assert sorted(one.id for one in case.pipeline.proposals()) == ids
+
+
+@two_modes
+@two_kinds
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("texts", [1, 2])
+def test_two_changes_of_one_note_accepted_one_after_the_other_both_stand(
+    case: Case, mode: str, keyed: bool, order: int, texts: int
+) -> None:
+    note = both_waiting(case, mode, keyed, texts=texts)
+    before, waiting = sorted(note_texts(case.pipeline)), case.pipeline.proposals()
+    for one in waiting[::order]:
+        done = case.accept(one)
+        assert (done.written, done.skipped) == ((one.id,), ())
+    assert GONE in visible(case)
+    assert TEMPORAL in visible(case)
+    assert ARQ not in visible(case)
+    case.agree()
+    for _ in waiting:
+        case.pipeline.memory.undo()
+        case.agree()
+    assert sorted(note_texts(case.pipeline)) == before
+    # Undone, neither is held against words that the other one brought.
+    done = case.accept(*case.pipeline.proposals())
+    assert (len(done.written), done.skipped) == (2, ())
+    both_are_found(case, note, keyed=keyed)
+
+
+@two_kinds
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_denial_of_a_note_takes_nothing_back_that_was_accepted_in_its_place(
+    case: Case, keyed: bool, order: int
+) -> None:
+    both_waiting(case, "controlled-write", keyed, first="delete")
+    for one in case.pipeline.proposals()[::order]:
+        case.accept(one)
+    assert (ARQ in visible(case), GONE in visible(case), TEMPORAL in visible(case)) == (False, True, True)
+    case.agree()
+
+
+def test_within_one_text_a_denial_takes_no_decision_back_unasked(case: Case) -> None:
+    moved, gone = "The job queue moves to Temporal", "We no longer use arq for the job queue"
+    stored(case, ARQ, keyed=False)
+    case.learn(f"{moved}. {gone}.", found(moved, gone), decided(("update", "C1"), ("update", "C1")))
+    assert {one.content for one in case.pipeline.proposals()} == {moved, gone}
+
+
+@two_modes
+@two_kinds
+@pytest.mark.parametrize("action", ["update", "delete"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (PRICES, f"{DEARER} Bicycles are free."),
+        ("Bicycles are free and the canoe costs 40 euros a day.", f"Bicycles are free. {DEARER}"),
+    ],
+)
+def test_a_note_that_says_more_than_what_changed_is_edited_and_keeps_the_rest(
+    case: Case, mode: str, keyed: bool, action: str, old: str, new: str
+) -> None:
+    note = stored(case, old, keyed=keyed)
+    configure(case.home, MODES[mode][0])
+    waiting = case.learn(DEARER, found(DEARER), decision(action, "C1"))
+    assert waiting is not None
+    before = sorted(note_texts(case.pipeline))
+    for _ in range(2):
+        done = case.accept(waiting)
+        assert (done.written, done.skipped) == ((waiting.id,), ())
+        assert note_texts(case.pipeline) == [new]
+        assert case.note(new) == note
+        case.agree()
+        case.pipeline.memory.undo()
+        case.agree()
+        assert sorted(note_texts(case.pipeline)) == before
+
+
+def test_two_changes_of_two_sentences_of_one_note_leave_the_third(case: Case) -> None:
+    dear_bikes = "Bicycles cost 5 euros a day."
+    stored(case, f"{PRICES} The lake is open in May.", keyed=False)
+    case.learn(
+        f"{DEARER} {dear_bikes}", found(DEARER, dear_bikes), decided(("update", "C1"), ("update", "C1"))
+    )
+    done = case.accept(*case.pipeline.proposals())
+    assert len(done.written) == 2
+    (text,) = note_texts(case.pipeline)
+    for sentence in (DEARER, dear_bikes, "The lake is open in May."):
+        assert sentence in text
+    assert "40 euros" not in text
+    case.agree()
+
+
+@two_kinds
+def test_a_note_that_changed_between_acceptance_and_writing_keeps_the_change_waiting(
+    case: Case, keyed: bool
+) -> None:
+    note = stored(case, PRICES, keyed=keyed)
+    waiting = case.learn(DEARER, found(DEARER), decision("update", "C1"))
+    assert waiting is not None
+    mine = "The canoe is broken. Bicycles are free."
+    accept(case.pipeline.database, case.pipeline.memory, [waiting.id], by="person", now=case.clock.ms)
+    case.pipeline.memory.change("mine", lambda draft: edit_note(draft, note, content=mine))
+    case.pipeline.flush()
+    assert sorted(note_texts(case.pipeline)) == sorted([mine, DEARER])
+    (again,) = case.pipeline.proposals()
+    assert (again.id, again.target_content) == (waiting.id, mine)
+    case.accept(again)
+    assert note_texts(case.pipeline) == [f"{mine} {DEARER}"]
+    case.agree()

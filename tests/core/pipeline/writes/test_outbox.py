@@ -303,7 +303,7 @@ def test_a_change_is_written_only_over_the_text_that_it_was_decided_on(
     )
     assert notes_of(memory.home)["note-memory-00000000"]["content"] == "My own words."
     row = database.reading.connection.execute("SELECT status, reason FROM proposals").fetchone()
-    assert tuple(row) == ("skipped", "target_changed")
+    assert tuple(row) == ("review", "target_changed")
     assert events(database, "note-memory-00000000") == [("conflict", "target_changed")]
 
 
