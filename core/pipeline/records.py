@@ -304,7 +304,8 @@ class StoredProposal:
     """What should become of one fact, and what did. span: where in the raw text it comes from, None if nowhere.
 
     told: the model's or rule's words. target_note: the note it would change or repeat, "" for an addition.
-    note_id: the note it became. contradiction: how it contradicts its target, "" when it does not.
+    note_id: the note it became. contradiction: how it contradicts its target, "" when it does not. becomes: of a listed
+    change that edits its note, what the note says then.
     """
 
     id: str
@@ -330,6 +331,7 @@ class StoredProposal:
     created_at: int
     resolved_at: int | None
     resolved_by: str
+    becomes: str = ""
 
     @property
     def open(self) -> bool:

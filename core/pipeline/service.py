@@ -791,8 +791,11 @@ class Pipeline:
 
     def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
+        from core.pipeline.writes.execution import foreseen
 
-        return self._shown(lambda reader: reader.proposals.stored(all=all, most=most))
+        return self._shown(
+            lambda reader: tuple(foreseen(reader, one) for one in reader.proposals.stored(all=all, most=most))
+        )
 
     def resolve_ids(self, said: Iterable[str]) -> tuple[str, ...]:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""

@@ -13,6 +13,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.folder import PIPELINE_FILE
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
@@ -129,6 +130,8 @@ def accept(
             where="pipeline accept",
             kept="nothing was changed",
         )
+    if not dry_run:
+        refuse_agents("accepting a proposal")
     with needed_pipeline(call) as pipeline:
         wanted = pipeline.resolve_ids(ids) if above is None else pipeline.above(above)
         waiting = pipeline.proposals(most=100_000)
@@ -491,6 +494,8 @@ def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) 
         yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.sure:.2f}  {one.id}", "dim"))
         if one.target_content:
             yield Span(f"    {_TO_TARGET.get(one.action, 'about')}: {one.target_content}", "dim")
+        if one.becomes:
+            yield Span(f"    the note then says: {one.becomes}", "dim")
         if said.get(one.id):
             yield Span(f"    from: {said[one.id]}", "dim")
         told = "; ".join(part for part in (STATES[one.status][2], reason_of(one), one.contradiction) if part)

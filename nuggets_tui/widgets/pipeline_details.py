@@ -169,9 +169,9 @@ def _difference(proposal: StoredProposal, target: Note | None) -> Lines:
     about = [content(safe_line(title, _LINE), "bold")] if title and proposal.action != "add" else []
     before = proposal.target_content or (target.content if target is not None else "")
     if proposal.action == "update":
-        return [*about, *text_difference(before, proposal.content)]
+        return [*about, *text_difference(before, proposal.becomes or proposal.content)]
     if proposal.action == "delete":
-        return [*about, *text_difference(before, "")]
+        return [*about, *text_difference(before, proposal.becomes)]
     if proposal.action == "none":
         return [Content(safe_block(proposal.content, _SHOWN)), *about, _block(before)]
     return text_difference("", proposal.content)

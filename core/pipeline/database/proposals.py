@@ -16,7 +16,7 @@ _OPEN_CHANGE: Final = (
     "other.status IN ('proposed', 'review', 'blocked') AND other.action IN ('update', 'delete')"
 )
 _PLAIN: Final = tuple(
-    name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span")
+    name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span", "becomes")
 )
 _INSERTED: Final = (
     *_PLAIN, "grounded", "review_needed", "span_start", "span_end", "job_id", "place", "prompt_version", "content_hash",

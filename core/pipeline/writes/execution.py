@@ -146,6 +146,19 @@ def stand_together(one: StoredProposal, later: StoredProposal) -> bool:
     return one.raw_id == later.raw_id or not gives_other_value(later.content, one.content)
 
 
+def foreseen(reader: Tables, proposal: StoredProposal) -> StoredProposal:
+    """An open change with what its note says once it is accepted, where the note stays."""
+    content = (
+        _revised(reader, proposal, proposal.target_content) if proposal.open and proposal.changes else ""
+    )
+    return proposal if content == proposal.content else replace(proposal, becomes=content)
+
+
+def _revised(reader: Tables, proposal: StoredProposal, text: str) -> str:
+    beside = [one for one in reader.proposals.accepted_meanwhile(proposal) if stand_together(one, proposal)]
+    return revised(text, proposal.content, [one.content for one in beside])
+
+
 def write_disputing(
     writer: Tables, order: ExecutionRequest, graph: Graph, now: int
 ) -> ExecutionResult | None:
@@ -231,8 +244,7 @@ def _change(
     former = normalise(proposal.target_content).storage_content
     if normalise(text).storage_content != former and not writer.outbox.wrote(target, text):
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
-    beside = [one for one in writer.proposals.accepted_meanwhile(proposal) if stand_together(one, proposal)]
-    content = revised(text, proposal.content, [one.content for one in beside])
+    content = _revised(writer, proposal, text)
     whole = content == proposal.content
     known = writer.facts.same(proposal.nugget, said.content_hash)
     known = None if known is None or known.note_id == target else known

@@ -822,6 +822,7 @@ def test_a_note_that_says_more_than_what_changed_is_edited_and_keeps_the_rest(
     configure(case.home, MODES[mode][0])
     waiting = case.learn(DEARER, found(DEARER), decision(action, "C1"))
     assert waiting is not None
+    assert waiting.becomes == new
     before = sorted(note_texts(case.pipeline))
     for _ in range(2):
         done = case.accept(waiting)

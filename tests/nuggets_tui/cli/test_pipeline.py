@@ -106,6 +106,21 @@ def test_proposals_come_with_their_sentence_and_are_accepted_by_id(nuggets: Any,
     assert again["skipped"][0]["why"].startswith("already decided")
 
 
+def test_an_agent_accepts_nothing_and_the_proposal_waits(
+    nuggets: Any, worked: Worked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worked(FIRST, settings="shadowMode = true")
+    (waiting,) = nuggets.json("pipeline", "proposals")
+    with monkeypatch.context() as agent:
+        agent.setenv("CLAUDECODE", "1")
+        for chosen in ([waiting["id"]], ["--above", "0.1", "--yes"]):
+            nuggets.fails("pipeline", "accept", *chosen)
+        # Whoever only looks may.
+        assert nuggets.json("pipeline", "accept", waiting["id"], "--dry-run")[0]["id"] == waiting["id"]
+    assert nuggets.json("pipeline", "proposals") == [waiting]
+    assert nuggets.json("pipeline", "accept", waiting["id"])["written"] == [waiting["id"]]
+
+
 def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before(
     nuggets: Any, worked: Worked
 ) -> None:
