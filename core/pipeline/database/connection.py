@@ -34,10 +34,12 @@ from core.storage.files.sqlite import (
     address_to_read,
     begin_file,
     code_of,
+    connect_to_look,
     connect_to_write,
     damage_in,
     in_one_step,
     log_beside,
+    may_write,
     move_away,
     one_line,
     shows_damage,
@@ -69,6 +71,8 @@ class Database:
         # Of `documents.search`.
         self.counted_chunk_words: dict[str, tuple[int, int]] = {}
         self._seconds = seconds
+        # Where it may not be written, it is looked at all the same.
+        self._looks = self.path.is_file() and not may_write(self.path)
         self._writer: sqlite3.Connection | None = None
         # What the writer's next transaction is, unless it is told otherwise.
         self._lasting = True
@@ -82,12 +86,17 @@ class Database:
     def open(cls, home: Path, *, seconds: float = BUSY_SECONDS) -> Self:
         """Opens the database of a memory folder, making it when there is none.
 
-        A broken one is set aside in quarantine/ with its bytes intact, and a new one begun. seconds: how long other
+        A broken one is set aside in quarantine/ with its bytes intact, and a new one begun; one that may not be written
+        is looked at. seconds: how long other
         writers are waited for. Raises StorageError, and ReadOnlyError for one that a newer version made.
         """
         database = cls(home, seconds=seconds)
         make_folder(home)
         check_kind(home)
+        if database._looks:
+            with open_read_only(home) as reader:
+                check_known(reader, database.path)
+            return database
         try:
             database._connect()
         except BrokenFileError:
@@ -231,12 +240,19 @@ class Database:
             )  # fmt: skip
 
     def _new_connection(self) -> sqlite3.Connection:
+        if self._looks:
+            return _look(self.path, self._seconds)
         connection = connect_to_write(self.path, self._seconds)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
     def _connect(self) -> None:
+        if self._looks:
+            raise ReadOnlyError(
+                "the pipeline's database is read-only", where=str(self.path), kept="nothing was written",
+                todo="check its permissions, and those of its folder",
+            )  # fmt: skip
         with self._all_errors():
             begin_file(self.path)
             _refuse_newer(self.path, _version_seen(self.path))
@@ -378,30 +394,29 @@ def open_read_only(home: Path) -> Iterator[Tables]:
     path = home / PIPELINE_FILE
     check_kind(home)
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
-        with (
-            database_errors(path),
-            closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection,
-            _in_present_form(connection) as readable,
-        ):
-            readable.row_factory = sqlite3.Row
+        with database_errors(path), closing(_look(path, BUSY_SECONDS)) as readable:
             readable.execute("PRAGMA query_only = ON")
             yield Tables(readable)
     except OSError as error:
         raise as_nuggets_error(path, error) from error
 
 
-@contextmanager
-def _in_present_form(reader: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """The database itself, or of a former version a copy for the moment with the present tables."""
-    if not 0 < Migrations(reader).version() < VERSION:
-        yield reader
-        return
-    # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
-    with closing(sqlite3.connect("", isolation_level=None)) as copy:
-        reader.backup(copy)
+def _look(path: Path, seconds: float) -> sqlite3.Connection:
+    """The database itself, or of a former version, and of one that a full disk left without tables, a copy for the
+    moment with the present tables.
+    """
+    connection = connect_to_look(path, seconds=seconds)
+    found = Migrations(connection)
+    version = found.version()
+    if 0 < version < VERSION or (version == 0 and found.is_empty()):
+        # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
+        copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        with closing(connection):
+            connection.backup(copy)
         Migrations(copy).take_all()
-        yield copy
+        connection = copy
+    connection.row_factory = sqlite3.Row
+    return connection
 
 
 def _version_seen(path: Path) -> int:

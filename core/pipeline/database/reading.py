@@ -11,7 +11,7 @@ from typing import Final
 from core.folder import PIPELINE_FILE
 from core.pipeline.database.migrations import VERSION, Migrations
 from core.pipeline.database.tables import Tables
-from core.storage.files.sqlite import address_to_read
+from core.storage.files.sqlite import connect_to_look
 
 # Nobody waits for who writes.
 _BUSY_SECONDS: Final = 0.05
@@ -23,8 +23,7 @@ def opened_to_read(home: Path) -> Iterator[Tables | None]:
 
     Raises OSError and `DATABASE_ERRORS`, also for no database at all.
     """
-    address, _ = address_to_read(home / PIPELINE_FILE)
-    with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_SECONDS)) as connection:
+    with closing(connect_to_look(home / PIPELINE_FILE, seconds=_BUSY_SECONDS, fixed=True)) as connection:
         connection.execute("PRAGMA query_only = ON")
         connection.row_factory = sqlite3.Row
         yield Tables(connection) if Migrations(connection).version() >= VERSION else None

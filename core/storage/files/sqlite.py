@@ -6,6 +6,7 @@ import contextlib
 import functools
 import mmap
 import os
+import shutil
 import sqlite3
 import tempfile
 import time
@@ -78,6 +79,36 @@ def address_to_read(path: Path) -> tuple[str, bool]:
     except OSError:
         whole = True
     return (f"{address}&immutable=1", True) if whole else (address, False)
+
+
+def connect_to_look(path: Path, *, seconds: float = BUSY_SECONDS, fixed: bool = False) -> sqlite3.Connection:
+    """A connection that only reads a database, for any thread, also where nothing may be written beside it: then of a
+    copy, if some of its changes are only in the log beside it.
+
+    fixed: takes a whole file to stay as it is, and waits for nobody. Raises OSError, sqlite3.Error.
+    """
+    address, whole = address_to_read(path)
+    writable = may_write(path)
+    if not (whole or writable or path.with_name(path.name + "-shm").exists()):
+        return _copy_with_log(path)
+    if writable and not fixed:
+        address = address.partition("&")[0]
+    return sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+
+
+def _copy_with_log(path: Path) -> sqlite3.Connection:
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with tempfile.TemporaryDirectory() as folder:
+        for side in ("", "-wal"):
+            shutil.copyfile(path.with_name(path.name + side), Path(folder, f"copy{side}"))
+        with contextlib.closing(sqlite3.connect(Path(folder, "copy"))) as source:
+            source.backup(copy)
+    return copy
+
+
+def may_write(path: Path) -> bool:
+    """Whether a database that is there, and files beside it, may be written."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def damage_in(path: Path) -> str:

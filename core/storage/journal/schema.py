@@ -15,6 +15,7 @@ from core.storage.files.sqlite import (
     NO_VERSION,
     address_to_read,
     begin_file,
+    connect_to_look,
     connect_to_write,
     in_one_step,
     log_beside,
@@ -102,12 +103,10 @@ def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
 
     Raises BrokenJournalError, StorageError, and ReadOnlyError for one that a newer version made.
     """
-    address, fixed = address_to_read(path)
+    _, fixed = address_to_read(path)
     connection: sqlite3.Connection | None = None
     try:
-        connection = sqlite3.connect(
-            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = connect_to_look(path, fixed=True)
         if not _is_made(connection, path):
             raise BrokenJournalError("it is empty")
     except DATABASE_ERRORS as error:

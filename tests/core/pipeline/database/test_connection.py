@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import sqlite3
@@ -10,13 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kits.faults import failing
 from kits.service_kit import configure, drain, open_pipeline
 
-from core.errors import BrokenFileError, NuggetsError
+from core.errors import BrokenFileError, NuggetsError, ReadOnlyError
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
+from core.storage.files import sqlite
 
 _NUMBERS = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)"
 COUNTING = f"{_NUMBERS} SELECT count(*) FROM number"
@@ -199,3 +203,46 @@ def test_closing_while_another_thread_reads_lets_it_read_to_the_end(tmp_path: Pa
     closed.set()
     reading.join()
     assert numbers == [10_000]
+
+
+def test_a_disk_that_fills_while_the_database_is_made_leaves_nothing_to_clear_away(tmp_path: Path) -> None:
+    with failing(None) as calls:
+        Database.open(tmp_path / "counted").close()
+    for step in range(0, calls.count, 9):
+        home = tmp_path / str(step)
+        with failing(step, errno.ENOSPC, more=calls.count), pytest.raises(NuggetsError):
+            Database.open(home)
+        if not home.exists():
+            continue
+        with contextlib.closing(Memory.open(home)) as memory:
+            assert drift(memory, now=0) == ()
+        with open_pipeline(home) as pipeline:
+            assert (pipeline.notice, pipeline.jobs()) == ("", ())
+            pipeline.ingest("The office cat is called Turing.")
+
+
+@pytest.mark.parametrize("logged", [False, True], ids=["whole", "with changes beside it"])
+def test_where_nothing_may_be_written_the_pipeline_is_looked_at_and_no_file_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: bool
+) -> None:
+    home = tmp_path / "home"
+    with open_pipeline(tmp_path / "first") as pipeline:
+        if logged:
+            pipeline.database.reading.jobs.jobs()  # a reader keeps the log from being written back
+        pipeline.ingest("The office cat is called Turing.")
+        if logged:
+            shutil.copytree(tmp_path / "first", home)
+            (home / "pipeline.db-shm").unlink()
+    if not logged:
+        shutil.copytree(tmp_path / "first", home)
+    assert (home / "pipeline.db-wal").exists() is logged
+    monkeypatch.setattr(sqlite.os, "access", lambda path, mode: mode != os.W_OK)
+    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    with open_pipeline(home) as pipeline:
+        assert len(pipeline.jobs()) == 1
+        assert pipeline.status().raw == 1
+        with pytest.raises(ReadOnlyError):
+            pipeline.ingest("Not this one.")
+    with contextlib.closing(Memory.open(home, reconcile=False)) as memory:
+        assert drift(memory, now=0) == ()
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
