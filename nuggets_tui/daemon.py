@@ -275,10 +275,11 @@ class PipelineBeside:
 
     def _opened(self) -> Pipeline | None:
         from core.model.change import Author
+        from core.pipeline.configuration import has_work
         from core.pipeline.service import Pipeline
 
         try:
-            if not Pipeline.exists(self._home):
+            if not has_work(self._home):
                 return None
             opened = Pipeline.open(
                 self._home, author=Author("pipeline"), clock=self._clock, provider=self._provider

@@ -119,12 +119,14 @@ class PipelineSession:
         """The status. runs: whether the app may do the work, in a thread of its own; it does while no daemon does."""
 
         def work() -> PipelineIndicator:
-            if not self.begun:
-                return NOT_BEGUN
             from core.daily import daemon_on
+            from core.pipeline.configuration import has_work
 
+            home = Path(self.memory.home)
+            if not self.begun and not (runs and has_work(home)):
+                return NOT_BEGUN
             pipeline = self.pipeline()
-            wanted = runs and daemon_on(Path(self.memory.home)) is None
+            wanted = runs and daemon_on(home) is None
             if wanted and not self._running:
                 pipeline.start(self._troubles.append)
             elif self._running and not wanted:

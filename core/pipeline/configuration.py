@@ -10,7 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from core.folder import user_configuration_folder
+from core.folder import PIPELINE_FILE, pages_of, user_configuration_folder
+from core.pipeline.extra import install_command
+from core.pipeline.modes import Mode, mode
 from core.settings import SETTINGS_FILE
 from core.settings.pipeline_sections import (
     COMMAND_TIMEOUT,
@@ -34,7 +36,7 @@ class LoadedConfiguration(NamedTuple):
     """A configuration that can be used, what was not taken as given, and the files as they were when it was read.
 
     last_good: the last configuration for which every file could be read; None when there was none yet. reserved: of
-    the keys that do nothing, those that were set.
+    the keys that do nothing, those that were set. names_model: whether a file says which model is asked.
     """
 
     configuration: PipelineConfiguration
@@ -42,6 +44,7 @@ class LoadedConfiguration(NamedTuple):
     versions: FileVersions
     last_good: PipelineConfiguration | None
     reserved: tuple[ConfigurationWarning, ...] = ()
+    names_model: bool = False
 
     @property
     def all_warnings(self) -> tuple[ConfigurationWarning, ...]:
@@ -97,7 +100,24 @@ def load_configuration(
         configuration = _kept_whole(configuration) if in_force is None else in_force
     last_good = configuration if good else in_force
     idle = tuple(reserved_keys(tuple(tables)))
-    return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle)
+    names = any(
+        given_values(_key(name), tuple(tables)) for name in ("extraction.provider", "extraction.model")
+    )
+    return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle, names)
+
+
+def has_work(home: Path) -> bool:
+    """Whether a memory has a pipeline, or a model is named for one: hints, embeddings and the names of a person's own
+    notes need no submitted text. Makes nothing.
+    """
+    if os.path.lexists(home / PIPELINE_FILE):
+        return True
+    if not os.access(home, os.W_OK) or pages_of(home) is not None:
+        return False
+    loaded = load_configuration(home)
+    found = loaded.configuration
+    named = loaded.names_model and found.extraction.provider != "none"
+    return mode(found) is not Mode.OFF and (named or found.hints.enabled or bool(found.embedding.model))
 
 
 # A typing error in these loosens nothing: it makes the strict value count.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -19,6 +20,7 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, configure, open_pipeline
 from kits.writes_kit import parrot
 
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.pipeline.models.provider import (
     Answer,
@@ -101,6 +103,24 @@ def test_once_does_all_that_waits_and_makes_nothing_where_nothing_was_handed_in(
     assert sorted(notes(tmp_path)) == [TEXT, "The office cat is called Turing."]
     beside().once()
     assert said == ["pipeline: 2 texts read, 2 notes written"]
+
+
+@pytest.mark.parametrize(
+    "named", ["[pipeline.hints]\nenabled = true", '[pipeline.extraction]\nprovider = "ollama"']
+)
+def test_own_notes_are_worked_on_as_soon_as_a_model_is_named(
+    beside: Beside, tmp_path: Path, clock: Clock, named: str
+) -> None:
+    with contextlib.closing(Memory.open(tmp_path)) as memory:
+        acme = "Payments go to Acme, says Anna Berger. Acme handles payments."
+        note, _ = memory.change("mine", lambda draft: create_note(draft, "memory", "Acme", acme))
+    beside().once()
+    assert not Pipeline.exists(tmp_path)
+    configure(tmp_path, named)
+    beside(ScriptedModel(by_prompt=lambda prompt: "Which service receives payments?")).once()
+    with open_pipeline(tmp_path, clock=clock) as pipeline:
+        assert pipeline.database.reading.note_names.count_notes() == 1
+        assert bool(pipeline.hints(note.id).hints) is ("hints" in named)
 
 
 def test_once_looks_anew_for_a_model_that_was_not_there(
