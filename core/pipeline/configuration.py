@@ -100,6 +100,12 @@ def load_configuration(
         configuration = _kept_whole(configuration) if in_force is None else in_force
     last_good = configuration if good else in_force
     idle = tuple(reserved_keys(tuple(tables)))
+    for name in ("extraction.provider", "extraction.fallback_provider"):
+        if value_of(configuration, name) == "opencode":
+            hint = 'OpenCode is never asked; set "ollama" or "claude-code"'
+            warnings.append(
+                ConfigurationWarning(name, "opencode", None, WarningKind.NOT_USED, hint, table=TABLE)
+            )
     names = any(
         given_values(_key(name), tuple(tables)) for name in ("extraction.provider", "extraction.model")
     )

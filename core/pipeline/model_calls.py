@@ -16,6 +16,7 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.models.breaker import THRESHOLD, is_fault, opens_at_once, pause_ms
 from core.pipeline.models.embeddings import Embedded, EmbeddingProvider
 from core.pipeline.models.factory import embedder_of, fallback_of, named, provider_of
+from core.pipeline.models.opencode import NEVER_ASKED
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
@@ -243,6 +244,7 @@ class ModelCaller:
             with self.database.checked_reading() as reader:
                 used = reader.calls.calls_on(day)
             return ProviderHealth("none", "", "off", 0, 0, None, "", used, self.budget, None, 0)
+        never = self.fallback is None and self.provider.name == "opencode"
         with self.database.checked_reading() as reader:
             breaker = reader.calls.breaker_of(self.provider.identity)
             today = reader.calls.day_of(day, self.provider.name)
@@ -251,11 +253,11 @@ class ModelCaller:
         return ProviderHealth(
             name=self.provider.name,
             model=self.provider.model,
-            state=_state(breaker, now),
+            state="off" if never else _state(breaker, now),
             failures=breaker.failures,
             open_until=breaker.open_until if opened else 0,
             last_ok_at=breaker.last_ok_at,
-            last_error=breaker.last_error if troubled else "",
+            last_error=NEVER_ASKED if never else breaker.last_error if troubled else "",
             calls_today=today.calls,
             budget=self.budget,
             median_latency_ms=today.median_latency_ms,

@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 
 import click
 
+from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.daily import folder_of
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -31,9 +32,17 @@ class _Ended(BaseException):
     "--interval", type=click.FloatRange(_SHORTEST, _LONGEST), default=60.0, metavar="SECONDS",
     help="Check at least every so many seconds (default: 60).",
 )  # fmt: skip
+@click.option(
+    "--pipeline",
+    "only_pipeline",
+    is_flag=True,
+    help="With --once: only the pipeline, no cleanup and no sync.",
+)
 @click.option("--verbose", is_flag=True, help="Print when the next pass is due.")
 @pass_call
-def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> int | None:
+def daemon(
+    call: Invocation, /, once: bool, interval: float, only_pipeline: bool, verbose: bool
+) -> int | None:
     """Run the daily pass at its time, and the pipeline, until you press ctrl+c. One daemon runs for each folder.
 
     A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
@@ -46,6 +55,10 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> i
     from nuggets_tui.daemon import Daemon, PipelineBeside, Together
     from nuggets_tui.sync_beside import SyncBeside
 
+    if only_pipeline and not once:
+        raise InvalidInputError(
+            "needs --once", code=ErrorCode.BAD_OPTIONS, where="--pipeline", kept="nothing was changed"
+        )
     folder = folder_of(call)
     _end_on_signals()
     output = _Output()
@@ -55,6 +68,7 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> i
     def clock() -> datetime:
         return datetime.now(UTC)
 
+    pipeline = PipelineBeside(folder, clock=clock, report=output.to_error)
     worker = Daemon(
         folder,
         clock=clock,
@@ -62,13 +76,11 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> i
         report=output.to_error,
         chat=output.if_new if verbose else lambda _: None,
         interval=interval,
-        beside=Together(
-            PipelineBeside(folder, clock=clock, report=output.to_error),
-            SyncBeside(folder, clock=clock, report=output.to_error),
-        ),
+        beside=Together(pipeline, SyncBeside(folder, clock=clock, report=output.to_error)),
     )
     try:
-        return None if worker.run(once=once) else NOTHING_READ
+        done = pipeline.once() if only_pipeline else worker.run(once=once)
+        return None if done else NOTHING_READ
     except _Ended:
         return None
 

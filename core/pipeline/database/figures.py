@@ -149,7 +149,7 @@ class HealthFigures:
             "SELECT count(*), coalesce(sum(outcome = 'ok'), 0) FROM (SELECT outcome FROM llm_calls"
             f" WHERE outcome NOT IN {_NOT_CALLED} ORDER BY id DESC LIMIT {_CALLS})"
         ).fetchone()
-        return ProviderFigures(int(calls), int(successes), named != "none")
+        return ProviderFigures(int(calls), int(successes), named not in ("none", "opencode"))
 
     def mutation(self, now: int) -> MutationFigures:
         """What people undid of the pipeline's changes in seven days."""

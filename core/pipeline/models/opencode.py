@@ -11,6 +11,7 @@ from core.pipeline.models.provider import Answer, Availability, ModelUnavailable
 # turns is not kept, and an agent without tools that it does not know becomes its usual one with all of them.
 WHY: Final = "OpenCode cannot switch its tools and MCP servers off"
 TODO: Final = 'set extraction.provider to "ollama" or "claude-code"'
+NEVER_ASKED: Final = f"{WHY}, so it is never asked; {TODO}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def _state(inputs: StateInputs) -> tuple[PipelineState, str]:
         # To index a document takes no model.
         return PipelineState.WORKING, _work(inputs)
     if provider.state == "off":
-        return PipelineState.OFF, _HOW_TO_START + texts
+        return PipelineState.OFF, (provider.last_error or _HOW_TO_START) + texts
     if inputs.frozen:
         proposals = f"; {_proposals(inputs)}" if inputs.proposals_open else ""
         return (

@@ -6,6 +6,7 @@ from typing import Final
 
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
+from core.pipeline.models.opencode import NEVER_ASKED
 from core.pipeline.modes import mode
 from core.pipeline.queue.state import StateInputs, pipeline_state
 from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
@@ -91,8 +92,8 @@ def status_without_database(
     """How it stands where nothing was ever submitted."""
     name, budget = configuration.extraction.provider, configuration.extraction.daily_call_budget
     health = ProviderHealth(
-        name, configuration.extraction.model, "off" if name == "none" else "unknown", 0, 0, None, "", 0, budget,
-        None, 0,
+        name, configuration.extraction.model, "off" if name in ("none", "opencode") else "unknown", 0, 0, None,
+        NEVER_ASKED if name == "opencode" else "", 0, budget, None, 0,
     )  # fmt: skip
     inputs = StateInputs(
         mode(configuration), configuration.mutations_frozen, False, health, now=0, unreadable=_unreadable(warnings)

@@ -74,6 +74,20 @@ def test_the_overview_of_a_memory_says_in_one_line_how_it_stands(nuggets: Any, w
     assert "texts  review: 1 proposal waits for you" in nuggets.ok("status")
 
 
+@pytest.mark.parametrize(("fallback", "light"), [("none", "off"), ("ollama", "working")])
+def test_a_provider_that_is_never_asked_is_said_before_and_while_a_text_waits(
+    nuggets: Any, fallback: str, light: str
+) -> None:
+    lines = f'[pipeline.extraction]\nprovider = "opencode"\nfallback_provider = "{fallback}"'
+    configure(nuggets.home, lines)
+    nuggets.json("ingest", "-", input=FIRST)
+    told = nuggets.json("pipeline")
+    assert (told["light"], told["jobs"], told["warningCodes"]) == (light, {"pending": 1}, ["not_used"])
+    assert ('"claude-code"' in told["why"]) is (light == "off")
+    checks = {one["name"]: one["state"] for one in nuggets.json("doctor", code=1)["checks"]}
+    assert checks["setting-not_used"] == "wrong"
+
+
 def test_a_job_is_listed_with_why_it_failed_and_is_tried_again(nuggets: Any, worked: Worked) -> None:
     worked(FIRST, model=Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
     (job,) = nuggets.json("pipeline", "jobs", "--status", "dead")
