@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from core.pipeline.contradiction import gives_other_value, polarity_difference
+from core.pipeline.contradiction import contradicts_in_words, gives_other_value, polarity_difference
 from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.intake.normalisation import compose, encodable, normalise
 from core.text.tokens import STOP_WORDS, stem, words
@@ -106,9 +106,10 @@ def repeated(
     return None
 
 
-def speaks_beyond(denial: Saying, other: Saying) -> bool:
-    """Whether a denial names something that the other does not."""
-    return not denial.meaning <= other.meaning | _TAKING_BACK
+def denies_another(denial: Saying, other: Saying) -> bool:
+    """Whether a statement denies something else than the other says: who no longer serves fish may serve soup."""
+    beyond = not denial.meaning <= other.meaning | _TAKING_BACK
+    return beyond and contradicts_in_words(denial.text, other.text) == "negation"
 
 
 def corrects(later: Saying, earlier: Saying) -> bool:

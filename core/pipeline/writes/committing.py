@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from core.pipeline.database.tables import Tables
+from core.pipeline.decision.short_cuts import denies_another, saying
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
@@ -180,7 +181,9 @@ def _after_earlier_windows(
             planned = replace(planned, contradiction=proposal.contradiction)
         elif writes_notes(plan.mode):
             earlier = corrected_note(writer, proposal, plan.graph, by)
-            if earlier is not None:
+            if earlier is not None and denies_another(saying(proposal.content), saying(earlier.content)):
+                proposal = replace(proposal, action="add", target_note="", target_content="")
+            elif earlier is not None:
                 record_replaced(writer, earlier, proposal, by, write.now)
                 return replace(proposal, action="update"), Ruling("applied", ProposalReason.WRITTEN)
     return proposal, _ruled(write, planned, proposal)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.pipeline.decision.result import Proposal
-from core.pipeline.decision.short_cuts import corrects, saying
+from core.pipeline.decision.short_cuts import corrects, denies_another, saying
 from core.pipeline.writes.planned import PlannedFact
 
 
@@ -35,8 +35,10 @@ def corrected(facts: Sequence[PlannedFact], least_confidence: float) -> list[Pla
         earlier = done.get(place)
         if earlier is None or earlier.proposal is None or place >= one.place:
             continue
-        done[place] = replace(earlier, replaced=True)
-        stands[place] = one.place
+        # A denial of something else goes together with what it seems to correct.
+        if not denies_another(saying(one.fact.content), saying(earlier.fact.content)):
+            done[place] = replace(earlier, replaced=True)
+            stands[place] = one.place
         done[one.place] = replace(
             one,
             proposal=_in_place(proposal, earlier.proposal),

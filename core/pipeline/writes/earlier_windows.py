@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.pipeline.database.tables import Tables
+from core.pipeline.decision.short_cuts import denies_another, saying
 from core.pipeline.records import ProposalReason, StoredProposal
 from core.pipeline.writes.execution import Graph, hide_refused
 
@@ -23,13 +24,15 @@ def take_place(
     writer: Tables, earlier: StoredProposal, later: StoredProposal, by: str, now: int
 ) -> StoredProposal:
     """Settles the earlier proposal, and lets the later one do what the earlier would have done; as it is to be stored.
+    A denial of something else goes together with the earlier one, which stays.
 
     by: who decides, for the audit. now: epoch ms.
     """
-    # A note that the earlier one had meanwhile goes with it.
-    hide_refused(writer, earlier, "", now)
-    writer.proposals.resolve(earlier.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
-    record_replaced(writer, earlier, later, by, now)
+    if not denies_another(saying(later.content), saying(earlier.content)):
+        # A note that the earlier one had meanwhile goes with it.
+        hide_refused(writer, earlier, "", now)
+        writer.proposals.resolve(earlier.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
+        record_replaced(writer, earlier, later, by, now)
     if not earlier.changes:
         return replace(later, action="add", target_note="", target_content="")
     return replace(

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from core.pipeline.contradiction import contradicts_in_words
-from core.pipeline.decision.short_cuts import saying, similarity, speaks_beyond
+from core.pipeline.decision.short_cuts import denies_another, saying, similarity
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import code_lines, normalise_content
@@ -70,8 +70,7 @@ def _weight(statement: str, part: str) -> tuple[bool, float] | None:
     """How surely a part of a note is what a statement changes, None where it may be another."""
     kind, new, old = contradicts_in_words(statement, part), saying(statement), saying(part)
     alike = similarity(new.meaning, old.meaning)
-    # A denial is of what it names: whoever no longer serves fish may serve soup.
-    clear = not speaks_beyond(new, old) if kind == "negation" else kind is not None or alike >= _ALIKE
+    clear = (kind is not None or alike >= _ALIKE) and not denies_another(new, old)
     return (kind is not None, alike) if clear else None
 
 

@@ -798,11 +798,29 @@ def test_a_denial_of_a_note_takes_nothing_back_that_was_accepted_in_its_place(
     case.agree()
 
 
-def test_within_one_text_a_denial_takes_no_decision_back_unasked(case: Case) -> None:
+@pytest.mark.parametrize("target", ["C1", "C2"])
+def test_within_one_text_a_denial_takes_no_decision_back_unasked(case: Case, target: str) -> None:
+    """Whether it names the stored text, or the decision before it."""
     moved, gone = "The job queue moves to Temporal", "We no longer use arq for the job queue"
     stored(case, ARQ, keyed=False)
-    case.learn(f"{moved}. {gone}.", found(moved, gone), decided(("update", "C1"), ("update", "C1")))
-    assert {one.content for one in case.pipeline.proposals()} == {moved, gone}
+    case.learn(f"{moved}. {gone}.", found(moved, gone), decided(("update", "C1"), ("update", target)))
+    waiting = case.pipeline.proposals()
+    assert {one.content for one in waiting} == {moved, gone}
+    assert len(case.accept(*waiting).written) == 2
+    assert sorted(note_texts(case.pipeline)) == sorted([moved, gone])
+
+
+@two_modes
+def test_across_the_windows_of_one_text_a_denial_takes_no_decision_back_unasked(
+    case: Case, mode: str
+) -> None:
+    moved, gone = "The job queue moves to Temporal", "We no longer use arq for the job queue"
+    configure(case.home, MODES[mode][0] + SMALL)
+    case.learn(f"{moved}.\n{BETWEEN}{gone}.", found(moved), found(gone), decision("update", "C1"))
+    case.accept(*case.pipeline.proposals())
+    case.pipeline.flush()
+    assert sorted(note_texts(case.pipeline)) == sorted([moved, gone])
+    case.agree()
 
 
 @two_modes
