@@ -251,11 +251,13 @@ class Proposals:
         return None if row is None else _stored(row)
 
     def accepted_meanwhile(self, proposal: StoredProposal) -> tuple[StoredProposal, ...]:
-        """The changes of the same note that were accepted since a proposal was made, the oldest first."""
+        """The changes of the same note that were accepted since a proposal was made, whatever clocks say."""
         rows = self._connection.execute(
-            "SELECT * FROM proposals WHERE target_note = ? AND id <> ? AND status = 'applied' AND action <> 'add'"
-            " AND resolved_at >= ? ORDER BY resolved_at, place",
-            (proposal.target_note, proposal.id, proposal.created_at),
+            "SELECT * FROM proposals AS other WHERE target_note = ?1 AND id <> ?2 AND status = 'applied'"
+            " AND action <> 'add' AND EXISTS (SELECT 1 FROM history WHERE proposal_id = other.id"
+            " AND proposal_id <> '' AND event = 'accepted' AND id > (SELECT coalesce(min(id), 0) FROM history"
+            " WHERE proposal_id = ?2 AND proposal_id <> '')) ORDER BY resolved_at, place",
+            (proposal.target_note, proposal.id),
         )
         return tuple(map(_stored, rows))
 
