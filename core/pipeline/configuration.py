@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from core.folder import PIPELINE_FILE, pages_of, user_configuration_folder
-from core.pipeline.extra import install_command
 from core.pipeline.modes import Mode, mode
 from core.settings import SETTINGS_FILE
 from core.settings.pipeline_sections import (

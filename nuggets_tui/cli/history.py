@@ -20,8 +20,8 @@ from core.errors import (
 )
 from core.model.names import iso
 from core.settings import SETTINGS_FILE
-from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from core.text.exact import exact_form
+from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.log_text import (
