@@ -73,7 +73,8 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
 
     A fact that never had a note gets a hidden one, so that it is not lost.
     """
-    found = draft.find_fact(nugget, normalise_line(key))
+    # Another program may have stored a key that we would write otherwise.
+    found = draft.find_fact(nugget, key) or draft.find_fact(nugget, normalise_line(key))
     if found is None:
         return None
     taken = draft.take_fact(nugget, found[1].key)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Final, Literal
 
-from core.pipeline.intake.normalisation import compose, encodable
+from core.pipeline.intake.normalisation import compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.intake.statement_words import NEGATIONS
 from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
 from core.pipeline.statements import takes_place
+from core.text.normalise import encodable
 from core.text.tokens import BASIS_STOP_WORDS, stem, words
 
 LEAST_OVERLAP: Final = 2

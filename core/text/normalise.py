@@ -41,12 +41,21 @@ def code_lines(lines: list[str]) -> list[bool]:
     return flags
 
 
+def encodable(text: str) -> str:
+    """Text that UTF-8 can hold: pairs of surrogates joined, lone ones replaced by U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def normalise_content(text: str) -> str:
     """Content as it is stored: LF line ends, no trailing spaces, at most one blank line in a row, no blank ends.
 
     Blank lines inside code stay, and so do indentation and spaces between words; of a single line both ends go.
     """
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = encodable(text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     code = code_lines(lines)
     kept: list[str] = []
     for line, is_code in zip(lines, code, strict=True):
@@ -63,7 +72,7 @@ def normalise_content(text: str) -> str:
 
 def normalise_line(text: str) -> str:
     """A title, key, tag or reason: one line, ends trimmed, line breaks and tabs as single spaces."""
-    return re.sub(r"[\r\n\t\f\v]+", " ", text).strip()
+    return re.sub(r"[\r\n\t\f\v]+", " ", encodable(text)).strip()
 
 
 def squeeze(text: str) -> str:

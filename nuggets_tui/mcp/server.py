@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
@@ -20,14 +21,16 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from core.errors import NuggetsError
 from nuggets_tui.mcp.errors import ToolError
 from nuggets_tui.mcp.guide import INSTRUCTIONS, RECALL_FIRST, RECALL_FIRST_ABOUT, recall_first
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.mcp.shapes import input_schema, output_schema
+from nuggets_tui.mcp.shapes import as_meant, input_schema, output_schema
 from nuggets_tui.mcp.tools import TOOLS, Told, Tool, version_of_product
+from nuggets_tui.mcp.wire import pass_on, standard_input, whole
 from nuggets_tui.safe_text import plain
 
 if TYPE_CHECKING:
@@ -106,7 +109,8 @@ class NuggetsServer:
         if tool is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {plain(params.name[:100])}")
         try:
-            given = tool.takes.model_validate(params.arguments or {})
+            meant = as_meant(params.arguments or {}, input_schema(tool.takes))
+            given = tool.takes.model_validate(meant)
         except ValidationError as error:
             return ToolError.of_arguments(tool.name, error).result()
         limiter = self._writes if tool.writes else self._reads
@@ -205,7 +209,7 @@ def _answered(tool: Tool, session: AgentSession, given: Any) -> types.CallToolRe
         told: Told = tool.run(session, given)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=plain(told.text))],
-            structured_content=_encodable(told.answer.model_dump(by_alias=True, exclude_defaults=True)),
+            structured_content=whole(told.answer.model_dump(by_alias=True, exclude_defaults=True)),
         )
     except NuggetsError as error:
         raise ToolError.of(error) from error
@@ -213,15 +217,6 @@ def _answered(tool: Tool, session: AgentSession, given: Any) -> types.CallToolRe
         raise ToolError.of_system(error) from error
     except Exception as error:
         raise ToolError.of_bug(error) from error
-
-
-def _encodable(value: Any) -> Any:
-    """A value whose texts can be sent: another program may store half of a character, which UTF-8 cannot hold."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {name: _encodable(one) for name, one in value.items()}
-    return [_encodable(one) for one in value] if isinstance(value, list) else value
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -262,7 +257,12 @@ def serve(home: Path, author: Author | None = None) -> None:
 
     async def run() -> None:
         protocol = NuggetsServer(AgentSession(home, author=author)).protocol()
-        async with stdio_server() as (received, sent):
+        asked, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        async with (
+            stdio_server(stdin=anyio.wrap_file(StringIO())) as (_, sent),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(pass_on, standard_input(), asked, sent)
             await protocol.run(received, sent, protocol.create_initialization_options())
 
     gone = False

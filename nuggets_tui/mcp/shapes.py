@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from contextlib import suppress
+from functools import cache
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -501,9 +505,45 @@ class StatusAnswer(Answer):
     notices: list[str] = []
 
 
+@cache
 def input_schema(shape: type[Arguments]) -> dict[str, Any]:
     """The JSON Schema of arguments, without what only costs a model tokens."""
     return dict(_plain(shape.model_json_schema(by_alias=True, mode="validation")))
+
+
+def as_meant(given: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Arguments as models send them, in the types of a tool's schema: without those that say nothing, lists that came
+    as text, texts that came as numbers. What fits no type stays, to be refused.
+    """
+    wanted, needed = schema.get("properties", {}), schema.get("required", ())
+    typed = {name: _typed(value, wanted.get(name, {})) for name, value in given.items()}
+    return {name: value for name, value in typed.items() if value is not None or name in needed}
+
+
+def _typed(value: Any, schema: dict[str, Any]) -> Any:
+    kind = schema.get("type")
+    if value in ("", "null") and (kind != "string" or "enum" in schema):
+        return None
+    if kind == "array":
+        items = _listed(value)
+        if not isinstance(items, list):
+            return items
+        return [one for item in items if (one := _typed(item, schema["items"])) not in ("", None)]
+    if kind == "string" and isinstance(value, int | float):
+        with suppress(ValueError):  # a number of more digits than Python writes out
+            return json.dumps(value)
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """The list that a value stands for: JSON in a text, words with commas between, or one of its items."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+        return value
+    if isinstance(value, str):
+        return [word.strip() for word in re.split(r"[,\n]", value)]
+    return [value] if isinstance(value, int | float) else value
 
 
 def output_schema(shape: type[Answer]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from core.pipeline.intake.linker import (
     Links,
 )
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.intake.normalisation import encodable
 from core.pipeline.records import Entity, EntityAttribute, EntityMention, EntityPage, EntityRelation
+from core.text.normalise import encodable
 
 # Types that say nothing; another may take their place.
 UNDETERMINED: Final = (ENTITY_TYPE, "unknown")

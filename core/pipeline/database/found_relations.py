@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.pipeline.extraction.result import ExtractedRelation
-from core.pipeline.intake.normalisation import encodable
+from core.text.normalise import encodable
 
 
 @dataclass(frozen=True, slots=True)

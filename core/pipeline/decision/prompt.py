@@ -9,9 +9,9 @@ from typing import Final
 
 from core.pipeline.decision.result import ACTIONS, StoredCandidate
 from core.pipeline.extraction.result import ExtractedFact
-from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.provider import Schema
+from core.text.normalise import encodable
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
 PROMPT_VERSION: Final = "decide-1"

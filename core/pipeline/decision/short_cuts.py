@@ -9,7 +9,8 @@ from typing import Final
 
 from core.pipeline.contradiction import contradicts_in_words, gives_other_value, polarity_difference
 from core.pipeline.decision.result import StoredCandidate
-from core.pipeline.intake.normalisation import compose, encodable, normalise
+from core.pipeline.intake.normalisation import compose, normalise
+from core.text.normalise import encodable
 from core.text.tokens import STOP_WORDS, stem, words
 
 SAME_SAYING: Final = 0.9

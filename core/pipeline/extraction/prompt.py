@@ -6,9 +6,10 @@ import json
 from typing import Final
 
 from core.pipeline.extraction.result import FACT_TYPES, Limits
-from core.pipeline.intake.normalisation import collapse_white_space, encodable
+from core.pipeline.intake.normalisation import collapse_white_space
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.provider import Schema
+from core.text.normalise import encodable
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
 PROMPT_VERSION: Final = "extract-2"

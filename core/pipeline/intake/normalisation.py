@@ -8,6 +8,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from core.text.normalise import encodable
+
 # Stored beside each hash: whoever changes a rule below raises it, so that old hashes are known for what they are.
 HASH_VERSION: Final = 1
 # White space as ECMAScript has it; Python's \s has U+001C to U+001F and U+0085 instead of U+FEFF.
@@ -49,15 +51,6 @@ def normalise(text: str) -> Normalised:
 def content_hash(basis: str) -> str:
     """SHA-256 of a hash basis in UTF-8, as 64 hexadecimal digits."""
     return hashlib.sha256(encodable(basis).encode()).hexdigest()
-
-
-def encodable(text: str) -> str:
-    """Text that UTF-8 can hold: pairs of surrogates joined, lone ones replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def collapse_white_space(text: str) -> str:

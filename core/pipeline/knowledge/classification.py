@@ -10,11 +10,12 @@ from typing import Final
 from core.pipeline.database.entities import UNDETERMINED, Kind, UnclassifiedAttribute
 from core.pipeline.extraction.result import ENTITY_TYPES
 from core.pipeline.intake.linker import AttributeKind
-from core.pipeline.intake.normalisation import collapse_white_space, compose, encodable
+from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answer_parsing import last_object
 from core.pipeline.models.lenient_json import Json, JsonObject
 from core.pipeline.models.provider import Answer, Schema, UnreadableAnswerError
+from core.text.normalise import encodable
 
 # To be raised whenever the words below change: every result remembers which ones it came from.
 PROMPT_VERSION: Final = "classify-1"

@@ -12,9 +12,10 @@ from core.pipeline.database.entities import Kind
 from core.pipeline.database.entity_rows import Numbers, RowChange, differences, entities_of, renumbered
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.intake.normalisation import collapse_white_space, compose, encodable
+from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.knowledge.relations import SHORTEST_NAME
 from core.pipeline.records import Entity, EntityChange, HistoryRow
+from core.text.normalise import encodable
 
 LONGEST_NAME: Final = 200
 _KEPT: Final = "nothing was changed"

@@ -13,8 +13,9 @@ from core.pipeline.database.note_names import LinkedNote
 from core.pipeline.intake.decisions import decisions_in
 from core.pipeline.intake.linker import MOST_ENTITIES
 from core.pipeline.intake.names import SCANNED, find_names
-from core.pipeline.intake.normalisation import content_hash, encodable
+from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.sentences import clauses
+from core.text.normalise import encodable
 
 # So many notes are read at once; a transaction of that size is short.
 BATCH_SIZE: Final = 50

@@ -15,10 +15,11 @@ from core.pipeline.database.jobs import Jobs, LostLeaseError
 from core.pipeline.documents.fetch import Network, fetch
 from core.pipeline.documents.media import ReadText, read_text
 from core.pipeline.intake.chunks import chunks, next_chunk
-from core.pipeline.intake.normalisation import content_hash, encodable
+from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.records import Document, Job
 from core.pipeline.writes.submit import LONGEST, Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.normalise import encodable
 
 # Chunks of one transaction, and transactions of one turn: others wait for neither long.
 _AT_ONCE: Final = 10

@@ -14,13 +14,13 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionMemory
 from core.pipeline.database.sessions import Session
 from core.pipeline.database.tables import Tables
-from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
 from core.pipeline.limits import LONGEST_DIGEST, LONGEST_SESSION
 from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
 from core.pipeline.writes.sessions import consumed, forget_old, pending_checkpoint
 from core.settings.pipeline_sections import ContinuityPart
 from core.text.estimate import cut_to_tokens, estimate_tokens
+from core.text.normalise import encodable
 
 # Of a session so many are looked through for a recovery.
 _MOST: Final = 50

@@ -13,10 +13,11 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.documents.errors import DocumentError, Fault
 from core.pipeline.documents.fetch import check_address
 from core.pipeline.documents.media import PLAIN, check_readable, media_type_of
-from core.pipeline.intake.normalisation import HASH_VERSION, encodable
+from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.modes import Intake, intake
 from core.pipeline.records import AddedDocument, Document, DocumentKind
 from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.normalise import encodable
 
 _LONGEST_TITLE: Final = 200
 

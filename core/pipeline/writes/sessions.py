@@ -16,7 +16,6 @@ from core.pipeline.database.checkpoints import Checkpoint
 from core.pipeline.database.connection import Database
 from core.pipeline.database.sessions import Session
 from core.pipeline.database.tables import Tables
-from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
 from core.pipeline.limits import LONGEST_SESSION
 from core.pipeline.retention import BATCH, Kind, cutoff
@@ -24,6 +23,7 @@ from core.pipeline.session_events import SessionEvent
 from core.pipeline.writes.seen_clock import trusts_clock_in
 from core.pipeline.writes.session_scores import begin_score
 from core.settings.pipeline_sections import ContinuityPart
+from core.text.normalise import encodable
 
 # A checkpoint that is due waits so long for what else happens at once.
 DEBOUNCE_MS: Final = 2_500

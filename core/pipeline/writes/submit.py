@@ -17,11 +17,12 @@ from core.pipeline.database.entities import KnownNames
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.linker import Links, link
 from core.pipeline.intake.names import SCANNED
-from core.pipeline.intake.normalisation import Normalised, encodable, normalise
+from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.intake.redaction import redact, shown
 from core.pipeline.modes import Intake, intake
 from core.pipeline.records import Ingested, RawMemory, RawStatus
 from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.normalise import encodable
 
 # Characters. No more than SQLite can hold of the longest ones.
 LONGEST: Final = 100 * 1024 * 1024

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.text.normalise import code_lines, normalise_content, normalise_line, squeeze
+from core.text.normalise import code_lines, encodable, normalise_content, normalise_line, squeeze
 
 SPACED = st.lists(
     st.sampled_from(["", " ", "    ", "\t", "a", "  b", "    code", "```", "~~~~", "- x", "x  y ",
@@ -84,7 +84,8 @@ def test_yaml_python_and_tables_survive() -> None:
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
 def test_hostile_text_passes(text: str) -> None:
     for found in (normalise_content(text), normalise_line(text)):
-        assert "".join(found.split()) == "".join(text.split())
+        assert "".join(found.split()) == "".join(encodable(text).split())
+        found.encode()
 
 
 def test_a_title_is_one_line_with_its_inner_spaces() -> None:

@@ -11,13 +11,17 @@ from kits.mcp_client import AgentClient, text_of
 from kits.memory_files import tree
 from mcp.shared.exceptions import MCPError
 
+from core.graph.edits import create_note
 from core.memory import Memory
+from core.model.draft import Draft
+from core.model.note import Note, replace
 from core.storage.files.atomic import locked
+from nuggets_tui.mcp.shapes import CreateNoteArguments, SearchNotesArguments, as_meant, input_schema
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("recall", {}, "query"),
     ("recall", {"query": ""}, "query"),
-    ("recall", {"query": 5}, "query"),
+    ("recall", {"query": {"text": 5}}, "query"),
     ("recall", {"query": None}, "query"),
     ("recall", {"query": ["a"]}, "query"),
     ("recall", {"query": "x" * 4_001}, "query"),
@@ -27,7 +31,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("remember", {"key": "k" * 1_001, "value": "x"}, "key"),
     ("createNote", {"title": "x", "content": "y", "scope": "world"}, "scope"),
     ("createNote", {"title": "x", "content": "y", "confidence": 7}, "confidence"),
-    ("createNote", {"title": "x", "content": "y", "tags": "a,b"}, "tags"),
+    ("createNote", {"title": "x", "content": "y", "tags": '["a",'}, "tags"),
+    ("createNote", {"title": "x", "content": "y", "tags": {"a": 1}}, "tags"),
     ("createNote", {"title": "x", "content": "y", "tags": ["t"] * 51}, "tags"),
     ("searchNotes", {"query": "x", "limit": 0}, "limit"),
     ("searchNotes", {"query": "x", "limit": 10**30}, "limit"),
@@ -153,16 +158,53 @@ def test_hostile_text_is_stored_as_it_is_and_shown_harmless(
 
 
 def test_half_a_character_that_another_program_stored_ends_no_call(known: AgentClient, home: Path) -> None:
-    memory = Memory.open(home)
-    from core.graph.edits import create_note
+    def edit(draft: Draft) -> Note:
+        made = create_note(draft, "half", "half", "half a character")
+        return draft.put(replace(made, title="half \ud800", content="half \udfff a character"))
 
-    made, _ = memory.change(
-        "x", lambda draft: create_note(draft, "half", "half \ud800", "half \udfff a character")
-    )
+    memory = Memory.open(home)
+    made, _ = memory.change("x", edit)
     memory.close()
-    assert known("getNote", id=made.id)["content"] == "half ? a character"
-    assert known("searchNotes", query="half character")["hits"][0]["title"] == "half ?"
+    assert known("getNote", id=made.id)["content"] == "half \ufffd a character"
+    assert known("searchNotes", query="half character")["hits"][0]["title"] == "half \ufffd"
     known("status")
+
+
+AS_SENT: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"tags": '["build", "on call"]'}, {"tags": ["build", "on call"]}),
+    ({"tags": "build, server"}, {"tags": ["build", "server"]}),
+    ({"tags": ["a", None, 7, ""]}, {"tags": ["a", "7"]}),
+    ({"tags": None}, {}),
+    ({"tags": ""}, {}),
+    ({"query": 7733, "related": None}, {"query": "7733"}),
+    ({"query": True}, {"query": "true"}),
+    ({"query": "null"}, {"query": "null"}),
+    ({"query": 10**5_000}, {"query": 10**5_000}),
+    ({"query": None}, {"query": None}),
+    ({"scope": "", "limit": "null"}, {}),
+    ({"tags": '["a"'}, {"tags": '["a"'}),
+    ({"unknown": 5}, {"unknown": 5}),
+]
+
+
+@pytest.mark.parametrize(("sent", "meant"), AS_SENT, ids=range(len(AS_SENT)))
+def test_arguments_as_models_send_them_become_those_of_the_schema(
+    sent: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    schema = (
+        input_schema(CreateNoteArguments)["properties"] | input_schema(SearchNotesArguments)["properties"]
+    )
+    assert as_meant(sent, {"properties": schema, "required": ["query"]}) == meant
+
+
+def test_a_tool_takes_arguments_as_models_send_them(known: AgentClient) -> None:
+    note = known("createNote", title="As sent", content=5, tags='["a","b"]', confidence="0.5", scope=None)
+    assert {"a", "b"} < set(note["tags"])
+    assert known("editNote", id=note["noteId"], addTags="c, d")["tags"] == [*note["tags"], "c", "d"]
+    for limit in ("1", 1.0, "1.0"):
+        assert len(known("searchNotes", query="sent", limit=limit)["hits"]) == 1
+    assert known("remember", key="port", value=7733)["value"] == "7733"
+    known("hideNote", id=note["noteId"])
 
 
 def test_a_tool_that_is_none_and_a_resource_that_is_none_are_errors_of_the_protocol(

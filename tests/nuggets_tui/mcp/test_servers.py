@@ -148,7 +148,7 @@ def raw_server(home: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.slow
-def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_path: Path) -> None:
+def test_every_call_is_answered_by_the_protocol_alone_whatever_comes_in(tmp_path: Path) -> None:
     hello = {
         "protocolVersion": "2025-06-18",
         "capabilities": {},
@@ -158,7 +158,8 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
     sent = [
         b"this is no JSON\n",
         b"\xff\xfe\x00\n",
-        b"{}\n[]\n5\n",
+        b"{}\n[]\n5\n\n",
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}\n',
         json_line(id=1, method="initialize", params=hello),
         json_line(method="notifications/initialized"),
         b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": '
@@ -167,6 +168,20 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
         json_line(id=3, method="tools/call", params={"name": "recall", "arguments": "no object"}),
         json_line(id=4, method="tools/call", params={"name": ["no name"]}),
         json_line(id=5, method="no/such/method"),
+        b'{"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"id": 1, "a": '
+        + b"[" * 5_000
+        + b"\n",
+        json_line(id=9, method="tools/call", params={"name": "recall", "arguments": {"query": "a\0b"}}),
+        b'{"method": "ping", "params": {"n": %s}, "id": "ten"}\n' % (b"9" * 6_000),
+        b'{"jsonrpc": "2.0", "id": 11, "method": "ping", "params": []}\n',
+        b'{"jsonrpc": "1.0", "id": 12, "method": "ping"}\n{"jsonrpc": "2.0", "id": 13, "method": 5}\n',
+        b'[{"jsonrpc": "2.0", "id": 14, "method": "ping"}, {"jsonrpc": "2.0", "id": 15}]\n',
+        b'{"jsonrpc": "2.0", "id": 16, "method": "ping", "params": {"x": "\xff \x01"\n',
+        json_line(
+            id=17, method="tools/call", params={"name": "remember", "arguments": {"key": "a" * 3_000_000}}
+        ),
+        b'{"jsonrpc": "2.0", "id": 18, "method": "\\udcff"}\n{"jsonrpc": "2.0", "id": 5, "method": "ping"}\n',
+        b'{"jsonrpc": "2.0", "id": 19, "result": 5}\n',
         json_line(id=6, method="tools/call", params=call),
         json_line(id=7, method="ping"),
     ]
@@ -176,7 +191,7 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
         process.stdin.write(b"".join(sent))
         process.stdin.flush()
         answered: dict[Any, Any] = {}
-        while not {6, 7} <= answered.keys():
+        while not {*range(1, 19), "ten"} - {10} <= answered.keys():
             message = json.loads(process.stdout.readline())
             assert message["jsonrpc"] == "2.0"
             answered[message.get("id")] = message
@@ -187,7 +202,10 @@ def test_nothing_but_the_protocol_goes_through_the_pipe_whatever_comes_in(tmp_pa
         assert b"Traceback" not in (process.stderr.read() if process.stderr else b"")
     assert answered[1]["result"]["serverInfo"]["name"] == "nuggets"
     assert "recall first" in answered[1]["result"]["instructions"]
-    assert "error" in answered[5]
+    assert "error" in answered[8]
+    assert answered[2]["result"]["structuredContent"]["judgement"] == "nothing"
+    assert answered[14]["result"] == {}
+    assert 19 not in answered
     assert answered[6]["result"]["structuredContent"]["changed"]
 
 

@@ -72,7 +72,7 @@ def test_a_long_conversation_takes_a_part_of_its_room(database: Database, put: K
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_conversations_are_kept(database: Database, put: Keep, text: str) -> None:
-    from core.pipeline.intake.normalisation import encodable
+    from core.text.normalise import encodable
 
     put(encodable(text))
     assert kept(database) == [encodable(text)]

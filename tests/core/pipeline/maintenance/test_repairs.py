@@ -15,10 +15,10 @@ from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 
 from core.pipeline.database.figures import TEXT_INDEXES, HealthFigures, TextIndex
 from core.pipeline.health.records import MaintenanceAction, MaintenanceRun
-from core.pipeline.intake.normalisation import encodable
 from core.pipeline.queue.errors import RETRYABLE
 from core.pipeline.records import HistoryRow
 from core.pipeline.service import Pipeline
+from core.text.normalise import encodable
 
 REQUEUE, RELEASE = MaintenanceAction.REQUEUE, MaintenanceAction.RELEASE
 INDEXES, MERGES = MaintenanceAction.INDEXES, MaintenanceAction.MERGES
