@@ -113,7 +113,7 @@ def show(call: Invocation, /, document: str, only_text: bool) -> None:
     )
 
 
-@command("search", query=True, epilog=example("nuggets document search 'retry policy' --limit 3"))
+@command("search", epilog=example("nuggets document search 'retry policy' --limit 3"))
 @click.argument("query", type=TEXT)
 @click.option("--limit", type=LIMIT, default=10, metavar="N", help="Show at most N (10).")
 @pass_call

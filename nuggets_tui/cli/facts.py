@@ -93,7 +93,6 @@ def _warning(holder: Nugget) -> Iterator[Line]:
 
 @command(
     "recall",
-    query=True,
     epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json"),
 )
 @click.argument("query", type=TEXT, required=False)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 C = TypeVar("C", bound=Callable[..., Any])
+_OPTION: Final = re.compile(r"--?[^\W\d_][\w-]*(=.*)?", re.DOTALL)
 
 
 class Text(click.ParamType[str]):
@@ -116,50 +118,59 @@ def common_options() -> list[click.Parameter]:
 
 
 class MemoryCommand(click.Command):
-    """A command with the common options; an unknown option is answered with how to write such a value.
+    """A command with the common options, whose values may begin with a dash.
 
-    query: its one argument is a query, and a word that begins with a dash is one, unless it names an option.
+    What does not look like an option is a value, wherever it stands. What does look like one that the command does not
+    know, and a call for help behind the first value, are values where just as many are still missing.
     """
 
-    def __init__(self, *args: Any, query: bool = False, **kwargs: Any) -> None:
-        self._query = query
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses as usual, with a hint where a value was taken for an option. The one word that may be the query is put
-        where no option can stand.
-        """
-        place = self._dashed(ctx, args) if self._query else None
-        if place is not None:
-            args = [*args[:place], *args[place + 1 :], "--", args[place]]
+        """Parses as usual, with the values put where no option can stand."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, args if ctx.resilient_parsing else self._parted(ctx, args))
         except click.NoSuchOption as error:
             ctx.fail(f"{error.format_message()} Put -- before a value that begins with -.")
 
-    def _dashed(self, ctx: click.Context, args: list[str]) -> int | None:
-        """The place of a word that begins with a dash and must be the query; None when there is another, or none."""
-        options = {
-            name: one
-            for one in self.get_params(ctx)
-            if isinstance(one, click.Option)
-            for name in (*one.opts, *one.secondary_opts)
-        }
-        found: int | None = None
-        places = iter(range(len(args)))
-        for place in places:
-            word = args[place]
-            option = options.get(word.partition("=")[0] if word.startswith("--") else word)
-            if option is not None:
-                if "=" not in word and not (option.is_flag or option.count):
-                    next(places, None)
-            elif word == "--" or not word.startswith("-") or word == "-" or found is not None:
-                return None
+    def _parted(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words with options first; as they were where one remains that is neither option nor missing value."""
+        params = self.get_params(ctx)
+        known = {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
+        options: list[str] = []
+        values: list[str] = []
+        doubtful = 0
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                values += rest
+                break
+            option = known.get(word.partition("=")[0] if word.startswith("--") else word)
+            if option is not None and not (values and word in ctx.help_option_names):
+                options.append(word)
+                if "=" not in word and not _stands_alone(option, rest):
+                    options += rest[: option.nargs]
+                    del rest[: option.nargs]
             else:
-                found = place
-        return found
+                doubtful += _OPTION.fullmatch(word) is not None
+                values.append(word)
+        wanted = [
+            one for one in params if isinstance(one, click.Argument) and (one.required or one.name == "query")
+        ]
+        fits = len(wanted) == len(values) and all(isinstance(one.type, Text) for one in wanted)
+        return [*options, "--", *values] if fits or not doubtful else args
+
+
+def _stands_alone(option: click.Option, rest: list[str]) -> bool:
+    """Whether an option takes no value from the words behind it."""
+    if option.is_flag or option.count:
+        return True
+    # One that may do without a value takes none that looks like an option, as click has it.
+    return option._flag_needs_value and (not rest or (rest[0].startswith("-") and rest[0] != "-"))
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,6 @@ Everything else counts as words. A note must meet all options and conditions.
 
 @command(
     "search",
-    query=True,
     epilog=_LANGUAGE
     + example(
         'nuggets search "auth token"',

@@ -130,10 +130,24 @@ def test_forgetting_what_is_not_there_is_not_found(nuggets: Any) -> None:
     assert "other" in nuggets.fails("forget", "project", "other", code=1)
 
 
-def test_values_may_begin_with_a_dash(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "flag", "--", "--verbose")
-    assert nuggets.json("facts", "project")[0]["value"] == "--verbose"
-    assert " -- " in nuggets.fails("remember", "project", "flag", "--verbose")
+@pytest.mark.parametrize(
+    "value", ["-h", "--help", "--verbose", "-v", "-1", "- a bullet", "--- a rule", "--name=x", "--json now"]
+)
+def test_values_may_begin_with_a_dash(nuggets: Any, value: str) -> None:
+    assert nuggets.json("remember", "app", "flag", value)["value"] == value
+    assert nuggets.json("remember", "--as", "me", "app", value, value)["key"] == value
+    note = nuggets.json("note", "add", "title", value, "--nugget", "app", "--tag", "x")
+    assert (note["content"], note["nuggetName"]) == (value, "app")
+    assert nuggets.json("note", "edit", note["id"], "--content", f"{value}!")["content"] == f"{value}!"
+
+
+def test_an_option_stays_one_wherever_it_stands(nuggets: Any) -> None:
+    for args in (["remember", "-h"], ["remember", "app", "-h"], ["remember", "app", "x", "y", "--help"]):
+        assert "Usage:" in nuggets.ok(*args)
+    assert " -- " in nuggets.fails("remember", "app", "flag", "x", "--verbose")
+    nuggets.fails("remember", "app", "flag", "--json")
+    nuggets.ok("remember", "app", "flag", "--", "--json")
+    assert nuggets.json("facts", "app")[-1]["value"] == "--json"
 
 
 @pytest.mark.parametrize(
