@@ -45,8 +45,10 @@ def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
         return []
     # A name with a line break would be two, and one that a terminal acts upon is not for a terminal.
     fitting = {name: told for name, told in offered if name.startswith(incomplete) and name == plain(name)}
-    lines = [(name, told) for name, told in fitting.items() if name and "\n" not in name]
-    return [CompletionItem(name, help=" ".join(plain(told).split()) or None) for name, told in lines[:_MOST]]
+    lines = [(name, told) for name, told in fitting.items() if name and not set(name) & set("\n\t")]
+    # What has a description loses its backslashes in zsh.
+    told_of = {name: None if "\\" in name else " ".join(plain(told).split()) for name, told in lines[:_MOST]}
+    return [CompletionItem(name, help=told or None) for name, told in told_of.items()]
 
 
 def _subject(ctx: click.Context) -> str:

@@ -12,24 +12,25 @@ from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 
-# A name with spaces is one word: quoted, unless whoever types has begun with a quotation mark.
+# A name is one literal word. Bash inserts it as it is told: escaped where no quotation mark is open, and not at all
+# where it, or what stands before the cursor, would end the open quotation or be carried out in it.
 _BASH: Final = """\
 %(complete_func)s() {
-    local IFS=$'\\n' response completion type value
-    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete $1)
-    for completion in $response; do
-        IFS=',' read -r type value <<< "$completion"
+    local IFS=$'\\n' response type value word=${COMP_WORDS[COMP_CWORD]}
+    response=$(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD=$COMP_CWORD %(complete_var)s=bash_complete "$1")
+    while IFS=',' read -r type value; do
         case $type in
             dir) COMPREPLY=(); compopt -o dirnames ;;
             file) COMPREPLY=(); compopt -o default ;;
             plain)
-                case ${COMP_WORDS[COMP_CWORD]} in
-                    [\\"\\']*) COMPREPLY+=("$value") ;;
+                case $word in
+                    \\"*) [[ ${word:1} == *\\"* || $value == *[\\"\\$\\`\\\\!]* ]] || COMPREPLY+=("$value") ;;
+                    \\'*) [[ ${word:1}$value == *\\'* ]] || COMPREPLY+=("$value") ;;
+                    *[\\"\\'\\`]*) ;;
                     *) COMPREPLY+=("$(printf '%%q' "$value")") ;;
                 esac ;;
         esac
-    done
-    return 0
+    done <<< "$response"
 }
 
 complete -o nosort -F %(complete_func)s %(prog_name)s
@@ -49,7 +50,7 @@ function %(complete_func)s
             case file
                 __fish_complete_path $parts[2]
             case plain
-                echo $parts[2]
+                printf '%%s\\n' $parts[2]
         end
     end
 end

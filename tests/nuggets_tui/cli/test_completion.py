@@ -119,22 +119,6 @@ def test_other_shells_are_told_names_with_what_they_are(
     assert "show" in capsys.readouterr().out
 
 
-TRY = """
-source {script}
-compopt() {{ :; }}
-nuggets() {{ {python} -m nuggets_tui "$@"; }}
-export -f nuggets
-try() {{
-    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-    _nuggets_completion {program}
-    printf '%s\\n' "${{COMPREPLY[@]}}"
-}}
-try nuggets recall 'te'
-try nuggets recall '"te'
-try nuggets comple
-"""
-
-
 # What zsh reads at its start: completes what was typed, writes it down and ends.
 ZSHRC = """
 autoload -U compinit; compinit -u -d {folder}/dump
@@ -145,7 +129,15 @@ bindkey '^X' told
 bindkey '^I' complete-word
 unsetopt auto_list auto_menu list_beep
 """
-NAMES = ("test cmd", "Zebra, then: lion's [1]")
+# What bash reads: ctrl+x writes down what stands in its line, and empties it; ctrl+o ends it.
+BASHRC = """
+source {folder}/script
+told() {{ printf '%s\\0' "$READLINE_LINE" >> {folder}/told; READLINE_LINE=; }}
+gone() {{ exit; }}
+bind -x '"\\C-x": told'
+bind -x '"\\C-o": gone'
+"""
+NAMES = ("test cmd", "Zebra, then: lion's [1]", "Ant $(touch run) \\")
 
 
 @pytest.fixture
@@ -153,7 +145,8 @@ def shell(
     memory: Path, nuggets: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Path]:
     """Makes the script of a shell, with a program `nuggets` on its path; the script."""
-    nuggets.ok("note", "add", NAMES[1], "x", "--nugget", "web")  # type: ignore[attr-defined]
+    for name in NAMES[1:]:
+        nuggets.ok("note", "add", name, "x", "--nugget", "web")  # type: ignore[attr-defined]
     programs = tmp_path / "programs"
     programs.mkdir()
     program_file = programs / "nuggets"
@@ -173,23 +166,16 @@ def shell(
 
 
 @pytest.mark.slow
-def test_bash_gets_a_name_with_a_space_as_one_word(shell: Callable[[str], Path], tmp_path: Path) -> None:
-    told = TRY.format(script=shell("bash"), python=sys.executable, program=tmp_path / "programs" / "nuggets")
-    done = subprocess.run(["bash", "-c", told], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["test\\ cmd", "test cmd", "completion"], done.stderr
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
 def test_fish_gets_each_name_whole_with_what_it_is(shell: Callable[[str], Path]) -> None:
-    words = ("nuggets recall te", "nuggets note show Zeb", "nuggets note unli")
+    words = ("nuggets recall te", "nuggets note show Zeb", "nuggets note show Ant", "nuggets note unli")
     asked = "; ".join(f"complete -C '{word}'" for word in words)
     done = subprocess.run(
         ["fish", "--no-config", "-c", f"source {shell('fish')}; {asked}"],
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     found = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [name for name, _ in found] == [*NAMES, "unlink"], done.stderr
+    assert [name for name, *_ in found] == [*NAMES, "unlink"], done.stderr
     assert found[0][1] == "web"
 
 
@@ -200,6 +186,7 @@ def test_fish_gets_each_name_whole_with_what_it_is(shell: Callable[[str], Path])
     [
         ("nuggets recall te", "nuggets recall test\\ cmd "),
         ("nuggets recall 'te", "nuggets recall 'test cmd' "),
+        ('nuggets note show "Ant', r'nuggets note show "Ant \$(touch run) \\" '),
         ("nuggets note show Zeb", "nuggets note show Zebra,\\ then:\\ lion\\'s\\ \\[1\\] "),
     ],
 )
@@ -220,3 +207,66 @@ def test_zsh_types_a_name_as_one_word(
     os.waitpid(process, 0)
     os.close(handle)
     assert (tmp_path / "told").read_text() == wanted
+
+
+def typed_in_bash(folder: Path, lines: list[str]) -> list[str]:
+    """What stands in the line of bash after each of some lines was typed, and tab pressed."""
+    import pty
+
+    (folder / "bashrc").write_text(BASHRC.format(folder=folder))
+    process, handle = pty.fork()
+    if process == 0:
+        os.execvpe("bash", ["bash", "--rcfile", str(folder / "bashrc"), "-i"], {**os.environ, "TERM": "dumb"})
+    os.write(handle, "".join(f"{line}\t\x18" for line in lines).encode() + b"\x0f")
+    with suppress(OSError):
+        while os.read(handle, 4096):
+            pass
+    os.waitpid(process, 0)
+    os.close(handle)
+    return (folder / "told").read_text().split("\0")[:-1]
+
+
+@pytest.mark.slow
+def test_bash_types_a_name_as_one_word(shell: Callable[[str], Path], tmp_path: Path) -> None:
+    shell("bash")
+    typed = ["nuggets recall te", "nuggets recall 'te", 'nuggets recall "te', "nuggets compl"]
+    assert typed_in_bash(tmp_path, typed) == [
+        "nuggets recall test\\ cmd ",
+        "nuggets recall 'test cmd' ",
+        'nuggets recall "test cmd" ',
+        "nuggets completion ",
+    ]
+
+
+# Each as the title of a note, which may come from another machine or an agent.
+COMMANDS = (
+    "Bee `touch run`", 'Cat "; touch run; "', "Dog '; touch run; '", "Eel !! x", "Fox \\", "Hen:$(touch run)=x",
+    "Gnu \\$(touch run) \\' $(touch run) \\'", "Ibis; touch run", "Jay <(touch run) & *",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_whatever_bash_types_for_somebody_is_one_literal_word(
+    shell: Callable[[str], Path], nuggets: object, tmp_path: Path
+) -> None:
+    shell("bash")
+    for title in COMMANDS:
+        nuggets.ok("note", "add", title, "x", "--nugget", "web")  # type: ignore[attr-defined]
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    tried = [
+        (title, f"nuggets note show {mark}{title[:3]}")
+        for title in COMMANDS
+        for mark in ("", "'", '"', "x'y'\"")
+    ]
+    offered = 0
+    for (title, before), after in zip(tried, typed_in_bash(tmp_path, [one for _, one in tried]), strict=True):
+        if after != before:
+            words = f'nuggets() {{ printf %s "$3"; }}; {after}'
+            read = subprocess.run(
+                ["bash", "-c", words], cwd=folder, capture_output=True, text=True, check=False
+            )
+            assert read.stdout == title, (before, after)
+            offered += 1
+    assert offered > len(COMMANDS)
+    assert not list(folder.iterdir())
