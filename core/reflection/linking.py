@@ -15,6 +15,8 @@ from core.settings import ReflectionSettings
 # How a link says where it comes from: a link has no other field that all programs keep.
 _OF_REFLECTION: Final = "shared context: "
 _OF_MERGING: Final = "merged"
+# The first character of Thai. From there on come the scripts whose tokens are not words by themselves.
+_PIECES: Final = "\u0e00"
 _ALWAYS_UNCOMMON: Final = 5
 _NAMED: Final = 3
 
@@ -45,8 +47,11 @@ class Rarity:
         return min(1.0, max(0.0, math.log(max(3, self._above) / holders) / highest))
 
     def confidence(self, words: Iterable[str]) -> float:
-        """How sure it is that notes that share these words speak of one thing: s / (s + 1) for a summed rarity s."""
-        total = sum(map(self.of, words))
+        """How sure it is that notes that share these words speak of one thing: s / (s + 1) for a summed rarity s.
+
+        Pieces of words, and words with their particles (Thai, Japanese, Korean), may be grammar and add nothing.
+        """
+        total = sum(self.of(word) for word in words if word < _PIECES)
         return total / (total + 1)
 
 

@@ -57,8 +57,8 @@ class ProposedChange:
 
     @property
     def doubtful(self) -> bool:
-        """Whether only a person's word carries it out: a link on little ground."""
-        return self.type == "link" and self.confidence < SURE
+        """Whether only a person's word carries it out: a link on little ground, or hiding what may say something."""
+        return self.type in ("link", "hide") and self.confidence < SURE
 
     @property
     def counted(self) -> str:

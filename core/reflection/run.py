@@ -19,7 +19,7 @@ from core.reflection.caps import Caps
 from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
 from core.reflection.result import SAID, ProposedChange, ReflectionResult
-from core.reflection.rules import CLEANING, EVERY, Rule, add_links, merge_duplicates
+from core.reflection.rules import CLEANING, EVERY, Rule, add_links, archive_low_value, merge_duplicates
 from core.reflection.select import needy_first, pinned
 from core.reflection.steps import Step
 from core.reflection.view import PassView
@@ -154,7 +154,7 @@ class _Pass:
             # What is doubtful may be left again and again, and must not use up the limit.
             if not self._sure and len(chosen) < self.limit:
                 known = frozenset(chosen)
-                more = (id for id in self.selected if id not in known and self._doubtful_link(id))
+                more = (id for id in self.selected if id not in known and self._something_doubtful(id))
                 chosen += islice(more, self.limit - len(chosen))
             self.selected = chosen
         for id in counted(self.selected, self._progress):
@@ -183,9 +183,9 @@ class _Pass:
                 return True
         return False
 
-    def _doubtful_link(self, id: str) -> bool:
-        """Whether a pass would propose a link for a note."""
-        return next(self._proposed(add_links, id), None) is not None
+    def _something_doubtful(self, id: str) -> bool:
+        """Whether a pass would propose to hide or to link a note."""
+        return any(next(self._proposed(rule, id), None) for rule in (archive_low_value, add_links))
 
     def _carried_out(self, steps: Iterator[Step]) -> Iterator[Step]:
         for step in steps:

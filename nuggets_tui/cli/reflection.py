@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,7 +67,7 @@ def reflect(
 
     On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. An agent's call
     is refused, unless agents_apply under [schedule] in settings.toml allows it. --dry-run also
-    lists uncertain links; they are made only when --accept names them. A pass looks at the ten notes that most need it
+    lists uncertain changes; they are made only when --accept names them. A pass looks at the ten notes that most need it
     (--limit changes that), and archives and merges at most five each (--all lifts both).
     """
     if not dry_run and agent_name() and not call.memory.settings.schedule.agents_apply:
@@ -135,16 +136,15 @@ def _reflection_lines(
     """named: somebody chose these changes; else what is doubtful would not be done."""
     notes = call.memory.snapshot.by_id
     open_to_doubt = dry_run and not named
-    rows, doubtful = [], sum(open_to_doubt and change.doubtful for change in result.changes)
+    rows, doubtful = [], Counter(one.counted for one in result.changes if open_to_doubt and one.doubtful)
     for change in sorted(result.changes, key=lambda change: change.doubtful):
         note, other = notes.get(change.note_id), notes.get(change.other_id)
         title = note.title if note else change.note_id
         detail = change.describe_with(other.title if other else "")
-        kind = "link?" if open_to_doubt and change.doubtful else change.type
+        kind = f"{change.type}?" if open_to_doubt and change.doubtful else change.type
         rows.append((Span(change.id, "dim"), kind, Span(title, "bold"), detail))
     yield from table(rows, flexible=3)
-    counts = result.counts
-    counts["linked"] -= doubtful
+    counts = Counter(result.counts) - doubtful
     said = ", ".join(f"{number} {name}" for name, number in counts.items() if number)
     if result.refused:
         said = f"{said}, {result.refused} refused" if said else f"{result.refused} refused"
@@ -152,8 +152,8 @@ def _reflection_lines(
     done = "Would change" if dry_run else "Changed"
     yield f"{looked}. {done}: {said}." if said else f"{looked}. Nothing to do."
     if doubtful:
-        links = plural(doubtful, "uncertain link")
-        yield Span(f"{links} (link?); only --accept makes them", "dim")
+        changes = plural(doubtful.total(), "uncertain change")
+        yield Span(f"{changes} (link?, hide?); only --accept carries them out", "dim")
     left = left_for_later(result)
     if left:
         yield Span(f"{left} To do all at once: nuggets reflect --all", "dim")

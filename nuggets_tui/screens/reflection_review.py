@@ -42,7 +42,7 @@ class ReflectionReview(DecidingReview):
         )
         doubtful = [change.id for change in result.changes if change.doubtful]
         if doubtful:
-            said += f" {plural(len(doubtful), 'uncertain link')}, unticked."
+            said += f" {plural(len(doubtful), 'uncertain change')}, unticked."
         super().__init__(
             "Reflection: review the cleanup", said.rstrip(), items, self._written, doubtful=doubtful
         )

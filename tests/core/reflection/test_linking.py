@@ -46,6 +46,25 @@ def test_a_link_is_surer_the_more_rare_words_are_shared() -> None:
     assert found[0].confidence > 0.7 > found[1].confidence
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("会議の資料は月曜日に準備しておくこと", "駐車場の予約は月曜日に準備しておくこと"),
+        ("회의 자료는 월요일까지 반드시 준비해야 합니다", "주차장 예약은 월요일까지 반드시 확인해야 합니다"),
+        ("会议资料必须在星期一之前准备好", "停车位预订必须在星期一之前准备好"),
+        ("เอกสารประชุมต้องเตรียมให้เสร็จก่อนวันจันทร์", "ที่จอดรถต้องเตรียมให้เสร็จก่อนวันจันทร์"),
+    ],
+)
+def test_pieces_of_words_make_no_link_sure(one: str, other: str) -> None:
+    notes = [make_note(1, one), make_note(2, other), *(make_note(n, f"matter{n}") for n in range(3, 30))]
+    assert not [
+        change for change in reflect(draft_of(memory_of(notes)), sure=True).changes if change.type == "link"
+    ]
+    named = [make_note(number, f"{text} billing importer parser") for number, text in ((1, one), (2, other))]
+    made = reflect(draft_of(memory_of([*named, *notes[2:]])), sure=True).changes
+    assert [change.type for change in made] in (["link"], ["merge"])
+
+
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
     """One pair of notes that share three rare words, and one that shares two."""

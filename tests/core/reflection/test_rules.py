@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kits.graph_kit import draft_of, linked, make_fact, make_note, memory_of
 
 from core.model.note import Link, Note, replace
+from core.reflection import reflect
 from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
 from core.reflection.linking import SharedContext, compatible, may_link
@@ -60,6 +61,32 @@ def test_a_short_note_that_was_recalled_once_stays_and_an_empty_one_only_when_re
     assert not low(make_note(1, "ok", hits=1))
     assert low(make_note(1, "", hits=2))
     assert not low(make_note(1, "", hits=3))
+
+
+@pytest.mark.parametrize("answer", ["R", "on", "no", "7", "%", "👍", "❌", "東", "は", "가"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Statistics language of the lab",
+        "Dark mode",
+        "研究室の統計言語",
+        "연구실의 통계 언어",
+        "ภาษาสถิติของแล็บ",
+    ],
+)
+def test_a_short_text_that_answers_its_title_is_kept(title: str, answer: str) -> None:
+    assert not low(make_note(1, answer, title))
+
+
+def test_a_title_that_says_something_keeps_an_empty_note() -> None:
+    assert not low(make_note(1, "", "Never deploy on Fridays"))
+
+
+@pytest.mark.parametrize(("title", "content"), [("Editor", "vi"), ("Use ruff", "")])
+def test_what_may_say_something_is_hidden_by_a_person_alone(title: str, content: str) -> None:
+    snapshot = memory_of([make_note(1, content, title)])
+    assert [change.type for change in reflect(draft_of(snapshot)).changes] == ["hide"]
+    assert not reflect(draft_of(snapshot), sure=True).changes
 
 
 def test_two_chinese_characters_are_a_word_and_stay() -> None:

@@ -21,7 +21,7 @@ def memory(tmp_path: Path) -> Memory:
     notes = {
         "Restore": NEAR,
         "Restore again": NEAR,
-        "tmp": "x",
+        "tmp": "",
         "List": "milk\nmilk\nbread",
         "Owner": "alice owns the billing importer",
         "Breakage": "the billing importer breaks",

@@ -186,7 +186,7 @@ def test_a_doubtful_link_is_listed_and_made_only_when_it_is_named(nuggets: Any) 
     assert link["doubtful"]
     shown = nuggets.ok("reflect", "--dry-run")
     assert "link?" in shown
-    assert "1 uncertain link" in shown
+    assert "1 uncertain change" in shown
     assert nuggets.json("reflect")["linked"] == 0
     assert nuggets.json("reflect", "--accept", link["id"])["linked"] == 1
 
