@@ -29,6 +29,7 @@ STATE_WORDS: Final[Mapping[str, str]] = {
     "outdated": "outdated; install again",
     "foreign": "taken: something else is called nuggets there",
     "broken": "cannot be read",
+    "ignored": "there, but the agent ignores it",
     "absent": "not connected",
 }
 
@@ -45,7 +46,7 @@ class AgentHere:
     @property
     def connected(self) -> bool:
         """Whether all of it is there, for the memory that was asked for."""
-        return all(one.state == "current" for one in self.standings)
+        return all(one.works for one in self.standings)
 
     @property
     def untouched(self) -> bool:
@@ -55,9 +56,7 @@ class AgentHere:
     @property
     def says_memory(self) -> bool:
         """Whether it knows the memory that was asked for: by its server, or by its hooks."""
-        return any(
-            one.state == "current" and one.target.part in ("server", "hooks") for one in self.standings
-        )
+        return any(one.works and one.target.part in ("server", "hooks") for one in self.standings)
 
 
 def user_place() -> Place:

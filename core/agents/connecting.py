@@ -97,11 +97,25 @@ class FileChange:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a piece of ours stands in a file. problem: why it cannot be told, "" for no reason."""
+    """How a piece of ours stands in a file. problem: why it cannot be told or what to know of it, "" for nothing.
+
+    ignored: whether the agent pays no heed to it, as `problem` says.
+    """
 
     target: Target
     state: State | Literal["broken"]
     problem: str = ""
+    ignored: bool = False
+
+    @property
+    def works(self) -> bool:
+        """Whether it is there, and the agent reads it."""
+        return self.state == "current" and not self.ignored
+
+    @property
+    def shown(self) -> State | Literal["broken", "ignored"]:
+        """The state, as people are told it."""
+        return "ignored" if self.state == "current" and self.ignored else self.state
 
 
 def agents_folder(environ: Mapping[str, str]) -> Path | None:
@@ -118,7 +132,9 @@ def standings(targets: Sequence[Target]) -> tuple[Standing, ...]:
 def _standing(target: Target) -> Standing:
     try:
         found = read_file(target.path)
-        return Standing(target, target.piece.state(found[0] if found else b""))
+        data = found[0] if found else b""
+        ignored = target.piece.ignored(data) if isinstance(target.piece, JsonPiece) else ""
+        return Standing(target, target.piece.state(data), ignored or target.caution, bool(ignored))
     except (PieceError, BlockError) as error:
         return Standing(target, "broken", str(error))
     except (NuggetsError, OSError) as error:

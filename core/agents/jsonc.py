@@ -104,6 +104,7 @@ class JsonText:
         self._ends: list[int] = []
         self._next = 0
         plain = self._as_plain()
+        self.is_plain = plain is not None
         if plain is not None:
             self.root = plain
             return

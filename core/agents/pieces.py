@@ -97,13 +97,16 @@ class JsonPiece:
     """Entries of a JSON file.
 
     entries: values by the keys that lead to each; a tuple stands for items of the list there. mine: whether a value
-    found at such a place is ours. seed: what a new file holds besides.
+    found at such a place is ours. seed: what a new file holds besides. strict: whether the agent reads no comments and
+    no trailing commas. off: settings of the file that keep ours from working, each with the value that does.
     """
 
     part: Part
     entries: Mapping[Keys, Any]
     mine: Callable[[Any], bool]
     seed: Mapping[str, Any] = field(default_factory=dict)
+    strict: bool = False
+    off: Mapping[Keys, Any] = field(default_factory=dict)
 
     def state(self, data: bytes) -> State:
         """See `Piece`."""
@@ -154,6 +157,20 @@ class JsonPiece:
         if text.strip() and not self._same_but_ours(first.root.value, _parsed(text).root.value):
             raise PieceError("the entry cannot be taken out without changing others")
         return bom + text.encode()
+
+    def ignored(self, data: bytes) -> str:
+        """Why the agent pays no heed to ours in a file that can be read; "" where it does."""
+        text, bom = _text(data)
+        document = _parsed(text) if text.strip() else None
+        if document is None:
+            return ""
+        if self.strict and (bom or not document.is_plain):
+            return "the agent reads no file with comments, trailing commas or a byte order mark"
+        for keys, value in self.off.items():
+            node = _find(document, keys, strict=False)
+            if node is not None and node.value is value:
+                return f"{'.'.join(keys)} is {json.dumps(value)}, so no hook runs"
+        return ""
 
     def entry(self, data: bytes) -> Any:
         """What stands in the file at the first of our places; None for nothing, and where it cannot be read."""
@@ -517,10 +534,14 @@ def _block(data: bytes, marks: Marks) -> tuple[int, int] | None:
 
 @dataclass(frozen=True)
 class PagePiece:
-    """Lines in a Markdown page, between marks. lines: each with its line end."""
+    """Lines in a Markdown page, between marks: at its end, or at its top where the end is not read.
+
+    lines: each with its line end. read: how many bytes of a page the agent reads, None for all.
+    """
 
     lines: str
     part: Part = "instructions"
+    read: int | None = None
 
     def state(self, data: bytes) -> State:
         """See `Piece`."""
@@ -529,21 +550,31 @@ class PagePiece:
             return "absent"
         held = data[slice(*place)].replace(b"\r\n", b"\n").rstrip(b"\n")
         wanted = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}".encode()
-        return "current" if held == wanted else "outdated"
+        return "current" if held == wanted and self._reaches(place[1]) else "outdated"
+
+    def _reaches(self, end: int) -> bool:
+        return self.read is None or end <= self.read
 
     def put(self, data: bytes, trace: Trace) -> bytes:
         """See `Piece`."""
         state = self.state(data)
         if state == "current":
             return data
-        if state == "outdated":
-            place = _block(data, PAGE_MARKS)
-            assert place is not None
+        place = _block(data, PAGE_MARKS)
+        if place is not None and not self._reaches(place[1]):
+            data, place = self.take(data, trace), None
+        if place is not None:
             newline = b"\r\n" if b"\r\n" in data else b"\n"
             body = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}\n".encode().replace(b"\n", newline)
             return data[: place[0]] + body + data[place[1] :]
         made, trace.joint = with_block(data, _OUR_MARKS, self.lines)
-        return made
+        if self._reaches(len(made)):
+            return made
+        trace.joint = ""
+        # A mark is found at the beginning of a line alone.
+        top = data.find(b"\n") + 1 if data.startswith(_BOM) else 0
+        block = made[slice(*block_of(made, _OUR_MARKS))]  # type: ignore[misc]
+        return data[:top] + block + data[top:]
 
     def take(self, data: bytes, trace: Trace | None) -> bytes:
         """See `Piece`."""

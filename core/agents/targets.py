@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ _PROGRAM: Final = re.compile(r"(?:^|[/\\])(?:nuggets|nuggets-tui)(?:\.exe)?$")
 _PACKAGE: Final = re.compile(r"nuggets[-_]tui(?:$|[.@\[])")
 # Seconds after which an agent need not wait for a hook; ours ends long before.
 _HOOK_SECONDS: Final = 5
+# Codex reads no more of a page (project_doc_max_bytes, where nobody set it).
+_CODEX_READS: Final = 32 * 1024
 
 INSTRUCTIONS: Final = """\
 ## Memory
@@ -79,10 +82,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Target:
-    """A file of an agent, and a piece of ours in it."""
+    """A file of an agent, and a piece of ours in it. caution: what to know of it there, though it works."""
 
     path: Path
     piece: Piece
+    caution: str = ""
 
     @property
     def part(self) -> Part:
@@ -163,8 +167,11 @@ def _claude(root: Path, project: bool, place: Place, command: Command) -> tuple[
         "SessionEnd": "",
     }
     return (
-        Target(server, _server(("mcpServers", NAME), entry)),
-        Target(settings, _groups(events, command.line("hook", "claude"))),
+        Target(server, _server(("mcpServers", NAME), entry, strict=True)),
+        Target(
+            settings,
+            _groups(events, command.line("hook", "claude"), {("disableAllHooks",): True}, strict=True),
+        ),
         Target(root / "CLAUDE.md", PagePiece(INSTRUCTIONS)),
     )
 
@@ -176,11 +183,16 @@ def _codex(root: Path, project: bool, place: Place, command: Command) -> tuple[T
         "SessionStart": "", "UserPromptSubmit": "", "PostToolUse": "apply_patch|Edit|Write",
         "PreCompact": "", "Stop": "",
     }  # fmt: skip
+    caution = (
+        "config.toml has hooks, too; Codex reads both and warns of it"
+        if _has_hooks(folder / "config.toml")
+        else ""
+    )
     server = TomlPiece("server", ("mcp_servers", NAME), {"command": words[0], "args": words[1:]}, is_server)
     return (
         Target(folder / "config.toml", server),
-        Target(folder / "hooks.json", _groups(events, command.line("hook", "codex"))),
-        Target(_page(root), PagePiece(INSTRUCTIONS)),
+        Target(folder / "hooks.json", _groups(events, command.line("hook", "codex"), strict=True), caution),
+        Target(_page(root), PagePiece(INSTRUCTIONS, read=_CODEX_READS)),
     )
 
 
@@ -205,7 +217,7 @@ def _pi(root: Path, project: bool, place: Place, command: Command) -> tuple[Targ
     # Pi else shows tools of servers to scripts alone, and a model does not ask for what it does not see.
     entry = {"command": words[0], "args": words[1:], "exposure": "direct"}
     return (
-        Target(folder / "mcp.json", _server(("mcpServers", NAME), entry)),
+        Target(folder / "mcp.json", _server(("mcpServers", NAME), entry, strict=True)),
         Target(folder / "extensions" / "nuggets.ts", FilePiece("hooks", text)),
         Target(_page(root), PagePiece(INSTRUCTIONS)),
     )
@@ -231,7 +243,8 @@ def _gemini(root: Path, project: bool, place: Place, command: Command) -> tuple[
     events = {
         "SessionStart": "", "BeforeAgent": "", "AfterTool": "write_file|replace", "PreCompress": "", "SessionEnd": "",
     }  # fmt: skip
-    hooks = _groups(events, command.line("hook", "gemini"), milliseconds=True)
+    off: dict[tuple[str, ...], Any] = {("hooksConfig", "enabled"): False}
+    hooks = _groups(events, command.line("hook", "gemini"), off, milliseconds=True)
     return (
         Target(
             folder / "settings.json", _server(("mcpServers", NAME), {"command": words[0], "args": words[1:]})
@@ -264,18 +277,36 @@ def _is_of_opencode_2(config: Path) -> bool:
     )
 
 
+def _has_hooks(config: Path) -> bool:
+    try:
+        return bool(tomllib.loads(config.read_bytes().decode("utf-8-sig")).get("hooks"))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
 def _page(root: Path) -> Path:
     """The page of instructions; where another one overrides it, agents read that one alone."""
     return _first(root, "AGENTS.override.md", "AGENTS.md")
 
 
 def _server(
-    keys: tuple[str, ...], entry: Mapping[str, Any], seed: Mapping[str, Any] | None = None
+    keys: tuple[str, ...],
+    entry: Mapping[str, Any],
+    seed: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
 ) -> JsonPiece:
-    return JsonPiece("server", {keys: dict(entry)}, is_server, seed or {})
+    return JsonPiece("server", {keys: dict(entry)}, is_server, seed or {}, strict)
 
 
-def _groups(events: Mapping[str, str], line: str, *, milliseconds: bool = False) -> JsonPiece:
+def _groups(
+    events: Mapping[str, str],
+    line: str,
+    off: Mapping[tuple[str, ...], Any] | None = None,
+    *,
+    strict: bool = False,
+    milliseconds: bool = False,
+) -> JsonPiece:
     """Hooks in groups, each with a matcher for the names of tools or without one."""
     timeout = _HOOK_SECONDS * (1000 if milliseconds else 1)
     hook = {"type": "command", "command": line, "timeout": timeout}
@@ -283,7 +314,7 @@ def _groups(events: Mapping[str, str], line: str, *, milliseconds: bool = False)
         ("hooks", event): ({**({"matcher": matcher} if matcher else {}), "hooks": [hook]},)
         for event, matcher in events.items()
     }
-    return JsonPiece("hooks", entries, is_hook)
+    return JsonPiece("hooks", entries, is_hook, {}, strict, off or {})
 
 
 def _words(words: Sequence[str]) -> str:

@@ -13,7 +13,6 @@ from core.text.tokens import words as tokens
 
 _SHORT = 2
 _LOOKED_AT = 100
-_TITLE_OF_NOTHING = 2
 _DOUBTFUL = 0.5
 _WHITE = frozenset(" \t\n\r\f\v")
 
@@ -21,7 +20,7 @@ _WHITE = frozenset(" \t\n\r\f\v")
 def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings) -> tuple[str, float] | None:
     """Why a note is of low value and how sure that is in [0, 1], or None when it is worth keeping.
 
-    Empty content under a title of at most two words; content of two characters or fewer (as tidied) under a title of
+    Empty content; content of two characters or fewer (as tidied) under a title of
     one word, never recalled, for a longer title and its short text may be question and answer; a title that starts
     with a scratch word (a whole word: "temp list", not "Template") and was never recalled. What is recalled
     often stays in any case. Unasked, only scratch notes and empty ones under one word are hidden.
@@ -33,7 +32,7 @@ def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings
     content = tidied(note.content).strip() if short else note.content
     named = sum(1 for _ in tokens(without_scope(note.title)))
     if not content:
-        return ("it is empty", 1.0 if named <= 1 else _DOUBTFUL) if named <= _TITLE_OF_NOTHING else None
+        return "it is empty", 1.0 if named <= 1 else _DOUBTFUL
     if note.hits:
         return None
     if len(content) <= _SHORT and named <= 1 and not _says_much(content):

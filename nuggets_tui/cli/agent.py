@@ -35,7 +35,7 @@ VERSION: Final = 1
 NOT_CONNECTED: Final = 1
 _PACKAGE: Final = "nuggets_tui.cli.agent"
 _STYLES: Final[dict[str, SpanStyle]] = {
-    "current": "good", "outdated": "warn", "foreign": "bad", "broken": "bad", "absent": "dim",
+    "current": "good", "outdated": "warn", "foreign": "bad", "broken": "bad", "ignored": "bad", "absent": "dim",
 }  # fmt: skip
 
 agent_group = LazyGroup(
@@ -76,6 +76,7 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
         lambda: [
             *_change_lines(name, project, dry_run, changes, installed=True),
             *_missing_lines(name, here),
+            *_problem_lines(standings_of(name, place, command_of(call))),
         ],
     )
 
@@ -112,7 +113,7 @@ def status(call: Invocation, /, name: str | None, project: bool) -> int:
         },
         lambda: _status_lines(place, found),
     )
-    return 0 if name is None or all(one.state == "current" for one in found[name]) else NOT_CONNECTED
+    return 0 if name is None or all(one.works for one in found[name]) else NOT_CONNECTED
 
 
 def place_of(project: bool) -> Place:
@@ -209,6 +210,12 @@ def _missing_lines(name: str, here: bool) -> Iterator[Line]:
         yield Span(f"{AGENT_FILES[name].title} was not found on this machine; its files wait for it.", "warn")
 
 
+def _problem_lines(found: Sequence[Standing]) -> Iterator[Line]:
+    for one in found:
+        if one.problem:
+            yield Span(f"{one.target.path}: {one.problem}", "warn")
+
+
 def _parts(parts: Sequence[str]) -> str:
     return ", ".join(PART_WORDS[part] for part in parts)
 
@@ -218,9 +225,9 @@ def agent_document(name: str, place: Place, found: Sequence[Standing]) -> dict[s
     return {
         "agent": name,
         "installed": is_installed(name, place),
-        "connected": all(one.state == "current" for one in found),
+        "connected": all(one.works for one in found),
         "files": [
-            {"path": str(one.target.path), "part": one.target.part, "state": one.state}
+            {"path": str(one.target.path), "part": one.target.part, "state": one.shown}
             | ({"problem": one.problem} if one.problem else {})
             for one in found
         ],
@@ -234,14 +241,14 @@ def _status_lines(place: Place, found: dict[str, tuple[Standing, ...]]) -> Itera
     for name, standings in found.items():
         for number, one in enumerate(standings):
             title = AGENT_FILES[name].title if number == 0 else ""
-            said = STATE_WORDS[one.state] + (f": {one.problem}" if one.problem else "")
+            said = STATE_WORDS[one.shown] + (f": {one.problem}" if one.problem else "")
             if number == 0 and one.state == "absent" and not is_installed(name, place):
                 said += "; the agent was not found"
             rows.append(
                 (
                     Span(title, "bold"),
                     PART_WORDS[one.target.part],
-                    Span(said, _STYLES[one.state]),
+                    Span(said, _STYLES[one.shown]),
                     str(one.target.path),
                 )
             )

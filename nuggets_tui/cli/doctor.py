@@ -93,9 +93,7 @@ def doctor(call: Invocation, /) -> int:
 def _checks(call: Invocation) -> Iterator[Check]:
     place = place_of(project=False)
     found = {name: standings_of(name, place, command_of(call)) for name in NAMES}
-    connected = [
-        name for name, standings in found.items() if any(one.state == "current" for one in standings)
-    ]
+    connected = [name for name, standings in found.items() if any(one.works for one in standings)]
     for section, look in (
         ("installation", lambda: _installation(connected)),
         ("agents", lambda: _agents(place, found)),
@@ -188,11 +186,13 @@ def _agents(place: Place, found: dict[str, tuple[Standing, ...]]) -> Iterator[Ch
 def _agent(name: str, title: str, place: Place, standings: Sequence[Standing]) -> Iterator[Check]:
     for one in standings:
         where = f"{title}, {one.target.part}: {one.target.path}"
-        match one.state:
+        match one.shown:
+            case "current" if one.problem:
+                yield Check("agents", f"{name}-{one.target.part}", "note", f"{where}: {one.problem}")
             case "current":
                 yield Check("agents", f"{name}-{one.target.part}", "ok", where)
-            case "broken":
-                said = f"{where} cannot be read: {one.problem}"
+            case "broken" | "ignored":
+                said = f"{where} {'cannot be read' if one.shown == 'broken' else 'is ignored'}: {one.problem}"
                 yield Check(
                     "agents", f"{name}-{one.target.part}", "wrong", said, "fix the file; it is unchanged"
                 )

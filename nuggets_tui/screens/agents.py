@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _STYLES: Final = {
     "current": "$text-success", "outdated": "$text-warning", "foreign": "$text-error", "broken": "$text-error",
-    "absent": MUTED,
+    "ignored": "$text-error", "absent": MUTED,
 }  # fmt: skip
 _PATH: Final = 200
 # What an agent's files become: for connecting it, or with `remove` for taking that back.
@@ -57,11 +57,11 @@ class AgentsScreen(ChoiceScreen):
 
 
 def _agent_row(one: AgentHere) -> Row:
-    worst = next((each for each in one.standings if each.state in ("foreign", "broken")), None)
+    worst = next((each for each in one.standings if each.shown in ("foreign", "broken", "ignored")), None)
     if one.connected:
         said = Content.styled("connected with this memory", "$text-success")
     elif worst is not None:
-        said = content(STATE_WORDS[worst.state], "$text-error")
+        said = content(STATE_WORDS[worst.shown], "$text-error")
     elif one.untouched:
         said = Content.styled("not connected", MUTED)
     else:
@@ -237,8 +237,8 @@ def _file_lines(change: FileChange, standings: Sequence[Standing], width: int) -
     if change.real != change.path:
         lines.append(content(f"a link to {change.real}", MUTED))
     for one in standings:
-        said = f"now: {PART_WORDS[one.target.part]} {STATE_WORDS[one.state]}"
-        lines.append(content(f"{said}: {one.problem}" if one.problem else said, _STYLES[one.state]))
+        said = f"now: {PART_WORDS[one.target.part]} {STATE_WORDS[one.shown]}"
+        lines.append(content(f"{said}: {one.problem}" if one.problem else said, _STYLES[one.shown]))
     lines.append(Content(""))
     shown = difference(change)
     if change.kind == "deleted":

@@ -474,6 +474,69 @@ def test_what_is_nested_deeply_is_kept_or_refused(depth: int) -> None:
     assert piece.take(made, trace) == data
 
 
+@pytest.mark.parametrize(
+    "text",
+    [b"{ // mine\n}\n", b'{"a": [1,],}\n', b"\xef\xbb\xbf{}\n", b'{"disableAllHooks": true}\n'],
+    ids=["comment", "comma", "BOM", "hooks off"],
+)
+def test_a_file_that_the_agent_ignores_is_not_called_connected(
+    home: Path, connections: Connections, text: bytes
+) -> None:
+    files = files_of("claude", home)
+    hooks = next(target for target in files if target.part == "hooks")
+    write(hooks.path, text)
+    connections.install("claude", files)
+    (found,) = [one for one in standings(files) if one.target == hooks]
+    assert (found.state, found.shown, found.works) == ("current", "ignored", False)
+    assert found.problem
+    assert all(one.works for one in standings(files) if one.target != hooks)
+    connections.remove("claude", files)
+    assert hooks.path.read_bytes() == text
+
+
+@pytest.mark.parametrize("text", [b"{ // mine\n}\n", b'{"a": 1,}\n'])
+def test_an_agent_that_reads_comments_works_with_them(
+    home: Path, connections: Connections, text: bytes
+) -> None:
+    files = files_of("opencode", home)
+    write(files[0].path, text)
+    connections.install("opencode", files)
+    assert all(one.works and not one.problem for one in standings(files_of("opencode", home)))
+
+
+def test_hooks_beside_those_of_codex_own_file_are_said(home: Path, connections: Connections) -> None:
+    config = files_of("codex", home)[0].path
+    before = b'[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = "x"\n'
+    write(config, before)
+    connections.install("codex", files_of("codex", home))
+    found = standings(files_of("codex", home))
+    assert [one.target.part for one in found if one.problem] == ["hooks"]
+    assert all(one.works for one in found)
+    connections.remove("codex", files_of("codex", home))
+    assert config.read_bytes() == before
+
+
+@pytest.mark.parametrize("begin", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_instructions_stand_where_codex_reads_them(
+    home: Path, connections: Connections, begin: bytes, end: bytes
+) -> None:
+    files = files_of("codex", home)
+    page = files[-1].path
+    short = begin + b"# Rules" + end
+    write(page, short)
+    connections.install("codex", files)
+    assert page.read_bytes().startswith(short)
+    long = page.read_bytes().replace(b"# Rules", b"# Rules" + b"\nmore" * 8_000)
+    write(page, long)
+    assert standings(files)[-1].state == "outdated"
+    connections.install("codex", files)
+    assert standings(files)[-1].state == "current"
+    assert b"nuggets:end" in page.read_bytes()[: 32 * 1024]
+    connections.remove("codex", files)
+    assert page.read_bytes() == short.replace(b"# Rules", b"# Rules" + b"\nmore" * 8_000)
+
+
 # Laws
 
 
