@@ -14,11 +14,11 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from textual._styles_cache import StylesCache
-from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
+from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.cache import FIFOCache
 from textual.color import Color
-from textual.events import Key, Paste
+from textual.events import Key
 from textual.geometry import Size
 from textual.message import Message
 from textual.notifications import Notification
@@ -53,6 +53,9 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 _App = TypeVar("_App", bound=type[App[Any]])
 _STRICT: Final = "getincrementaldecoder"
 _PARSER: Final = "XTermParser"
+# The marks around what is pasted.
+_PASTE: Final = "\x1b[200~"
+_PASTED: Final = "\x1b[201~"
 # The caches of a line, each with its size.
 _CACHES: Final = {
     "_divide_cache": 4, "_crop_cache": 16, "_style_cache": 16, "_filter_cache": 4, "_line_length_cache": 4,
@@ -210,24 +213,37 @@ def resize_content(view: ScrollView, size: Size) -> None:
 
 
 class AnyKeys(XTermParser):
-    """Textual's own reader of what the terminal sends, for keys of any number, and for any text that is pasted."""
+    """Textual's own reader of what the terminal sends, for keys of any number and for pasted text with escapes in it:
+    Textual takes what follows one for keys, and obeys them.
+    """
 
-    _pasted: str | None = None
+    _pasting = False
+    # Not pasted: what came last, where the mark of a paste may have begun. Pasted: where the mark of its end may have.
+    _last = ""
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Textual would take colour codes in a pasted text for keys, typed before it."""
-        if not data:
-            yield from super().feed(data)
+        """Reads on. Of pasted text, escape characters are left out; "" ends it all."""
+        known = self._unescaped(data) if data else ""
+        if known or not data:
+            yield from super().feed(known)
+
+    def _unescaped(self, data: str) -> str:
+        known = ""
         while data:
-            if self._pasted is None:
-                typed, start, data = data.partition(BRACKETED_PASTE_START)
-                yield from super().feed(typed) if typed else ()
-                self._pasted = "" if start else None
+            text = self._last + data
+            if not self._pasting:
+                before, mark, after = text.partition(_PASTE)
+                fresh = (before + mark)[len(self._last) :]
+                self._pasting, self._last = bool(mark), "" if mark else text[1 - len(_PASTE) :]
             else:
-                text, end, data = f"{self._pasted}{data}".partition(BRACKETED_PASTE_END)
-                self._pasted = None if end else text
-                if end:
-                    yield Paste(text.replace("\x00", ""))
+                before, mark, after = text.partition(_PASTED)
+                begun = (_PASTED[:size] for size in range(len(_PASTED) - 1, 0, -1))
+                open_mark = "" if mark else next(filter(before.endswith, begun), "")
+                # Textual drops this character, too.
+                fresh = before.removesuffix(open_mark).replace("\x1b", "\0") + mark
+                self._pasting, self._last = not mark, open_mark
+            known, data = known + fresh, after
+        return known
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
         try:

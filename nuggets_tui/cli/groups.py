@@ -170,7 +170,8 @@ def _stands_alone(option: click.Option, rest: list[str]) -> bool:
     if option.is_flag or option.count:
         return True
     # One that may do without a value takes none that looks like an option, as click has it.
-    return option._flag_needs_value and (not rest or (rest[0].startswith("-") and rest[0] != "-"))
+    may = isinstance(option.flag_value, str)
+    return may and (not rest or (rest[0].startswith("-") and rest[0] != "-"))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pytest
 from rich.segment import Segment
 from textual.app import App
 from textual.cache import FIFOCache
+from textual.events import Key, Paste
 from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Static
@@ -118,10 +119,15 @@ def test_a_line_has_no_cache_until_it_is_used_and_then_remembers() -> None:
         line.no_such_name  # noqa: B018
 
 
-@pytest.mark.parametrize("size", [1, 4096])
-def test_a_pasted_text_with_colour_codes_keeps_its_order(size: int) -> None:
-    pasted = "one \x1b[31mred\x1b[0m two\r\x1b[A \x1b[200 end"
-    parser, rest = AnyKeys(), f"{pasted}\x1b[201~b"
-    parts = ["a\x1b[A\x1b[200~", *(rest[at : at + size] for at in range(0, len(rest), size))]
-    found = [event for part in parts for event in parser.feed(part)]
-    assert [getattr(event, "text", getattr(event, "key", "")) for event in found] == ["a", "up", pasted, "b"]
+PASTED = "A \x1b[31mred\x1b[0m B\nx \x1b]0;t\x07 \x1b[A \x1b[200~\x1b"
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 1_000])
+def test_pasted_text_keeps_its_order_and_none_of_it_is_a_key(size: int) -> None:
+    sent = f"a\x1b[A\x1b[200~{PASTED}\x1b[201~b\x1b[200~\x1b[201~c"
+    reader = AnyKeys()
+    said = [event for at in range(0, len(sent), size) for event in reader.feed(sent[at : at + size])]
+    assert [event.key for event in said if isinstance(event, Key)] == ["a", "up", "b", "c"]
+    (pasted,) = [event.text for event in said if isinstance(event, Paste) and event.text]
+    assert pasted == PASTED.replace("\x1b", "")
+    assert said.index(next(event for event in said if isinstance(event, Paste))) == 2
