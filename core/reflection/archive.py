@@ -35,9 +35,10 @@ def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings
         return "it is empty", 1.0 if named <= 1 else _DOUBTFUL
     if note.hits:
         return None
+    scratch = is_scratch(note.title, words)
     if len(content) <= _SHORT and named <= 1 and not _says_much(content):
-        return "two characters or fewer, never recalled", _DOUBTFUL
-    if is_scratch(note.title, words):
+        return "two characters or fewer, never recalled", 0.9 if scratch else _DOUBTFUL
+    if scratch:
         return "a scratch note, never recalled", 0.8
     return None
 
