@@ -207,7 +207,7 @@ async def test_a_row_shows_no_link_that_another_row_proposes(home: Path) -> None
 
 async def test_titles_are_whole_in_a_narrow_terminal(home: Path) -> None:
     title = "A title of sixty cells, as people do write them now and then"
-    Memory.open(home).change("long", partial(create_note, nugget="project", title=title, content="x"))
+    Memory.open(home).change("long", partial(create_note, nugget="project", title=title, content=""))
     async with opened(home, NARROW) as app:
         review = await reviewing(app)
         key = next(item.key for item in review._items if item.title == title)
