@@ -67,8 +67,8 @@ def reflect(
 
     On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. An agent's call
     is refused, unless agents_apply under [schedule] in settings.toml allows it. --dry-run also
-    lists uncertain changes; they are made only when --accept names them. A pass looks at the ten notes that most need it
-    (--limit changes that), and archives and merges at most five each (--all lifts both).
+    lists uncertain changes; they are made only when --accept names them. A pass looks at the ten notes that most need
+    it (--limit changes that), and archives and merges at most five each (--all lifts both).
     """
     if not dry_run and agent_name() and not call.memory.settings.schedule.agents_apply:
         refuse_agents("cleaning up")
