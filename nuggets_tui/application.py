@@ -31,7 +31,7 @@ from nuggets_tui import garbage
 from nuggets_tui.contrast import readable
 from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import KeyMap, key_map
-from nuggets_tui.notices import make_room
+from nuggets_tui.notices import make_room, notify
 from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
@@ -103,6 +103,8 @@ class NuggetsApp(App[None]):
         self._demo = opening.home if demo else None
         self._copies: list[Path] = []
         self._copied = ""
+        # Whether the key before was ctrl+c.
+        self._asked_to_quit = False
 
     def bell(self) -> None:
         """Rings nothing: a field that refuses a key says so on the screen."""
@@ -203,8 +205,10 @@ class NuggetsApp(App[None]):
 
     async def _obey(self, event: Event) -> None:
         """Obeys an event whose turn it is."""
-        if isinstance(event, Key) and not event.is_forwarded and isinstance(self.screen, MainScreen):
-            self.screen.tour.pressed(event)
+        if isinstance(event, Key) and not event.is_forwarded:
+            self._asked_to_quit &= event.key == "ctrl+c"
+            if isinstance(self.screen, MainScreen):
+                self.screen.tour.pressed(event)
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
@@ -291,19 +295,31 @@ class NuggetsApp(App[None]):
             return False
 
     async def action_quit(self) -> None:
-        """Leaves; where something typed would be lost, its dialog asks first."""
-        screen = self.screen
-        if getattr(screen, "unsaved", False):
-            await screen.run_action("close")
+        """Leaves; where something typed would be lost, its dialog asks first, whatever stands above it."""
+        for dialog in reversed(self.screen_stack):
+            if getattr(dialog, "unsaved", False):
+                while self.screen is not dialog:
+                    self.pop_screen()
+                await dialog.run_action("close")
+                return
+        self.exit()
+
+    def action_help_quit(self) -> None:
+        """ctrl+c where nothing is marked to be copied: the second in a row leaves."""
+        if self._asked_to_quit:
+            self.call_later(self.action_quit)
         else:
-            self.exit()
+            self._asked_to_quit = True
+            notify(self.screen, "Press ctrl+c again to quit.")
 
     def action_help(self) -> None:
         """Keys, words and signs; first those of the screen in use, which says in `here` what it is."""
         from nuggets_tui.screens.help import HelpScreen
 
         if isinstance(self.screen, HasHelp):
-            self.push_screen(HelpScreen(self.screen.here()))
+            main = self.screen_stack[0]
+            usable = main.usable if isinstance(main, MainScreen) else None
+            self.push_screen(HelpScreen(self.screen.here(), usable))
 
     def action_change_theme(self) -> None:
         """Lists the themes; each is shown while the cursor is on it."""

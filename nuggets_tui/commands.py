@@ -111,10 +111,13 @@ def _may_switch(view: View) -> bool:
     return _has_team(view) or view.team_home
 
 
+def _may_switch_yet(view: View) -> bool:
+    # As long as it is not known, the key is not refused: it waits.
+    return view.loaded and (_may_switch(view) or not view.team_known)
+
+
 def _may_share(view: View) -> bool:
-    return (
-        view.loaded and not view.pages and not view.trouble and (view.note is not None or bool(view.selected))
-    )
+    return view.loaded and not view.pages and not view.trouble and view.note is not None
 
 
 def _is_untrusted(view: View) -> bool:
@@ -124,6 +127,15 @@ def _is_untrusted(view: View) -> bool:
 def _has_history(view: View) -> bool:
     # A memory that holds nothing any more may still get something back.
     return view.loaded and (not view.empty or bool(view.log.lines))
+
+
+def _has_links(view: View) -> bool:
+    note = view.note
+    return view.loaded and note is not None and bool(note.links or view.around.links_in.get(note.id))
+
+
+def _has_log(view: View) -> bool:
+    return _holds_something(view) and (view.note is not None or bool(view.log.scope.note_id))
 
 
 def _names_a_file(view: View) -> bool:
@@ -196,7 +208,7 @@ def _commands() -> tuple[Command, ...]:
         Command("select_all", "ctrl+a", "all", "Select or deselect all notes in the list", NOTES,
                 lambda main: main.selection.select_all(), "memory"),
         Command("let_go", "", "deselect", "Clear the selection (esc)", NOTES,
-                lambda main: main.selection.clear(), "note", when=lambda view: bool(view.selected)),
+                lambda main: main.selection.clear(), when=lambda view: bool(view.selected)),
         Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
                                              "others", MEMORY,
                 lambda main: main.memories.choose(), "", 20, key_when=_nothing_there),
@@ -206,7 +218,8 @@ def _commands() -> tuple[Command, ...]:
         Command("sync", "ctrl+s", "sync", "Sync now: send your changes, take in those of other machines", MEMORY,
                 lambda main: main.sync.sync_now(), "opened", when=_is_synced, key_when=_is_synced),
         Command("team", "N", "team", "The team's memory: open it in place of your own, and back", MEMORY,
-                lambda main: main.team.switch(), "opened", 21, when=_may_switch, key_when=_may_switch),
+                lambda main: main.team.switch(), "opened", 21, when=_may_switch, explains=_may_switch_yet,
+                key_when=_may_switch_yet),
         Command("trust", "ctrl+t", "trust", "Use the notes of the project you are in (asks first)", MEMORY,
                 lambda main: main.team.trust(), "opened", 3, when=_is_untrusted, key_when=_is_untrusted),
         Command("came_in", "I", "came in", "Sync: what came in last, with undo", MEMORY,
@@ -219,7 +232,7 @@ def _commands() -> tuple[Command, ...]:
                                           "disconnect", MEMORY,
                 lambda main: main.agents.connect(), "opened"),
         Command("edit", "e", "edit", "Edit the title, text, tags and metadata", NOTES,
-                lambda main: main.unsaved.edit(), "note", 3),
+                lambda main: main.unsaved_texts.edit(), "note", 3),
         Command("edit_outside", "", "editor", "Edit the text in $EDITOR", NOTES,
                 lambda main: main.notes.edit_outside(), "note", former="E"),
         Command("tags", "t", "tags", "Change the tags", NOTES, lambda main: main.notes.tags(), "note", 14),
@@ -230,6 +243,8 @@ def _commands() -> tuple[Command, ...]:
         Command("delete", "", "delete", "Delete for good (asks first)", NOTES,
                 lambda main: main.notes.delete(), "note", former="X"),
         Command("link", "l", "link", "Link to another note", NOTES, lambda main: main.notes.link(), "note", 7),
+        Command("unlink", "", "unlink", "Unlink from another note: the link under the cursor, or one of the note's",
+                NOTES, lambda main: main.notes.remove_link(), "note", when=_has_links),
         Command("merge", "m", "merge", "Merge another note into this one, or the two selected", NOTES,
                 lambda main: main.notes.merge(), "note", 8),
         Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note", former="M"),
@@ -246,20 +261,20 @@ def _commands() -> tuple[Command, ...]:
         Command("new_fact", "f", "fact", "Remember a new fact", FACTS,
                 lambda main: main.notes.new_fact(), "opened", 5, when=_takes_facts),
         Command("unsaved", "", "unsaved", "Continue an unsaved text", NOTES,
-                lambda main: main.unsaved.choose(), "memory"),
+                lambda main: main.unsaved_texts.choose(), "memory"),
         Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", MEMORY,
                 lambda main: main.maintenance.reflect(), "memory", 9),
         Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", MEMORY,
                 lambda main: main.promotion.promote(), "memory", 10, when=_can_be_promoted),
         Command("automatic", "", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
                 lambda main: main.promotion.ask_again(), "memory", when=_can_be_promoted, former="D"),
-        Command("undo", "u", "undo", "Undo your last change", HISTORY,
+        Command("undo", "u", "undo", "Undo your last change; in the log, the entry under the cursor", HISTORY,
                 lambda main: main.history.undo(), "history", 11),
         Command("redo", "ctrl+r", "redo", "Redo what you undid last", HISTORY,
                 lambda main: main.history.redo(), "history", 18, former="U"),
         Command("conflicts", "c", "conflict", "Resolve a waiting conflict", HISTORY,
                 lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.waiting),
-                explains=lambda view: view.log.loaded),
+                explains=_opened),
         Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", MEMORY,
                 lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble),
                 key_when=lambda view: bool(view.trouble)),
@@ -289,7 +304,7 @@ def _commands() -> tuple[Command, ...]:
         Command("audit", "", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13,
                 former="a"),
         Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", HISTORY,
-                lambda main: main.audit.show_note_alone(), "memory"),
+                lambda main: main.audit.show_note_alone(), "memory", when=_has_log),
         Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", HISTORY,
                 lambda main: main.audit.show_recalls(), "memory"),
         Command("log_filter", "F", "filter", "Audit log: filter by author, kind, note, run, words or "
@@ -350,7 +365,9 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 # Keys that were bound by default in earlier versions, or are so only at times. One that is bound whenever its command
 # makes sense leaves nothing to tell.
 FORMER: Final = {
-    command.keys: command for command in COMMANDS if command.key_when and command.key_when is not command.when
+    command.keys: command
+    for command in COMMANDS
+    if command.key_when and command.key_when not in (command.when, command.explains)
 } | {command.former: command for command in COMMANDS if command.former}
 GROUPS: Final = (NOTES, FACTS, SEARCH, HISTORY, VIEW, MEMORY, PIPELINE, SETTINGS)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
@@ -371,16 +388,15 @@ def bindings() -> list[Binding]:
 _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "facts": ("open", "new_fact", "edit", "hide"),
     "notes": ("why", "edit", "hide", "new_note", "link"),
-    "note": ("why", "edit", "tags", "copy", "back"),
-    "neighbours": ("open", "accept", "link", "back"),
-    "graph": ("graph", "fewer_hops", "more_hops"),
-    "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
+    "note": ("why", "edit", "hide", "tags", "copy"),
+    "neighbours": ("open", "hide", "accept", "link"),
+    "graph": ("graph", "hide", "fewer_hops", "more_hops"),
+    "audit": ("undo", "hide", "open", "log_filter", "log_of_note", "log_recalls"),
 }
 OVERVIEW: Final = "overview"
 """The place of the graph while it shows the whole memory."""
 # What acts on several notes at once, wherever they are selected.
 _OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
-_WITHOUT_SELECTION: Final = ("audit", OVERVIEW)
 # Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
 _LONGEST: Final = ("search", "help", "quit")
@@ -392,6 +408,7 @@ def _own_key(name: str, keys: str, label: str) -> Command:
     return Command(name, keys, label, "", VIEW, lambda main: None)
 
 
+_OF_TEXTS: Final = (_own_key("step_back", "escape", "back"),)
 _OF_PICTURE: Final = (_own_key("larger", "plus", ""), _own_key("smaller", "minus", "detail"))
 _OF_OVERVIEW: Final = (
     _own_key("open_point", "enter", "open"),
@@ -407,23 +424,22 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
     """Commands for the footer of a pane, or of the overview, in the order they stand there, each with its rank. Those
     of no catalogue are keys of the pane itself. selected: whether notes are selected.
     """
-    selecting = selected and pane not in _WITHOUT_SELECTION
-    own = _own_commands(pane, selecting)
+    own = _own_commands(pane, selected)
     last = [BY_NAME[name] for name in (*_EVERYWHERE, *_LONGEST[1:])]
     known = {one.name for one in (*own, *last)}
     between = [one for one in COMMANDS if one.footer and one.name not in known]
     if pane == OVERVIEW:
         # The overview is over everything else, and takes some of their keys for itself.
         last = [one for one in last if one.name != "overview"]
-        between = [BY_NAME["search"]]
+        between = [BY_NAME["hide"], BY_NAME["search"]]
 
     def ranked(place: int, command: Command) -> Command:
-        if command.name in _LONGEST[1:] or (command.name == "search" and not selecting):
+        if command.name in _LONGEST[1:] or (command.name == "search" and not selected):
             return replace(command, footer=1)
         if command.name in ("conflicts", "open_broken", "problems", "trust"):
             # Shown only while something waits.
             return replace(command, footer=2)
-        if command in own and (place < _first_of(pane) or selecting):
+        if command in own and (place < _first_of(pane) or selected):
             return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
         if command.name in _EVERYWHERE[:3] and command not in own:
             return replace(command, footer=4)
@@ -440,11 +456,11 @@ def _first_of(pane: str) -> int:
     return 1 if pane == "graph" else 2
 
 
-def _own_commands(pane: str, selecting: bool) -> list[Command]:
+def _own_commands(pane: str, selected: bool) -> list[Command]:
     if pane == OVERVIEW:
         return list(_OF_OVERVIEW)
-    if selecting:
+    if selected:
         deselect = replace(BY_NAME["let_go"], keys="escape")
         return [deselect if name == "let_go" else BY_NAME[name] for name in _OF_SELECTION]
     own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
-    return own + list(_OF_PICTURE if pane == "graph" else ())
+    return own + list(_OF_PICTURE if pane == "graph" else _OF_TEXTS if pane in ("note", "neighbours") else ())

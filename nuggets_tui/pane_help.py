@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from textual.content import Content
 
-from nuggets_tui.key_map import KeyMap
+from nuggets_tui.key_map import KeyMap, commands_in
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,15 @@ class Here:
     about: str
     keys: tuple[tuple[str, str], ...] = ()
 
-    def filled(self, keys: KeyMap) -> Here:
-        """With the keys that commands have, in place of their names in braces."""
-        does = tuple((keys.filled(key), keys.filled(said)) for key, said in self.keys)
+    def filled(self, keys: KeyMap, usable: Collection[str] | None = None) -> Here:
+        """With the keys that commands have, in place of their names in braces. usable: commands that make sense now;
+        keys of others are left out.
+        """
+        does = tuple(
+            (keys.filled(key), keys.filled(said))
+            for key, said in self.keys
+            if usable is None or set(commands_in(key)) <= set(usable)
+        )
         return Here(self.name, keys.filled(self.about), does)
 
 
@@ -89,9 +96,10 @@ PLACES: Final = {
         "Links from the note (→) and to it (←), each with its reason and age, and suggested links (+).",
         (
             ("⏎", "go to the other note"),
-            ("{back}", "go back"),
+            ("esc", "go back"),
+            ("{hide}", "hide the other note, or unlink it"),
             ("{accept}", "accept the suggested link under the cursor"),
-            ("{link}", "link to a note of your choice"),
+            ("{link}", "link the other note to a note of your choice"),
         ),
     ),
     "graph": Here(
@@ -114,7 +122,8 @@ PLACES: Final = {
         "Audit log",
         "Every change, newest first: when, who, what, and whether it was undone. Recalls are left out.",
         (
-            ("⏎", "open the entry: see what changed line by line, and undo it"),
+            ("⏎", "open the entry: see what changed line by line"),
+            ("{undo}", "undo the entry under the cursor; you see first what that takes back"),
             ("{log_of_note}", "show this note's entries only, or everything"),
             ("{log_recalls}", "show recalls too"),
             ("{log_filter}", "filter by author, kind, note, run, words and days; esc clears it"),

@@ -129,9 +129,9 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `quick_counts`. `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`:
     its status. `tip`: the command that is worth trying next, "" for none. `awaited`: titles of the connected agents
     whose first recall has not arrived. `sync`: how the memory stands to its remote, None where no sync is set up.
-    `team`: the notes of the team in whose project one works, None where it has none. `untrusted`: how many notes the
-    project has that are not used until the person says so. `arrived`: ids of notes that a sync
-    brought or changed since the person was here before, whenever that was written.
+    `team`: the notes of the team in whose project one works, None where it has none, and `team_known`: whether that was
+    looked up yet. `untrusted`: how many notes the project has that are not used until the person says so. `arrived`:
+    ids of notes that a sync brought or changed since the person was here before, whenever that was written.
     """
 
     home: str = ""
@@ -168,6 +168,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     awaited: tuple[str, ...] = ()
     sync: SyncState | None = None
     team: TeamNotes | None = None
+    team_known: bool = False
     untrusted: int = 0
     arrived: frozenset[str] = frozenset()
 

@@ -96,7 +96,7 @@ def data_size(count: int) -> str:
 
 
 class Deed(msgspec.Struct, frozen=True):
-    """What one change did: a verb, what it was done to, and the note to show for it ("" for none).
+    """What one change did: a verb, what it was done to, and the note that it is about ("" for none or several).
 
     noun: what kind of thing it was done to: "note", "fact" or "file".
     """
@@ -125,7 +125,7 @@ def deed(change_set: ChangeSet, *, quoted: bool = False) -> Deed:
     deeds = deeds_of(change_set)
     if change_set.kind == "promotion" and deeds:
         goal = next((item for item in deeds if item.noun == "file"), deeds[0])
-        return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
+        return Deed("promoted", f"to {goal.what}")
     told = _done(change_set, quoted)
     if change_set.kind == "hit" and change_set.author == OURSELVES:
         # Another program had dropped it.
@@ -171,7 +171,7 @@ def _done(change_set: ChangeSet, quoted: bool) -> Deed:
     if whole and len(merged) == 1 and _of_one_merge(change_set, merged[0].note_id):
         survivor = _survivor(change_set)
         into = _in_quotes(survivor) if quoted and survivor else survivor or "another note"
-        return Deed("merged", f"{merged[0].what} into {into}", merged[0].note_id)
+        return Deed("merged", f"{merged[0].what} into {into}")
     return _many(change_set, deeds)
 
 
@@ -242,7 +242,7 @@ def _many(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed:
     named = [item for group in groups.values() for item in group]
     names = ", ".join(safe_line(item.what, _NAME) for item in named[:_NAMED])
     more = ", …" if len(named) > _NAMED else ""
-    return Deed(first, f"{said}: {names}{more}", named[0].note_id, named[0].noun)
+    return Deed(first, f"{said}: {names}{more}", noun=named[0].noun)
 
 
 def _amount(change_set: ChangeSet, verb: str, group: list[Deed]) -> str:
@@ -402,7 +402,7 @@ def _fact_verb(change: FactChange) -> str:
 def _linked_pair(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed | None:
     if len(deeds) == 2 and {item.verb for item in deeds} in ({"linked"}, {"unlinked"}):
         sign = "↔" if deeds[0].verb == "linked" else "|"
-        return Deed(deeds[0].verb, f"{deeds[0].what} {sign} {deeds[1].what}", change_set.notes[0].id)
+        return Deed(deeds[0].verb, f"{deeds[0].what} {sign} {deeds[1].what}")
     return None
 
 

@@ -33,13 +33,17 @@ class ArrangementController(Controller):
         # Whether somebody said in this run whether Notes lists the notes of facts.
         self._facts_chosen = False
         self._before_overview: tuple[PaneName, bool] = ("notes", False)
+        # The pane in use, and those that esc goes back to, with how many notes the trail had there.
+        self._pane: PaneName = "notes"
+        self._came_from: list[tuple[PaneName, int]] = []
 
     def first_frame_shown(self) -> None:
         """The panes become as somebody arranged them for this memory."""
         self._arrange_as_saved()
 
     def leaving(self) -> None:
-        """Another memory may be arranged otherwise."""
+        """Another memory may be arranged otherwise, and has another trail."""
+        self._came_from = [(pane, 0) for pane, _ in self._came_from]
         self._facts_chosen = False
 
     @background("panes", exclusive=True)
@@ -105,12 +109,35 @@ class ArrangementController(Controller):
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""
+        self.came_to(pane)
         panes = self.context.panes
         panes.active = pane
         # At once, not when messages have been handled: the next key may be on its way already.
         shown = panes.query_one(f"#{pane}") if panes.display else self.context.screen.query_one("#message")
         self.context.screen.set_focus(shown)
         self.show_tabs()
+
+    def came_to(self, pane: PaneName) -> None:
+        """Remembers the pane that was left. Notes is where everybody begins: from there esc goes no further back."""
+        if pane == self._pane:
+            return
+        passed = [one for one, _ in self._came_from]
+        if pane == "notes" or pane in passed:
+            del self._came_from[0 if pane == "notes" else passed.index(pane) :]
+        else:
+            self._came_from.append((self._pane, len(self._reading.trail)))
+        self._pane = pane
+
+    @property
+    def is_away(self) -> bool:
+        """Whether one came from another pane."""
+        return bool(self._came_from)
+
+    def step_back(self) -> None:
+        """To the note, else the pane, that one came from."""
+        pane, notes = self._came_from[-1]
+        if len(self._reading.trail) <= notes or not self._reading.back():
+            self.go_to(pane)
 
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""

@@ -117,9 +117,9 @@ class AuditController(Controller):
         self.context.go_to("audit")
 
     def show_note_alone(self) -> None:
-        """The log of the note shown alone, or all of it again."""
-        scope = self._scope
-        self.show_log_of(replace(scope, note_id="" if scope.note_id else self.view.note_id))
+        """The log of the note under the cursor alone, or all of it again."""
+        scope, note = self._scope, self.context.target
+        self.show_log_of(replace(scope, note_id=note.id if note is not None and not scope.note_id else ""))
         self.context.go_to("audit")
 
     def show_recalls(self) -> None:
@@ -138,7 +138,7 @@ class AuditController(Controller):
             return
         found = await self.context.attempt(run_in_thread(offered, self.session.memory))
         if found is not None:
-            screen = LogFilterScreen(self._scope, found, self.view.note, self.session.clock())
+            screen = LogFilterScreen(self._scope, found, self.context.target, self.session.clock())
             self.context.open_dialog(screen, self._filtered)
 
     def clear_filters(self) -> bool:

@@ -15,6 +15,7 @@ from nuggets_tui import notices
 from nuggets_tui.long_work import LongWork, StoppedError, Works
 
 if TYPE_CHECKING:
+    from core.model.note import Note
     from core.model.snapshot import Snapshot
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.controllers.controller import Controller
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nuggets_tui.view import View
     from nuggets_tui.widgets.facts import FactsPane
     from nuggets_tui.widgets.header import HeaderLine
-    from nuggets_tui.widgets.neighbours import NeighboursPane
+    from nuggets_tui.widgets.neighbours import Neighbour
     from nuggets_tui.widgets.notes import NotesPane
     from nuggets_tui.widgets.panes import PaneName, Panes
     from nuggets_tui.widgets.search_box import SearchBox
@@ -103,6 +104,21 @@ class Context:
         team = self.team_session
         return team if team is not None and self.view.of_team(note_id) else self.session
 
+    @property
+    def target(self) -> Note | None:
+        """The one note that a command acts on; `selection` decides."""
+        return self._screen.selection.target()
+
+    @property
+    def neighbour(self) -> Neighbour | None:
+        """The row under the cursor of Neighbours, while that has the cursor."""
+        pane = self._screen.neighbours_pane
+        return pane.neighbour if self.focused is pane else None
+
+    async def team_opened(self) -> None:
+        """Comes back once it is known whether there are notes of a team, and they are open."""
+        await self._screen.team.opened()
+
     # The app and its widgets
 
     @property
@@ -144,11 +160,6 @@ class Context:
     def facts_pane(self) -> FactsPane:
         """Facts."""
         return self._screen.facts_pane
-
-    @property
-    def neighbours_pane(self) -> NeighboursPane:
-        """Neighbours."""
-        return self._screen.neighbours_pane
 
     @property
     def search_box(self) -> SearchBox:

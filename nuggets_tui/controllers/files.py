@@ -37,6 +37,8 @@ class FilesController(Controller):
     def copy(self) -> None:
         """The text goes to the clipboard, through the terminal; of several notes each under its title."""
         notes = self._selection.targets()
+        if not notes:
+            return
         if len(notes) > 1:
             text = "\n\n".join(f"## {note.title}\n\n{note.content}" for note in notes)
             self._copy(text, f"the texts of {len(notes):,} selected: {plural(len(text), 'character')}")
@@ -47,8 +49,11 @@ class FilesController(Controller):
 
     def copy_reference(self) -> None:
         """Id and title of the note, as commands and people name it."""
-        note = self._selection.target()
-        self._copy(f"{safe_line(note.id)} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title")
+        note = self.context.target
+        if note is not None:
+            self._copy(
+                f"{safe_line(note.id)} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title"
+            )
 
     def _copy(self, text: str, said: str) -> None:
         # As it is shown: what a terminal or shell would obey, reorder or hide when it is pasted goes nowhere.
@@ -84,7 +89,7 @@ class FilesController(Controller):
         """The file that the note speaks of; a list of them where there are several."""
         from nuggets_tui.file_opening import files_named
 
-        note = self.view.note
+        note = self.context.target
         folder = self._folder()
         if note is None or folder is None:
             return

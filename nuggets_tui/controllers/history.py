@@ -13,6 +13,7 @@ from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.pending_conflict import PendingConflict
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.threads import run_in_thread
+from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from nuggets_tui.session import Session
 
 _NOTHING_TO_UNDO = (
-    "You have no change to undo. To undo a change of others, open it in the audit log: {pane_audit}, "
-    "then enter."
+    "You have no change to undo. To undo a change of others, go to it in the audit log: {pane_audit}, "
+    "then {undo}."
 )
 _NOTHING_TO_REDO = (
     "There is nothing to redo. To redo an older change, open it in the audit log: {pane_audit}, then enter."
@@ -106,9 +107,17 @@ class HistoryController(Controller):
 
     # Back and forth
 
+    def undo(self) -> None:
+        """Takes back my last change; in the log, the entry under the cursor, once it was looked at."""
+        pane = self.context.focused
+        if isinstance(pane, AuditPane):
+            if pane.entry_under_cursor:
+                self.open_entry(pane.entry_under_cursor, undoing=True)
+        else:
+            self._undo_last()
+
     @background("change")
-    async def undo(self) -> None:
-        """Takes back my last change."""
+    async def _undo_last(self) -> None:
         session = await self._last_turned("undo")
         if session is not None:
             self._turned(
@@ -189,8 +198,10 @@ class HistoryController(Controller):
             self.changed(done)
 
     @background("open")
-    async def open_entry(self, entry_id: str) -> None:
-        """An entry of the audit log, whole; one that waits for a person is opened to be settled."""
+    async def open_entry(self, entry_id: str, *, undoing: bool = False) -> None:
+        """An entry of the audit log, whole; one that waits for a person is opened to be settled. undoing: it was asked
+        to be undone, and closes once it is.
+        """
         from nuggets_tui.screens.entry import EntryScreen
 
         found = await self.context.attempt(self.session.entry_now(entry_id))
@@ -204,7 +215,7 @@ class HistoryController(Controller):
         # Of an entry of ten thousand things even this takes a while.
         told = await run_in_thread(deed, entry.change_set)
         self.context.open_dialog(
-            EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told)
+            EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told, undoing=undoing)
         )
 
     def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
@@ -212,12 +223,23 @@ class HistoryController(Controller):
 
     # Conflicts
 
-    def resolve_newest(self) -> None:
+    @background("open")
+    async def resolve_newest(self) -> None:
         """The newest conflict that waits; says so when there is none."""
-        if self.view.waiting:
-            self.open_conflict(self.view.waiting[0])
+        waiting = await self._waiting_in(self.session)
+        if not waiting:
+            await self.context.team_opened()
+            waiting = await self._waiting_in(self.context.team_session)
+        if waiting:
+            self.open_conflict(waiting[0])
         else:
             self.context.notify("No conflicts: no text was changed in two ways.")
+
+    async def _waiting_in(self, session: Session | None) -> tuple[str, ...]:
+        """Ids of the conflicts that wait in a memory by now, newest first: what is shown may lag behind."""
+        asked = session.read(session.memory.conflicts) if session is not None else None
+        found = await self.context.attempt(asked) if asked is not None else None
+        return tuple(entry.id for entry in found or ())
 
     @background("open")
     async def open_conflict(self, entry_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What a person changes with a key: the note shown or those selected, and notes and facts that are made.
+"""What a person changes with a key: the note under the cursor or those selected, and notes and facts that are made.
 
 One note is changed at once; several are reviewed first, and are one entry of the log.
 """
@@ -158,16 +158,10 @@ class NotesController(Controller):
 
     # Writing the text
 
-    def _shown(self) -> Note:
-        note = self.view.note
-        assert note is not None
-        return note
-
-    def edit(self) -> None:
+    def edit(self, note: Note) -> None:
         """The editor."""
         from nuggets_tui.screens.editor import too_long_to_edit_here
 
-        note = self._shown()
         if too_long_to_edit_here(note):
             self.context.warn(
                 f"The text has {len(note.content):,} characters, too many to edit here. "
@@ -205,15 +199,18 @@ class NotesController(Controller):
         elif done is not None:
             note, change_set = done
             self._history.changed(change_set)
-            self._reading.show_note(note.id, follow=True)
-            self._reading.reveal()
+            if note.id != self.selection.under_cursor:
+                self._reading.show_note(note.id, follow=True)
+                self._reading.reveal()
 
     @background("change")
     async def edit_outside(self) -> None:
         """The text in the person's own editor."""
         from nuggets_tui.screens.outside import edit_outside
 
-        note = self._shown()
+        note = self.context.target
+        if note is None:
+            return
         session, base = self._memory_of(note.id)
         try:
             text = edit_outside(self.context.app, note.content)
@@ -292,20 +289,42 @@ class NotesController(Controller):
             self._change(note, f"pinned {note.title}", edit, "Pinned")
 
     def hide(self) -> None:
-        """Hides, or brings back."""
-        from core.graph.edits import hide_note, unhide_note
+        """Hides, or brings back; of a linked note in Neighbours asks whether the link alone is meant."""
         from nuggets_tui.bulk import hiding
 
-        notes = self._targets()
-        if not notes:
-            return
-        note = notes[0]
+        notes, linked = self._targets(), self._linked_row()
         if len(notes) > 1:
             self._review(hiding(notes))
-        elif note.hidden:
+        elif notes and linked is not None and not self.view.selected:
+            self._hide_or_unlink(notes[0], *linked)
+        elif notes:
+            self._hide(notes[0])
+
+    def _hide(self, note: Note) -> None:
+        from core.graph.edits import hide_note, unhide_note
+
+        if note.hidden:
             self._change(note, f"brought back {note.title}", partial(unhide_note, id=note.id), reveal=True)
         else:
             self._change(note, f"hid {note.title}", partial(hide_note, id=note.id))
+
+    def _linked_row(self) -> tuple[Note, str] | None:
+        """The note shown and the reason of the link, where the cursor stands on a link in Neighbours."""
+        shown, row = self.view.note, self.context.neighbour
+        return (
+            (shown, row.reason) if shown is not None and row is not None and row.suggestion is None else None
+        )
+
+    def _hide_or_unlink(self, note: Note, shown: Note, reason: str) -> None:
+        from nuggets_tui.screens.choice import HIDE, NeighbourScreen
+
+        def chosen(answer: str | None) -> None:
+            if answer == HIDE:
+                self._hide(note)
+            elif answer is not None:
+                self._unlink(shown, note, reason)
+
+        self.context.open_dialog(NeighbourScreen(shown, note, reason), chosen)
 
     def delete(self) -> None:
         """Deletes for good, after asking."""
@@ -380,6 +399,36 @@ class NotesController(Controller):
         )
         self.context.open_dialog(picker, partial(self._link_picked, notes))
 
+    def remove_link(self) -> None:
+        """Removes the link under the cursor of Neighbours; elsewhere asks which of the note's links."""
+        from core.graph.neighbours import neighbours
+        from nuggets_tui.screens.choice import LinksScreen
+
+        note, linked = self.context.target, self._linked_row()
+        if note is None:
+            return
+        if linked is not None and not self.view.selected:
+            self._unlink(linked[0], note, linked[1])
+            return
+        around = neighbours(self.view.holder(note.id), note.id)
+        links = {
+            (other.id, link.reason): (other, link) for other, link in (*around.outgoing, *around.incoming)
+        }
+        found = list(links.values())
+
+        def chosen(place: str | None) -> None:
+            if place is not None:
+                other, link = found[int(place)]
+                self._unlink(note, other, link.reason)
+
+        self.context.open_dialog(LinksScreen(note, found), chosen)
+
+    def _unlink(self, note: Note, other: Note, reason: str) -> None:
+        from core.graph.edits import unlink_notes
+
+        edit = partial(unlink_notes, a=note.id, b=other.id, reason=reason)
+        self._change(note, f"unlinked {note.title}", edit)
+
     def _link_picked(self, notes: list[Note], choice: tuple[str, str] | None) -> None:
         from core.graph.edits import already_linked, link_notes
         from nuggets_tui.bulk import linking
@@ -415,17 +464,19 @@ class NotesController(Controller):
         return found | {id: "seen before" for id in reversed(self._reading.trail) if id not in found}
 
     def accept(self) -> None:
-        """Makes the suggested link under the cursor, or the first one suggested."""
+        """Makes the suggested link under the cursor."""
         from core.graph.edits import link_notes
 
-        suggestion = self.context.neighbours_pane.suggestion or self.view.suggested[0]
+        note, (suggestion,) = self.view.note, self.selection.acted_on.suggested
+        if note is None:
+            return
         reason = f"shared context: {', '.join(suggestion.shared)}"
-        edit = partial(link_notes, a=self.view.note_id, b=suggestion.note.id, reason=reason)
-        self._change(self._shown(), f"linked {self._shown().title}", edit)
+        edit = partial(link_notes, a=note.id, b=suggestion.note.id, reason=reason)
+        self._change(note, f"linked {note.title}", edit)
 
     def merge(self) -> None:
         """Chooses a note to merge into this one, then what is taken from each; two that are selected are merged: the
-        one shown stays, if it is one of them.
+        one under the cursor stays, if it is one of them.
         """
         notes = self._targets()
         if len(notes) > 2:
@@ -434,8 +485,8 @@ class NotesController(Controller):
                 f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them."
             )
         elif len(notes) == 2:
-            shown = notes[1].id == self.view.note_id
-            survivor, other = reversed(notes) if shown else notes
+            second = notes[1].id == self.selection.under_cursor
+            survivor, other = reversed(notes) if second else notes
             self.review_merge(survivor, other.id)
         elif notes:
             self._choose_merge(notes[0])

@@ -179,8 +179,8 @@ class PipelineController(Controller):
 
     @background("open")
     async def show_origin(self) -> None:
-        """Where the note shown came from: the whole text with its sentence, and what was decided."""
-        note = self.view.note
+        """Where the note under the cursor came from: the whole text with its sentence, and what was decided."""
+        note = self.context.target
         if note is None:
             return
         asked = await self.context.attempt(self._origin_of(note.id))
@@ -197,8 +197,8 @@ class PipelineController(Controller):
 
     @background("open")
     async def show_hints(self) -> None:
-        """The questions that find the note shown, too; each can be removed."""
-        note = self.view.note
+        """The questions that find the note under the cursor, too; each can be removed."""
+        note = self.context.target
         if note is None:
             return
         from nuggets_tui.screens.hints import HintsScreen

@@ -50,14 +50,15 @@ class ReadingController(Controller):
         self.find_suggestions()
         self.context.refresh_bindings()
 
-    def back(self) -> None:
-        """Back to the note that was shown before."""
+    def back(self) -> bool:
+        """Back to the note that was shown before; False where there is none."""
         while self.trail:
             note_id = self.trail.pop()
             if self.view.find(note_id) is not None and note_id != self.view.note_id:
                 self.show_note(note_id)
                 self.reveal()
-                return
+                return True
+        return False
 
     def open_fact(self, nugget: str, key: str) -> None:
         """The recall behind a fact."""

@@ -142,10 +142,10 @@ class SearchController(Controller):
         self.context.open_dialog(DocumentPartScreen(passage, self.session.memory.document_text))
 
     def find_same_tag(self) -> None:
-        """Lists the notes with a tag of the note shown; asks which where it has several."""
+        """Lists the notes with a tag of the note under the cursor; asks which where it has several."""
         from nuggets_tui.screens.choice import TagsScreen
 
-        note = self.view.note
+        note = self.context.target
         tags = topics(note) if note is not None else ()
         if len(tags) == 1:
             self.find_tagged(tags[0])
@@ -219,14 +219,15 @@ class SearchController(Controller):
     # Why
 
     def why(self) -> None:
-        """The score of the note shown, taken apart."""
+        """The score of the note under the cursor, taken apart."""
         if not self._searched():
             return
-        if self.view.note is None:
-            words = "No note is shown. Choose one in Results, or press {why_not} to ask about any note."
+        note = self.context.target
+        if note is None:
+            words = "There is no note here. Choose one in Results, or press {why_not} to ask about any note."
             self.context.notify(self.view.keys.filled(words))
         else:
-            self._explain(self.view.note)
+            self._explain(note)
 
     def why_not(self) -> None:
         """Chooses a note, hidden ones among them, and says what keeps it out."""

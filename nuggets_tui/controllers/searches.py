@@ -53,7 +53,7 @@ class SearchesController(Controller):
         """The saved searches."""
         from nuggets_tui.screens.searches import SearchesScreen
 
-        self.context.open_dialog(SearchesScreen(self.session, self.view.note), self._searches_left)
+        self.context.open_dialog(SearchesScreen(self.session, self.context.target), self._searches_left)
 
     def _searches_left(self, answer: SearchesAnswer | None) -> None:
         if answer is None:
@@ -86,7 +86,7 @@ class SearchesController(Controller):
             return
         from nuggets_tui.screens.searches import SaveSearchScreen
 
-        note = self.view.note
+        note = self.context.target
         rank = next((hit.rank for hit in found.hits if note is not None and hit.note.id == note.id), 0)
         self.context.open_dialog(
             SaveSearchScreen(self.session, found.query, note, rank=rank), self._search_saved

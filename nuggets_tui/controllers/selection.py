@@ -1,8 +1,8 @@
-"""The notes that commands act on: those that are selected, else the one shown."""
+"""The notes that commands act on: those selected, else the one under the cursor of the pane in focus."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from nuggets_tui.controllers.controller import Controller
 
@@ -10,10 +10,21 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.snapshot import Snapshot
+    from nuggets_tui.view import View
+
+
+@runtime_checkable
+class PointsAtNote(Protocol):
+    """A pane whose cursor stands on notes."""
+
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of a note; "" where the cursor stands on something else, or nothing."""
+        ...
 
 
 class SelectionController(Controller):
-    """Keeps `view.selected`."""
+    """Keeps `view.selected`, and says what commands act on."""
 
     def select(self, ids: frozenset[str]) -> None:
         """These notes are selected, and no others."""
@@ -21,9 +32,10 @@ class SelectionController(Controller):
             self.context.show(selected=ids)
 
     def toggle(self) -> None:
-        """Selects the note shown, or lets it go; lists see to the key themselves."""
-        assert self.view.note is not None
-        self.select(self.view.selected ^ {self.view.note.id})
+        """Selects the note under the cursor, or lets it go; lists see to the key themselves."""
+        note_id = self.under_cursor
+        if self.view.find(note_id) is not None:
+            self.select(self.view.selected ^ {note_id})
 
     def select_all(self) -> None:
         """Selects all notes of the list, or lets them go."""
@@ -33,18 +45,31 @@ class SelectionController(Controller):
         """Nothing is selected any more."""
         self.select(frozenset())
 
-    def targets(self) -> list[Note]:
-        """The notes that a command acts on: those selected, in the order of the list, else the one shown."""
-        several = self.view.selected if len(self.view.selected) > 1 else ()
-        return self.context.notes_pane.in_order(several) or [self.target()]
+    @property
+    def under_cursor(self) -> str:
+        """The id of the note under the cursor of the pane in focus, "" for none; outside of lists, of that shown."""
+        pane = self.context.focused
+        return pane.note_under_cursor if isinstance(pane, PointsAtNote) else self.view.note_id
 
-    def target(self) -> Note:
-        """The one note that a command acts on: the selected one, where it is one, else the one shown."""
+    def targets(self) -> list[Note]:
+        """The notes that a command acts on: those selected, in the order of the list, else the one under the cursor."""
+        one = self.target()
+        return self.context.notes_pane.in_order(self.view.selected) or ([one] if one is not None else [])
+
+    def target(self) -> Note | None:
+        """The one note that a command acts on: the selected one, where it is one, else the one under the cursor."""
         selected = self.view.selected
-        only = self.view.find(next(iter(selected))) if len(selected) == 1 else None
-        note = only or self.view.note
-        assert note is not None
-        return note
+        return self.view.find(next(iter(selected)) if len(selected) == 1 else self.under_cursor)
+
+    @property
+    def acted_on(self) -> View:
+        """The view with what commands act on in place of the note shown and of all suggestions."""
+        note, neighbour = self.target(), self.context.neighbour
+        suggestion = neighbour.suggestion if neighbour is not None else None
+        return self.view.with_(
+            note_id=note.id if note is not None else next(iter(self.view.selected), ""),
+            suggested=(suggestion,) if suggestion is not None else (),
+        )
 
     def drop_gone(self, snapshot: Snapshot) -> None:
         """What is gone is not selected any more."""

@@ -99,6 +99,9 @@ class TeamController(Controller):
             self.show_snapshot()
         finally:
             known.set()
+            if known is self._known:
+                self.context.show(team_known=True)
+                self.context.refresh_bindings()
         async for event in team.events(stop):
             if stop.is_set() or not self.context.is_mounted:
                 return
@@ -221,8 +224,8 @@ class TeamController(Controller):
 
     @background("open")
     async def share(self) -> None:
-        """What sharing the note shown, or those selected, would write into the project; offers to make the folder where
-        there is none.
+        """What sharing the note under the cursor, or those selected, would write into the project; offers to make the
+        folder where there is none.
         """
         notes = [note for note in self._selection.targets() if not self.view.of_team(note.id)]
         if not notes:
@@ -302,8 +305,11 @@ class TeamController(Controller):
         await known.wait()
         await self._review_share(notes)
 
-    def switch(self) -> None:
+    @background("open")
+    async def switch(self) -> None:
         """Opens the team's memory in place of the person's own; from there goes back."""
+        if not self.view.team_home:
+            await self.opened()
         if self.view.team_home:
             from core.folder import default_home
 

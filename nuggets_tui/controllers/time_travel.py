@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.past import PastSearch, TimeTravel
+    from nuggets_tui.view import View
 
 # What looks at what is shown, whatever the time: these groups, and of the others these commands.
 _GROUPS: Final = (VIEW, PIPELINE, SETTINGS)
@@ -252,13 +253,13 @@ class TimeTravelController(Controller):
         command = BY_NAME[name]
         return name in _ALSO or command.group in _GROUPS
 
-    def can(self, name: str) -> bool:
-        """Whether a command makes sense while somebody looks back."""
+    def can(self, name: str, view: View) -> bool:
+        """Whether a command makes sense while somebody looks back. view: with what it acts on."""
         if not self.works_now(name):
             return name in _INSTEAD
         # A time before the first note is no memory that holds nothing.
         command = BY_NAME[name]
-        return command.makes_sense(self.view) or (self.view.empty and command.needs == "memory")
+        return command.makes_sense(view) or (self.view.empty and command.needs == "memory")
 
     def carry_out_instead(self, name: str) -> None:
         """What a command of the present does while somebody looks back; those that change say why they do not."""

@@ -131,25 +131,29 @@ class UnsavedController(Controller):
 
     def edit(self) -> None:
         """The editor; goes on with a text of this note, if one waits."""
-        note = self._notes.selection.target()
+        note = self.context.target
+        if note is None:
+            return
         waiting = [one for one in self._offered if (one.unsaved.kind, one.unsaved.about) == ("note", note.id)]
         if waiting:
-            self._show_offers(waiting, of_note=True)
+            self._show_offers(waiting, of_note=note)
         else:
-            self._notes.edit()
+            self._notes.edit(note)
 
-    def _show_offers(self, offered: Sequence[Offered], *, of_note: bool = False) -> None:
+    def _show_offers(self, offered: Sequence[Offered], *, of_note: Note | None = None) -> None:
         from nuggets_tui.screens.unsaved import AS_IT_IS, UnsavedScreen
 
         assert self._texts.unsaved is not None
 
         def answered(answer: Offered | str | None) -> None:
-            if answer == AS_IT_IS:
-                self._notes.edit()
+            if answer == AS_IT_IS and of_note is not None:
+                self._notes.edit(of_note)
             elif answer is not None and not isinstance(answer, str):
                 self._go_on_with(answer)
 
-        screen = UnsavedScreen(self._texts.unsaved, offered, self.session.clock(), of_note=of_note)
+        screen = UnsavedScreen(
+            self._texts.unsaved, offered, self.session.clock(), of_note=of_note is not None
+        )
         self.context.open_dialog(screen, answered)
 
     @background("change")

@@ -25,7 +25,11 @@ from nuggets_tui.words import data_size, local_time, plural, time_ago
 
 if TYPE_CHECKING:
     from core.memory import Backup, PromotionTarget
+    from core.model.note import Link, Note
     from core.model.snapshot import Snapshot
+
+
+_NAME, _PATH = 60, 70
 
 
 class ChoiceScreen(Dialog[str]):
@@ -69,6 +73,47 @@ def _tag_row(tag: str, count: int) -> Row:
     return Row(tag, (sides(content(tag), content(plural(count, "note"), MUTED)),))
 
 
+class LinksScreen(ChoiceScreen):
+    """Answers with the place of one of a note's links."""
+
+    keys = "⏎  unlink · ↑↓  choose · esc  close"
+    said = "You can undo it."
+
+    def __init__(self, note: Note, links: Sequence[tuple[Note, Link]]) -> None:
+        self.heading = f'Unlink "{safe_line(note.title, _NAME)}" from'
+        super().__init__(
+            [
+                Row(str(place), (sides(content(other.title), content(cut(link.reason, _NAME), MUTED)),))
+                for place, (other, link) in enumerate(links)
+            ]
+        )
+
+
+HIDE: Final = "hide"
+
+
+class NeighbourScreen(ChoiceScreen):
+    """Answers with HIDE, or anything else to remove the link alone."""
+
+    keys = "⏎  choose · ↑↓  move · esc  close"
+    said = "You can undo either."
+
+    def __init__(self, shown: Note, other: Note, reason: str) -> None:
+        self.heading = safe_line(other.title, _NAME)
+        unlink = f'Unlink it from "{safe_line(shown.title, _NAME)}"'
+        hide = (
+            ("Bring it back", "into search and recall")
+            if other.hidden
+            else ("Hide it", "from search and recall")
+        )
+        super().__init__(
+            [
+                Row("unlink", (content(unlink, "bold"), content(cut(reason, _PATH), MUTED))),
+                Row(HIDE, (content(hide[0], "bold"), content(hide[1], MUTED))),
+            ]
+        )
+
+
 SHOW = "show"
 _ANSWERS = (
     ("project", "Yes, for this project", "each daily pass writes this MEMORY.md only"),
@@ -110,9 +155,6 @@ def _row(backup: Backup, now: datetime) -> Row:
     )
     said = content(f"{backup.reason} · {data_size(backup.size)}", MUTED)
     return Row(backup.name, (sides(when, said),))
-
-
-_NAME, _PATH = 60, 70
 
 
 class FilesScreen(ChoiceScreen):

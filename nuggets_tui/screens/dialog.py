@@ -33,6 +33,8 @@ _Answer = TypeVar("_Answer")
 _WIDE: Final = 100
 # And from which a list has room for whole sentences.
 _BROAD: Final = 160
+# Lines from which a list and what is said of its row fit one below the other.
+_TALL: Final = 20
 _Result = TypeVar("_Result")
 
 
@@ -44,10 +46,13 @@ class Dialog(ModalScreen[_Answer]):
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "close", show=False),
+        # Behind Textual's own, which copies what is marked.
+        Binding("ctrl+c", "app.help_quit", "quit", show=False),
         Binding("question_mark,f1", "app.help", "help", show=False, id="help"),
     ]
     # What stands beside each other in a wide terminal stands one below the other in a narrow one.
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide"), (_BROAD, "-broad")]  # noqa: RUF012  Textual's own is no class variable.
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (_TALL, "-tall")]  # noqa: RUF012  As above.
     heading = ""
     about = ""
     _answered = False

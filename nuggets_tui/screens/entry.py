@@ -43,6 +43,7 @@ class EntryScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "take_back", "undo", show=False, id="undo"),
+        Binding("enter", "take_back_if_asked", "undo", show=False),
         Binding("ctrl+r", "do_again", "redo", show=False, id="redo"),
         Binding("space", "turn_one", "undo this change", show=False, priority=True),
     ]
@@ -59,8 +60,12 @@ class EntryScreen(Dialog[None]):
         taken_back: frozenset[str],
         changed: Callable[[ChangeSet, str], None],
         description: Deed | None = None,
+        *,
+        undoing: bool = False,
     ) -> None:
-        """told: what the entry did in a line, where somebody reckoned that already."""
+        """description: what the entry did in a line, where somebody reckoned that already. undoing: whether it was
+        opened to be undone: then enter does that, and it closes.
+        """
         super().__init__(classes="full" if parts else "large")
         description = description or deed(entry.change_set)
         self.heading = f"{entry.change_set.author} {description.verb} {description.what}"
@@ -71,6 +76,9 @@ class EntryScreen(Dialog[None]):
         self._things = entry.change_set.size
         self._taken_back = taken_back
         self._report_changed = changed
+        self._undoing = undoing and self._whole_does() not in ("", _AGAIN)
+        if self._undoing:
+            self.heading = f"Undo this? {self.heading}"
 
     def compose_inside(self) -> ComposeResult:
         """What is said of it, its parts at the left if there are several, and the differences."""
@@ -129,7 +137,8 @@ class EntryScreen(Dialog[None]):
         keys = []
         whole = self._whole_does()
         if whole:
-            keys.append(f"{keys_of(self).key('redo' if whole == _AGAIN else 'undo')}  {whole}")
+            enter = "⏎ " if self._undoing and not self._parts else ""
+            keys.append(f"{enter}{keys_of(self).key('redo' if whole == _AGAIN else 'undo')}  {whole}")
         one = self._one_does()
         if one:
             keys.append(f"space  {one}")
@@ -184,6 +193,11 @@ class EntryScreen(Dialog[None]):
             question = ConfirmScreen("Undo all of it?", said, yes="undo all")
             self.app.push_screen(question, self._take_back_if)
 
+    def action_take_back_if_asked(self) -> None:
+        """enter on the differences, where the entry was opened to be undone."""
+        if self._undoing:
+            self.action_take_back()
+
     def _take_back_if(self, sure: bool | None) -> None:
         if sure:
             self._turn(self._entry.id)
@@ -226,7 +240,10 @@ class EntryScreen(Dialog[None]):
         # Of a single change, u would take back the rest of the entry too.
         one_again = again and what in self._parts
         self._report_changed(done, "space undoes it" if one_again else "")
-        self._show_again()
+        if self._undoing and self._entry.undone:
+            self.dismiss(None)
+        else:
+            self._show_again()
 
     def _show_again(self) -> None:
         self.query_one("#about", Static).update(self._about())

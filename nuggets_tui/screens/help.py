@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -125,6 +125,8 @@ SIGNS: Final = (
 
 # The heading of what has a key of its own; the groups of the palette hold the rest.
 DAILY: Final = "Keys for every day"
+# And of what makes no sense where one is.
+LATER: Final = "Not now: each of these needs something first"
 _KEYS: Final = 13
 _WORDS: Final = 18
 _HEAD: Final = "bold $text-accent"
@@ -151,7 +153,9 @@ class Section:
 
 
 class HelpScreen(Dialog[None]):
-    """A page to scroll and to look through. here: the place from which it was called, which comes first."""
+    """A page to scroll and to look through. here: the place from which it was called, which comes first. usable: as
+    in `help_sections`.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "close", "close", show=False, id="help"),
@@ -161,9 +165,10 @@ class HelpScreen(Dialog[None]):
     heading = "Keys, words and signs"
     keys = "{search}  find a word · ↑↓  scroll · esc  close"
 
-    def __init__(self, here: Here | None = None) -> None:
+    def __init__(self, here: Here | None = None, usable: Mapping[str, bool] | None = None) -> None:
         super().__init__(classes="large")
         self._here = here
+        self._usable = usable
         self._sections: list[Section] = []
 
     def compose_inside(self) -> ComposeResult:
@@ -175,7 +180,7 @@ class HelpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """The cursor keys scroll."""
-        self._sections = help_sections(keys_of(self), self._here)
+        self._sections = help_sections(keys_of(self), self._here, self._usable)
         self._show("")
         self.query_one(LineView).focus()
 
@@ -213,26 +218,38 @@ class HelpScreen(Dialog[None]):
         self.query_one(LineView).focus()
 
 
-def help_sections(keys: KeyMap = DEFAULT, here: Here | None = None) -> list[Section]:
-    """The whole help in parts, with the keys that commands have."""
+def help_sections(
+    keys: KeyMap = DEFAULT, here: Here | None = None, usable: Mapping[str, bool] | None = None
+) -> list[Section]:
+    """The whole help in parts, with the keys that commands have. usable: the commands that make sense now, each with
+    whether its key counts; by default all do, and the keys of those that have them always.
+    """
     sections = []
     if here is not None:
-        at_hand = here.filled(keys)
+        at_hand = here.filled(keys, usable)
         sections.append(Section(f"Here: {at_hand.name}", at_hand.keys, about=at_hand.about))
     sections.append(Section("Moving", _moving(keys)))
     listed = [command for command in keys.commands if not command.name.startswith("pane_")]
-    daily = {command.name for command in listed if command.keys and command.key_when is None}
+    counts = {one.name: one.key_when is None for one in listed} if usable is None else usable
+    daily = {one.name for one in listed if one.keys and counts.get(one.name)}
     sections.append(
         Section(DAILY, tuple((" ".join(one.shown_keys), one.title) for one in listed if one.name in daily))
     )
     for group in GROUPS:
         entries = tuple(
-            (" ".join(one.shown_keys) or keys.key(one.name), one.title)
+            (keys.key(one.name) if usable is None else f"{PALETTE_KEY[0]} {one.label}", one.title)
             for one in listed
-            if one.group == group and one.name not in daily
+            if one.group == group and one.name in counts and one.name not in daily
         )
         if entries:
             sections.append(Section(f"{group}, in {PALETTE_KEY[0]}", entries))
+    later = tuple(
+        (" ".join(one.shown_keys) or keys.key(one.name), one.title)
+        for one in listed
+        if one.name not in counts
+    )
+    if later:
+        sections.append(Section(LATER, later))
     sections.append(Section("In the search box", FILTERS, _WORDS))
     words = ((word, f"{meaning}; {undone}" if undone else meaning) for word, meaning, undone in WORDS)
     sections.append(Section("Words", tuple((word, keys.filled(said)) for word, said in words), _WORDS))
@@ -259,12 +276,12 @@ def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
         *moves,
         (
             "esc",
-            "leave a field, clear the search, leave full screen, close a dialog",
+            "go back one step: to the note or pane before; clear the search, close a dialog",
         ),
         ("ctrl+s", "save, apply"),
         (f"{keys.key('help')} f1", "help on the current pane or dialog, then everything else; f1 in a field"),
         (PALETTE_KEY[0], PALETTE_KEY[1] + ": type part of a name"),
-        ("ctrl+q", "quit at once"),
+        ("ctrl+q", "quit; asks where typed text is not saved. ctrl+c twice quits, too"),
     )
 
 

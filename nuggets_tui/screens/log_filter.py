@@ -106,7 +106,7 @@ class LogFilterScreen(Dialog[Scope]):
         rows.append(_heading("Since"))
         rows += [_row("since", str(days), label) for days, label in DAYS.items()]
         if self._note is not None:
-            rows += [_heading("Note"), _row("of", self._note.id, f'the note shown: "{self._note.title}"')]
+            rows += [_heading("Note"), _row("of", self._note.id, f'this note: "{self._note.title}"')]
         rows.append(_heading("Kind of change"))
         for deeds in DEEDS:
             count = sum(found.deeds[kind] for kind in deeds.kinds)

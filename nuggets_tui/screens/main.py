@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from msgspec.structs import replace
 from textual import getters, on
@@ -58,6 +58,7 @@ from nuggets_tui.messages import (
 )
 from nuggets_tui.notices import dismiss_all, notify_error
 from nuggets_tui.opening import Opening
+from nuggets_tui.safe_text import cut
 from nuggets_tui.session import Session
 from nuggets_tui.view import View
 from nuggets_tui.widgets.audit import AuditPane
@@ -75,6 +76,12 @@ from nuggets_tui.widgets.tab_line import TabLine
 if TYPE_CHECKING:
     from nuggets_tui.pane_help import Here
     from nuggets_tui.widgets.time_line import TimeLine
+
+
+# Characters of the object that the footer names, where there is room and in a narrow terminal.
+_OBJECT: Final = 16
+_SHORT_OBJECT: Final = 10
+_ROOM_FOR_OBJECTS: Final = 100
 
 
 class MainScreen(Screen[None]):
@@ -126,7 +133,7 @@ class MainScreen(Screen[None]):
         self.sync = SyncController(context, self.history)
         self.opening = OpeningController(context, opening, notice, self.audit, self.reading, self.search)
         self.team = TeamController(context, self.opening, self.search, self.selection, self.history)
-        self.unsaved = UnsavedController(
+        self.unsaved_texts = UnsavedController(
             context, self.texts, self.reading, self.notes, self.history, self.pipeline, self.team
         )
         self.maintenance = MaintenanceController(context, self.opening, self.history, self.daily)
@@ -141,9 +148,9 @@ class MainScreen(Screen[None]):
         # Whoever looks back is back first, and the memory is closed last.
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
-            self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
-            self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme, self.settings,
-            self.tips, self.tour, self.team, self.opening,
+            self.history, self.search, self.searches, self.notes, self.unsaved_texts, self.files, self.promotion,
+            self.daily, self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme,
+            self.settings, self.tips, self.tour, self.team, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -210,7 +217,8 @@ class MainScreen(Screen[None]):
             if after.empty and after.past is None:
                 self.context.call_later(self.opening.show_message_or_panes)
         if self.is_mounted:
-            self.show_keys()
+            # Once the lists show it: the keys act on what is under their cursors.
+            self.call_later(self.show_keys)
 
     # Commands
 
@@ -219,7 +227,13 @@ class MainScreen(Screen[None]):
         command = BY_NAME[name]
         if command.at_once and self.context.typing:
             return False
-        return self.time_travel.can(name) if self.view.past is not None else command.makes_sense(self.view)
+        view = self.selection.acted_on
+        return self.time_travel.can(name, view) if view.past is not None else command.makes_sense(view)
+
+    @property
+    def usable(self) -> dict[str, bool]:
+        """The commands that make sense now, each with whether its key counts."""
+        return {name: self.view.keys.is_bound(name, self.view) for name in BY_NAME if self.can(name)}
 
     def answers(self, name: str) -> bool:
         """Whether the key of a command does or says something now: what is off while somebody looks back says why."""
@@ -261,6 +275,15 @@ class MainScreen(Screen[None]):
         if event.key not in self.active_bindings and self.memories.takes(event.key):
             event.stop()
             return
+        bound = (one for one in self.view.keys.commands if event.key in one.keys.split(","))
+        if (
+            any(one.needs == "note" for one in bound)
+            and self.view.snapshot.notes
+            and self.selection.target() is None
+        ):
+            event.stop()
+            self.context.notify("There is no single note under the cursor.")
+            return
         command = self.view.keys.former(event.key, self.view)
         if command is not None and event.key not in self.active_bindings:
             event.stop()
@@ -279,7 +302,7 @@ class MainScreen(Screen[None]):
             place = OVERVIEW
         selected = len(self.view.selected)
         commands = [
-            self._with_its_key(command, selected)
+            self._with_its_key(command, place or "")
             for command in footer_commands(place or "", selected=selected > 0)
             if command.name not in BY_NAME
             or (
@@ -292,16 +315,29 @@ class MainScreen(Screen[None]):
             commands = [self.time_travel.labelled(command) for command in commands]
         self.key_bar.commands = tuple(commands)
 
-    def _with_its_key(self, command: Command, selected: int) -> Command:
-        """A command of the footer with the key that it has now, and how many notes it acts on."""
+    def _with_its_key(self, command: Command, place: str) -> Command:
+        """A command of the footer with the key that it has now, and what it acts on in a place."""
         if command.name not in BY_NAME:
             return command
         # What esc does is no key of the map.
         keys = command.keys if command.name == "let_go" else self.view.keys.by_name[command.name].keys
-        label = f"{command.label} {selected:,}" if selected and command.name == "hide" else command.label
-        if command.name == "graph" and self.panes.zoomed:
+        label = command.label
+        if command.name == "hide":
+            label = self._what_is_hidden()
+        elif command.name == "undo" and place == "audit":
+            label = "undo entry"
+        elif command.name == "graph" and self.panes.zoomed:
             label = "all panes"
         return replace(command, keys=keys, label=label)
+
+    def _what_is_hidden(self) -> str:
+        """What the key that hides does, with the object."""
+        note, selected = self.selection.target(), len(self.view.selected)
+        if selected > 1 or note is None:
+            return f"hide {selected:,}"
+        does = "bring back" if note.hidden else "hide"
+        room = _OBJECT if self.size.width >= _ROOM_FOR_OBJECTS else _SHORT_OBJECT
+        return f"{does} {cut(note.title, room)}"
 
     def open_under_cursor(self) -> None:
         """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""
@@ -341,18 +377,24 @@ class MainScreen(Screen[None]):
             self.arrangement.pane_beside(step)
 
     def action_step_back(self) -> None:
-        """esc outside a field: the search goes, else the selection, else the pane that fills the screen gives way."""
+        """esc outside a field, one step: the search goes where it is seen, else the selection, else the pane that fills
+        the screen, else one is back where one came from.
+        """
         works = self.context.works
+        place = self.focused.id if self.focused is not None else None
+        away = place in PANES and self.arrangement.is_away
         if works.stop(asked_for=True):
             return
-        if self.search_box.value:
+        if self.search_box.value and not away:
             self.search_box.value = ""
         elif self.view.selected:
             self.selection.clear()
         elif self.panes.zoomed:
             self.arrangement.leave_zoom()
-        elif self.focused is not None and self.focused.id == "audit" and self.audit.clear_filters():
+        elif place == "audit" and self.audit.clear_filters():
             pass
+        elif away:
+            self.arrangement.step_back()
         elif self.view.past is not None:
             self.time_travel.leave()
         elif not works.stop(asked_for=False):
@@ -362,8 +404,10 @@ class MainScreen(Screen[None]):
     def _follow_focus(self, event: DescendantFocus) -> None:
         self.pace.catch_up()
         focused = event.widget.id
-        if focused in PANES and not self.panes.single:
-            self.panes.active = focused
+        if focused in PANES:
+            self.arrangement.came_to(focused)
+            if not self.panes.single:
+                self.panes.active = focused
         self.show_keys()
 
     def on_resize(self) -> None:
@@ -381,7 +425,7 @@ class MainScreen(Screen[None]):
             # Every style was made just now: making them all once more would only hold the first frame up.
             self._resumed = True
             event.refresh_styles = False
-        self.unsaved.resumed()
+        self.unsaved_texts.resumed()
 
     # What the panes say
 
@@ -393,6 +437,11 @@ class MainScreen(Screen[None]):
             self.show_note(event.note_id, follow=event.follow)
         else:
             self.reading.follow_facts()
+
+    @on(RowList.RowHighlighted)
+    def _follow_cursor(self) -> None:
+        # Lists whose rows Note does not follow: the keys act on another row now.
+        self.show_keys()
 
     @on(NotesSelected)
     def _select(self, event: NotesSelected) -> None:
@@ -466,6 +515,14 @@ class MainScreen(Screen[None]):
         self.arrangement.zoom(event.pane)
 
     # These come from widgets whose modules are loaded later.
+
+    def on_graph_view_node_focused(self) -> None:
+        """The keys act on another note of the picture."""
+        self.show_keys()
+
+    def on_graph_overview_view_changed(self) -> None:
+        """The keys act on another point."""
+        self.show_keys()
 
     def on_graph_pane_overview_left(self) -> None:
         """Back to the surroundings of a note."""

@@ -82,7 +82,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self._known = {note.id} if note is not None else set()
         self._hidden = hidden
         self._first = dict(first or {})
-        self._linked = {link.to for link in note.links} if note is not None else set()
+        self._note = note
         self._titles: tuple[Sequence[Note], list[str]] | None = None
         self._queries = 0
         self._ask_reason = ask_reason
@@ -175,9 +175,16 @@ class PickerScreen(Dialog[tuple[str, str]]):
                 title = title.stylize(_MARKED, place, place + 1)
         if choice.words:
             title = marked(note.title, choice.words, title_style(note))
-        linked = "already linked" if note.id in self._linked else ""
+        stored = self._stored_reason(note)
+        linked = f"linked: {stored}" if stored else ""
         about = [cut(part, _ABOUT) for part in (choice.why, linked, note.nugget_name) if part]
         return Row(note.id, (with_reasons(Content.assemble(note_marks(note), title), about, whole=True),))
+
+    def _stored_reason(self, note: Note) -> str:
+        """Why a note is linked to the one that another is chosen for; "" where it is not."""
+        from core.graph.edits import link_reasons
+
+        return "; ".join(link_reasons(self._note, note)) if self._note is not None else ""
 
     def action_move(self, step: int) -> None:
         """Walks the list while the cursor stays in the field."""
@@ -199,8 +206,11 @@ class PickerScreen(Dialog[tuple[str, str]]):
     def _go_on(self, widget: Widget) -> None:
         if not self._ask_reason or widget.id == "reason":
             self.action_take()
-        elif self.query_one(RowList).cursor_row is not None:
+        elif (row := self.query_one(RowList).cursor_row) is not None:
             reason = self.query_one("#reason", Input)
+            stored = self._stored_reason(self._snapshot.by_id[row.key])
+            if stored and reason.value == _REASON:
+                reason.value = stored
             reason.focus()
             reason.select_all()
 

@@ -58,7 +58,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
     keys = "⏎  search · e  change · s  select · x  delete · u  undo · esc  close"
 
     def __init__(self, session: Session, note: Note | None) -> None:
-        """note: the one shown in Note, which a search may be made to find."""
+        """note: the one under the cursor, which a search may be made to find."""
         super().__init__(classes="large")
         self._session = session
         self._note = note

@@ -104,10 +104,16 @@ class AuditPane(RowList):
         if not self.view.log.complete and new_value + self.size.height > self.count - _NEAR_END:
             self.post_message(MoreLogWanted())
 
-    @on(RowList.RowHighlighted)
-    def stay(self, event: RowList.RowHighlighted) -> None:
-        """Moving here shows nothing else; enter opens."""
-        event.stop()
+    @property
+    def entry_under_cursor(self) -> str:
+        """The id of an entry; "" where there is none."""
+        return self.cursor_row.key if self.cursor_row is not None else ""
+
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of the note that the entry is about; "" for an entry about several or none."""
+        row = self.cursor_row
+        return row.data if row is not None and isinstance(row.data, str) else ""
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:

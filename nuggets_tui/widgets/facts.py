@@ -113,9 +113,14 @@ class FactsPane(RowList):
         fact = self.fact
         return self.view.snapshot.fact_notes.get((fact.nugget, fact.key)) if fact is not None else None
 
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of the fact's note; "" for a fact without one."""
+        return self.note.id if self.note is not None else ""
+
     def _show_note(self) -> None:
         if self.fact is not None:
-            self.post_message(NotePicked(self.note.id if self.note is not None else ""))
+            self.post_message(NotePicked(self.note_under_cursor))
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:

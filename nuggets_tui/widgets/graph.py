@@ -82,7 +82,7 @@ class GraphPane(Widget, can_focus=True):
     # What it shows ----------------------------------------------------------------------------------
 
     @property
-    def cursor_id(self) -> str:
+    def note_under_cursor(self) -> str:
         """Id of the note under the cursor of what is shown; "" when there is none."""
         shown = self._points if self.overview and self._points is not None else self._surroundings
         return shown.cursor_id
@@ -217,11 +217,6 @@ class GraphPane(Widget, can_focus=True):
             event.stop()
             self.app.simulate_key(key)
 
-    @on(GraphView.NodeFocused)
-    def stay(self, event: GraphView.NodeFocused) -> None:
-        """Walking shows nothing else; enter goes there."""
-        event.stop()
-
     @on(GraphView.NodeChosen)
     def go(self, event: GraphView.NodeChosen) -> None:
         """Shows the chosen note, which then stands in the middle."""
@@ -237,7 +232,6 @@ class GraphPane(Widget, can_focus=True):
 
     def on_graph_overview_view_changed(self, event: GraphOverview.ViewChanged) -> None:
         """Says what is seen."""
-        event.stop()
         self._name_it()
 
 

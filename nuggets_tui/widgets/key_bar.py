@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from textual.content import Content
 from textual.events import Click
@@ -45,7 +46,12 @@ def _fitting(commands: Sequence[Command], width: int) -> list[Content]:
         if room < 0:
             break
         kept.add(command.name)
-    shown = [_of(command) for command in commands if command.name in kept]
+    # The first key of a pair has its words behind the second one.
+    shown = [
+        _of(command)
+        for command, following in zip_longest(commands, commands[1:])
+        if command.name in kept and (command.label or (following is not None and following.name in kept))
+    ]
     last = 1 if commands and commands[-1].name in kept else 0
     return [*shown[: len(shown) - last], palette, *shown[len(shown) - last :]]
 

@@ -29,13 +29,14 @@ _SIGN_STYLES: Final = {"→": "$text-secondary", "←": "$text-secondary", "+": 
 
 
 def _empty(keys: KeyMap) -> Content:
-    return empty_words(keys, "No links yet.", ("link", "links this note to another"))
+    return empty_words(keys, "No links yet.", ("link", "in Notes links the note to another"))
 
 
 class Neighbour(msgspec.Struct, frozen=True):
-    """What a row stands for: a note, and the suggestion when the link is not made yet."""
+    """What a row stands for: a note, the reason of its link, and the suggestion when the link is not made yet."""
 
     note_id: str
+    reason: str
     suggestion: Suggestion | None = None
 
 
@@ -58,15 +59,15 @@ class NeighboursPane(RowList):
         self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
 
     @property
-    def suggestion(self) -> Suggestion | None:
-        """The suggested link under the cursor."""
+    def neighbour(self) -> Neighbour | None:
+        """What the row under the cursor stands for."""
         row = self.cursor_row
-        return row.data.suggestion if row is not None and isinstance(row.data, Neighbour) else None
+        return row.data if row is not None and isinstance(row.data, Neighbour) else None
 
-    @on(RowList.RowHighlighted)
-    def stay(self, event: RowList.RowHighlighted) -> None:
-        """Moving here shows nothing else; enter follows."""
-        event.stop()
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of the other note."""
+        return self.neighbour.note_id if self.neighbour is not None else ""
 
     @on(RowList.RowSelected)
     def follow(self, event: RowList.RowSelected) -> None:
@@ -108,4 +109,4 @@ def _row(
         return dated(width) if width >= _DATED else plain(width)
 
     # Several links may join the same two notes, so the place is part of the key.
-    return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, suggestion))
+    return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, reason, suggestion))

@@ -179,6 +179,11 @@ class NotesPane(RowList):
         found = map(find, dict.fromkeys((*listed, *others)))
         return [note for note in found if note is not None]
 
+    @property
+    def note_under_cursor(self) -> str:
+        """The id of a note; "" for a part of a document, and where nothing is listed."""
+        return _note_of(self.cursor_row) if self.cursor_row is not None else ""
+
     def holds(self, id: str) -> bool:
         """Whether a note is among the rows."""
         if _listed(self.view):
@@ -354,11 +359,11 @@ class NotesPane(RowList):
     @on(RowList.RowHighlighted)
     def pick(self, event: RowList.RowHighlighted) -> None:
         """Shows the note in Note, unless another pane has the cursor and a note is shown already."""
-        event.stop()
-        if event.index != self.cursor:
-            # The cursor has gone on.
+        if event.index != self.cursor or not isinstance(event.row.data, str):
+            # The cursor has gone on, or to what Note does not show.
             return
-        if isinstance(event.row.data, str) and (self.has_focus or not self.view.note_id or self._leads()):
+        event.stop()
+        if self.has_focus or not self.view.note_id or self._leads():
             self.post_message(NotePicked(event.row.data))
 
     def on_click(self, event: Click) -> None:

@@ -128,9 +128,12 @@ class Driver:
         self.app.screen.query_one(selector, Input).value = text
 
     async def show(self, title: str) -> None:
-        """Shows the note of a title in Note."""
+        """Puts the cursor on the note of a title: in a list where one holds it, else in Note."""
         note = next(note for note in self.view.snapshot.notes if note.title == title)
         self.main.show_note(note.id)
+        self.main.reading.reveal()
+        if self.main.selection.under_cursor != note.id:
+            self.main.go_to("note")
         await self.pilot.pause()
 
     @property

@@ -378,6 +378,8 @@ async def test_a_suggested_link_is_made_with_one_key(home: Path) -> None:
         await app.show("Session store")
         await app.until(lambda: app.view.suggested, "a suggestion")
         await app.press("plus")
+        assert not stored(home, "Session store").links
+        await app.press("4", "plus")
         await app.until(lambda: stored(home, "Session store").links)
         assert stored(home, "Session store").links[0].to == stored(home, "Redis sessions").id
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from textual.widgets import TextArea
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.team import answer_for, project_at, remember, trust_folder
+from nuggets_tui.controllers.team import TeamController
 from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.share_review import ShareReview
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 
@@ -72,6 +75,7 @@ async def show(app: Driver, title: str) -> None:
     assert app.view.team is not None
     note = next(note for note in app.view.team.snapshot.notes if note.title == title)
     app.main.show_note(note.id)
+    app.main.go_to("note")
     await app.pilot.pause()
 
 
@@ -259,6 +263,23 @@ async def test_the_teams_memory_opens_in_place_and_the_same_key_goes_back(
         await app.until(lambda: app.view.loaded and not app.view.team_home, "one's own again")
         await app.until(lambda: "Deploy day" in app.text)
         await with_team(app)
+
+
+async def test_the_key_of_the_teams_memory_counts_before_it_was_found(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, find = threading.Event(), TeamController._folder
+
+    def folder_later(controller: TeamController, session: Session) -> Path | None:
+        found.wait()
+        return find(controller, session)
+
+    monkeypatch.setattr(TeamController, "_folder", folder_later)
+    async with opened(tmp_path / "own", WIDE) as app:
+        await app.press("N")
+        assert app.view.team is None
+        found.set()
+        await app.until(lambda: app.view.loaded and app.view.team_home, "the team's memory")
 
 
 async def test_without_a_team_folder_nothing_of_it_is_there(

@@ -135,6 +135,18 @@ async def test_yours_is_saved_over_theirs_and_u_brings_theirs_back(home: Path) -
         await app.until(lambda: stored(home, "Session store").content == "Theirs")
 
 
+async def test_a_conflict_is_known_to_its_key_before_the_log_shows_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as app:
+        for name in ("read_log", "refresh"):
+            monkeypatch.setattr(f"nuggets_tui.controllers.audit.AuditController.{name}", lambda self: None)
+        texts(home)
+        await app.press("c")
+        assert not app.view.waiting
+        await app.screen(ConflictScreen)
+
+
 async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
     texts(home)
     async with opened(home) as app:

@@ -15,7 +15,7 @@ from nuggets_tui.key_map import key_map
 from nuggets_tui.pane_help import PLACES, dialog_here
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.help import DAILY, HelpScreen, help_sections, section_lines
+from nuggets_tui.screens.help import DAILY, LATER, HelpScreen, help_sections, section_lines
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 
@@ -88,6 +88,25 @@ def test_the_keys_for_every_day_come_first_and_then_the_groups_of_the_palette() 
     assert all(key and not key.startswith("ctrl+p") for key, _ in daily)
     rest = [entry for name in headings[1:] for entry in sections[name].entries]
     assert not set(daily) & set(rest)
+
+
+async def test_the_help_lists_as_usable_what_is_bound_now_and_apart_what_needs_something_first(
+    home: Path,
+) -> None:
+    async with opened(home) as app:
+        await app.press("6", "end", "question_mark")
+        screen = await app.screen(HelpScreen)
+        parts = {section.heading: dict(section.entries) for section in screen._sections}
+        usable, later = parts[DAILY], parts[LATER]
+        assert not any(
+            BY_NAME[name].title in usable.values() for name in ("hide", "edit", "conflicts", "team")
+        )
+        assert {"x", "e", "c", "N"} <= set(later)
+        assert "c" not in parts["Here: Audit log"]
+        await app.press("escape", "2", "question_mark")
+        screen = await app.screen(HelpScreen)
+        parts = {section.heading: dict(section.entries) for section in screen._sections}
+        assert {"x", "e"} <= set(parts[DAILY])
 
 
 async def test_the_footer_names_keys_that_are_bound_and_do_what_it_says(home: Path) -> None:

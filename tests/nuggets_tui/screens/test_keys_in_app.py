@@ -118,9 +118,9 @@ async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: 
         await app.until(lambda: getattr(app.app.focused, "picture", None) and app.app.focused.picture.boxes)  # type: ignore[union-attr]
         await app.press("l")
         graph = app.app.focused
-        assert graph.cursor_id != app.view.note_id  # type: ignore[union-attr]
+        assert graph.note_under_cursor != app.view.note_id  # type: ignore[union-attr]
         await app.press("h")
-        assert graph.cursor_id == app.view.note_id  # type: ignore[union-attr]
+        assert graph.note_under_cursor == app.view.note_id  # type: ignore[union-attr]
         await app.press("slash", *"hjkl")
         assert app.app.focused.value == "hjkl"  # type: ignore[union-attr]
         await app.press("escape", "escape", "question_mark")
@@ -173,7 +173,7 @@ async def test_why_says_so_when_no_note_is_shown(home: Path) -> None:
         await app.until(lambda: app.view.found is not None and app.view.found.query == "qqqzzz")
         app.main.view = app.view.with_(note_id="")
         await app.press("escape", "w")
-        assert "No note is shown" in app.notices
+        assert "There is no note here" in app.notices
 
 
 async def test_a_former_key_names_its_command_and_how_to_bind_it_and_does_nothing_else(home: Path) -> None:

@@ -131,6 +131,19 @@ async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: 
         assert not memory_file.exists()
 
 
+async def test_a_small_terminal_shows_three_changes_and_what_the_one_under_the_cursor_does(
+    home: Path,
+) -> None:
+    async with opened(home, (60, 15)) as app:
+        await app.press("r")
+        review = await app.screen(ReviewScreen)
+        await app.pilot.pause()
+        assert review.query_one(RowList).scrollable_content_region.height >= 3 * 2
+        assert review.query_one("#difference").content_size.height >= 2
+        await app.press("enter")
+        assert review.query_one("#difference").content_size.height >= 6
+
+
 async def test_a_small_terminal_still_shows_how_to_close_a_review(home: Path) -> None:
     async with opened(home, NARROW) as app:
         await app.press("r")

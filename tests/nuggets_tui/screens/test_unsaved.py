@@ -203,7 +203,7 @@ async def test_a_text_kept_for_later_waits_where_its_note_is_edited(home: Path) 
         await app.press("k")
         await app.back_on_main()
         assert "Kept for later" in app.notices
-        await app.until(lambda: app.main.unsaved._offered)
+        await app.until(lambda: app.main.unsaved_texts._offered)
         await app.press("e")
         await offered(app)
         await app.press("e")

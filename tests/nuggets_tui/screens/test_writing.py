@@ -112,6 +112,7 @@ async def test_what_is_likely_meant_comes_first(home: Path) -> None:
         app.main.show_note(
             next(n.id for n in app.view.snapshot.notes if n.title == "Auth middleware"), follow=True
         )
+        app.main.go_to("note")
         await app.press("m")
         picker = await app.screen(PickerScreen)
         choices = picker.query_one("#choices", RowList)
