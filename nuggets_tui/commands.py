@@ -397,7 +397,7 @@ OVERVIEW: Final = "overview"
 """The place of the graph while it shows the whole memory."""
 # What acts on several notes at once, wherever they are selected.
 _OF_SELECTION: Final = ("hide", "tags", "pin", "let_go")
-# Then, wherever one is, what no other program has; the first three stay as long as what the pane is for.
+# Then, wherever one is, what no other program has; the first two stay as long as what the pane is for.
 _EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
 _LONGEST: Final = ("search", "help", "quit")
 _SHORTER: Final = {"log_of_note": "note", "graph": "fullscreen", "fewer_hops": "", "more_hops": "hops"}
@@ -441,7 +441,7 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
             return replace(command, footer=2)
         if command in own and (place < _first_of(pane) or selected):
             return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
-        if command.name in _EVERYWHERE[:3] and command not in own:
+        if command.name in _EVERYWHERE[:2] and command not in own:
             return replace(command, footer=4)
         if command in own:
             return replace(command, footer=5, label=_SHORTER.get(command.name, command.label))

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 # Characters of the object that the footer names, where there is room and in a narrow terminal.
 _OBJECT: Final = 16
-_SHORT_OBJECT: Final = 10
+_SHORT_OBJECT: Final = 6
 _ROOM_FOR_OBJECTS: Final = 100
 
 
