@@ -56,10 +56,10 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
     [
         ("facts", "⏎ open  f fact  e edit  x hide"),
         ("notes", "e edit  x hide  n note  l link"),
-        ("note", "e edit  t tags  y copy  ⌫ back"),
-        ("neighbours", "⏎ open  + accept  l link  ⌫ back"),
-        ("graph", "g fullscreen  [  ] hops  +  - detail"),
-        ("audit", "F filter  A note  R recalls  ⏎ open"),
+        ("note", "e edit  x hide  t tags  y copy  esc back"),
+        ("neighbours", "⏎ open  x hide  + accept  l link  esc back"),
+        ("graph", "g fullscreen  x hide  [  ] hops  +  - detail"),
+        ("audit", "u undo  x hide  ⏎ open  F filter"),
     ],
 )
 def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_program_has(
@@ -73,7 +73,6 @@ def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_p
         "u undo",
         "T time",
         "G overview",
-        "i pipeline",
         "/ search",
         "? help",
         "ctrl+p commands",
