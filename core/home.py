@@ -18,8 +18,6 @@ FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
 TEAM_VARIABLE: Final = "NUGGETS_TEAM"
 TEAM_NOTES: Final = os.path.join(".nuggets", "notes")
 OFF: Final = "off"
-# Recalls that wait to be counted.
-RECALLS_FOLDER: Final = ".recalls"
 
 
 def home_as_named() -> str:

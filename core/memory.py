@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, Ty
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import GRAPH_FILE, default_home
-from core.home import RECALLS_FOLDER
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
 from core.model.window import Window
@@ -55,7 +54,6 @@ if TYPE_CHECKING:
     from core.search.passages import PassageSource
     from core.search.search_checks import SearchCheckResult
     from core.search.signals import OpenChangeSource, SignalSource
-    from core.services.answers import AnswersMadeAhead, Present
     from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
@@ -144,8 +142,6 @@ class Memory:
             apply=self._repository.apply,
             guard=self._guard,
             clock=self._clock,
-            following=lambda: self._answers.following(),
-            leave=self._leave_recall,
         )
 
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
@@ -166,17 +162,6 @@ class Memory:
 
         repository = self._repository
         return History(self._store, self.author, repository.apply_deciding, repository.stamp, self.window)
-
-    @cached_property
-    def _answers(self) -> AnswersMadeAhead:
-        from core.services.answers import AnswersMadeAhead
-
-        return AnswersMadeAhead(
-            self._repository,
-            lambda: self.settings,
-            self._recall.answer,
-            self._recall.open_changes,
-        )
 
     @cached_property
     def _maintenance(self) -> Maintenance:
@@ -228,9 +213,7 @@ class Memory:
         if reconcile:
             memory.refresh()
         elif reconcile is not None:
-            uncounted = memory._uncounted_now()
             memory._repository.refresh_read_only()
-            memory._count_waiting(uncounted)
         return memory
 
     def use_signals(self, source: SignalSource) -> None:
@@ -340,10 +323,7 @@ class Memory:
         saving, patient=True waits up to half a second for a pause. Errors as in `open`; the last good snapshot
         stays then.
         """
-        uncounted = self._uncounted_now()
-        newer, found = self._repository.refresh(patient=patient), self.snapshot
-        self._count_waiting(uncounted)
-        return newer or self.snapshot is not found
+        return self._repository.refresh(patient=patient)
 
     def refresh_read_only(self) -> bool:
         """Reads what changed in the files, and writes nothing: the snapshot is as the next change will leave it. True
@@ -620,6 +600,7 @@ class Memory:
         *,
         record: bool = True,
         syntax: bool = False,
+        decode: bool = True,
     ) -> Recall:
         """Answers an agent: with the fact whose key the query means, else with the best fact or note of a search,
         where that is judged to answer.
@@ -627,67 +608,23 @@ class Memory:
         nugget: ask only this one (raises NotFoundError when it does not exist). session: a recall counts once per
         session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False counts nothing.
         syntax: whether the query may hold more than words, as in `search`; without it the whole text is words.
+        decode: whether the vectors are asked for an exact key as well, which loads numpy.
         Where it is not sure, `found` is False and `candidates` are the best notes, which do not count.
         """
         return self._recall.recall(
-            self.snapshot, query, nugget, session, record=record, syntax=syntax, beside=self.with_team()
+            self.snapshot,
+            query,
+            nugget,
+            session,
+            record=record,
+            syntax=syntax,
+            decode=decode,
+            beside=self.with_team(),
         )
 
     def count_recall(self, note_id: str, session: str) -> None:
         """Counts that a note answered a recall, once a session, where that is possible."""
         self._recall.count(self.snapshot, note_id, session)
-
-    def count_waiting(self) -> bool:
-        """Counts the recalls that were answered from answers made ahead and wait to be counted; `open` and `refresh`
-        do so as well, but for reconcile=None. Whether none is left: those that cannot be counted now wait on.
-        """
-        return self._count_waiting(())
-
-    def _uncounted_now(self) -> Collection[str]:
-        """The files of the recalls that wait to be counted, taken down before the memory's own are read."""
-        if not (self.home / RECALLS_FOLDER).exists():
-            return ()
-        from core.storage.waiting import paths
-
-        return paths(str(self.home))
-
-    def _count_waiting(self, known: Collection[str]) -> bool:
-        if not (self.home / RECALLS_FOLDER).exists():
-            return True
-        from core.services.waiting_recalls import count_waiting
-
-        return count_waiting(self._repository, self._answers.following, known)
-
-    def write_only_while_it_stands(self, also: Iterable[str] = ()) -> bool:
-        """For who works unasked: from now on nothing is written, counted or made once anything is gone from the
-        memory's folder, since somebody removes it. also: names in it that stood a moment ago. Whether all stands.
-        """
-        return self._store.write_only_while_it_stands(also)
-
-    @property
-    def stands(self) -> bool:
-        """Whether nothing is gone since `write_only_while_it_stands`; True where that was not asked for."""
-        return self._store.stands
-
-    def _leave_recall(self, nugget: str, key: str, note: str, session: str) -> bool:
-        from core.quick_recall import is_on
-        from core.storage.waiting import put
-
-        try:
-            if is_on():
-                put(str(self.home), nugget, key, note, session, self.author.signature)
-                return True
-        except (OSError, ValueError):
-            pass
-        return False
-
-    def keep_answers(self, present: Present, asked: Iterable[tuple[str, str | None]] = ()) -> bool:
-        """Makes the answers to all keys, and to whole questions that were asked, and keeps them in the cache, for
-        recalls that do not open the memory. Whether they are kept, for the files as they are.
-
-        present: the exit code and the texts of a recall. asked: each with the nugget in which it is asked, or None.
-        """
-        return self._answers.keep(present, asked)
 
     @property
     def uncounted_recalls(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from core.home import home_as_named
-from nuggets_tui import quick
 from nuggets_tui.streams import prepare_streams
 
 TYPE_CHECKING = False
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Entry point of `nuggets` and `nuggets-tui`. Somebody who opens the app waits for its first frame, and an agent
-    that recalls a fact for the answer.
-    """
+    """Entry point of `nuggets` and `nuggets-tui`: hooks and the app begin without the command line."""
     if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
         from nuggets_tui.hooks.fast import main as take_event
 
@@ -25,10 +22,8 @@ def main() -> None:
     if sys.argv[1:] == ["--version"] and sys.stdout is not None and sys.stderr is not None:
         from nuggets_tui.version import version_line
 
-        sys.exit(quick.write(b"", f"{version_line()}\n".encode(), 0))
-    asked = quick.question_of(sys.argv[1:])
-    if asked is not None:
-        sys.exit(_recall(asked))
+        print(version_line())
+        sys.exit()
     home = home_of_app(sys.argv[1:])
     wanted = home is not None or sys.argv[1:] == ["demo"]
     if wanted and sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty():
@@ -36,25 +31,6 @@ def main() -> None:
     from nuggets_tui.cli import main as command_line
 
     command_line()
-
-
-def _recall(asked: quick.Question) -> int | str | None:
-    code = quick.recall(asked)
-    if code is not None:
-        return code
-    from nuggets_tui.cli import BAD_INPUT, program
-    from nuggets_tui.cli.invocation import Invocation
-
-    call = Invocation()
-    try:
-        program.main(obj=call)
-    except SystemExit as end:
-        # Of pages no answers are made ahead.
-        pages = call.opened is not None and call.opened.pages is not None
-        if end.code != BAD_INPUT and not pages:
-            quick.make_ahead(asked.home, asked=asked, memory=call.opened)
-        return end.code
-    return None
 
 
 def home_of_app(arguments: Sequence[str]) -> Path | None:

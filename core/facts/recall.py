@@ -113,8 +113,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     of the question is missing. key: the key that was meant. via: "facts", "graph" or
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
-    answer. disputes: what the answer would replace. provisional: whether a model did not answer or time ran out, so
-    that the same recall may be answered better another time. whose: of what answers, as of `Hit`.
+    answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`.
     """
 
     answer: str | None = None
@@ -136,7 +135,6 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     disputed_by: tuple[OtherSide, ...] = ()
     passages: tuple[AnsweringPassage, ...] = ()
     disputes: tuple[OtherSide, ...] = ()
-    provisional: bool = False
     whose: Whose = ""
 
 
@@ -177,7 +175,13 @@ class Recaller:
         self._held = 0
 
     def recall(
-        self, snapshot: Snapshot, query: str, nugget: str | None = None, begun: Collection[str] = ()
+        self,
+        snapshot: Snapshot,
+        query: str,
+        nugget: str | None = None,
+        begun: Collection[str] = (),
+        *,
+        decode: bool = True,
     ) -> Recall:
         """The fact that a query means, over all nuggets or in one; any text may be asked.
 
@@ -185,7 +189,8 @@ class Recaller:
         the key which is meant, the one answers that does when the key is asked for to the letter. Nuggets that
         could not be read are passed over, and so are, unless named, those whose numbers make no vectors; the answer
         names both. A value that is masked answers nothing. begun: words of the query that are half typed ones of
-        notes. Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget whose
+        notes. decode: whether the vectors are asked for an exact key as well: the file alone answers it. Raises
+        NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget whose
         numbers make no vectors.
         """
         with self._guard:
@@ -194,7 +199,7 @@ class Recaller:
             skipped = [Skipped(one.name, "unreadable", one.problem) for one in nuggets if one.problem]
             best: Recall | None = None
             for candidates in self._candidates(readable, query, begun):
-                best = self._best(snapshot, candidates, skipped, nugget is not None)
+                best = self._best(snapshot, candidates, skipped, nugget is not None, decode)
                 if best is not None:
                     best = _as_sure_as_its_match(self._beside_others(snapshot, best, readable), query)
                     break
@@ -210,7 +215,7 @@ class Recaller:
             # How well the words fit differs with the other keys of each nugget, which says nothing of this one.
             match = best.match
             each = [_Candidate(nugget, ResolvedKey(place, match)) for nugget, place in held]
-            best = self._best(snapshot, each, [], named=False) or best
+            best = self._best(snapshot, each, [], named=False, decode=True) or best
         facts = [(nugget.name, nugget.facts[place]) for nugget, place in held]
         return msgspec.structs.replace(
             best,
@@ -222,7 +227,12 @@ class Recaller:
         )
 
     def _best(
-        self, snapshot: Snapshot, candidates: Iterable[_Candidate], skipped: list[Skipped], named: bool
+        self,
+        snapshot: Snapshot,
+        candidates: Iterable[_Candidate],
+        skipped: list[Skipped],
+        named: bool,
+        decode: bool,
     ) -> Recall | None:
         """The answer of the strongest candidate that gives one; those that give none go to `skipped`."""
         best: Recall | None = None
@@ -231,7 +241,7 @@ class Recaller:
             if best is not None and candidate.rank < best_rank:
                 break
             try:
-                answer = self._answer(snapshot, candidate)
+                answer = self._answer(snapshot, candidate, decode)
             except InvalidInputError as error:
                 if named:
                     raise
@@ -284,7 +294,7 @@ class Recaller:
             self._keys.popitem(last=False)
         return kept
 
-    def _answer(self, snapshot: Snapshot, candidate: _Candidate) -> Recall:
+    def _answer(self, snapshot: Snapshot, candidate: _Candidate, decode: bool) -> Recall:
         nugget, place = candidate.nugget, candidate.resolved.place
         fact = nugget.facts[place]
         note = snapshot.fact_notes.get((nugget.name, fact.key))
@@ -299,6 +309,8 @@ class Recaller:
             via="facts",
             note_id=note.id if note is not None else None,
         )
+        if not decode and candidate.resolved.match.kind == "exact":
+            return answer
         decoded = self._decode(nugget)
         if isinstance(decoded, str):
             return msgspec.structs.replace(answer, undecoded=decoded)

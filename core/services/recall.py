@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from core.errors import LockTimeoutError, NuggetsError
+from core.errors import NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
 from core.model.note_origin import disputed_note
@@ -70,9 +70,7 @@ class _Searched:
 class RecallService:
     """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
-    draft and apply count a recall, as those of `Memory` do; guard is held meanwhile, and `following` entered.
-    leave: leaves a recall of a fact and a note to who counts later, as `core.storage.waiting.put` takes it; whether it
-    could.
+    draft and apply count a recall, as those of `Memory` do; guard is held meanwhile.
     """
 
     def __init__(
@@ -83,8 +81,6 @@ class RecallService:
         apply: Callable[[ChangeSet], ChangeSet],
         guard: AbstractContextManager[object],
         clock: Callable[[], datetime],
-        following: Callable[[], AbstractContextManager[object]] = nullcontext,
-        leave: Callable[[str, str, str, str], bool] = lambda nugget, key, note, session: False,
     ) -> None:
         # Who knows which changes wait for a person; None for nobody.
         self.changes: OpenChangeSource | None = None
@@ -95,8 +91,6 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
-        self._following = following
-        self._leave = leave
         # Facts are decoded for seconds the first time, and nothing else waits for that.
         self._decoding = threading.RLock()
 
@@ -115,11 +109,14 @@ class RecallService:
         *,
         record: bool,
         syntax: bool,
+        decode: bool = True,
         beside: JoinedSearch | None = None,
     ) -> Recall:
         """See `Memory.recall`. beside: own notes and the team's, where there are such."""
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        found = self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax, beside))
+        found = self._with_other_sides(
+            snapshot, self._recalled(snapshot, query, nugget, syntax, decode, beside)
+        )
         found = self._marked(found, beside)
         if record and found.found:
             session = session or self._default_session()
@@ -140,10 +137,6 @@ class RecallService:
                 Recall(found=True, key=note.key, nugget_name=note.nugget_name, note_id=note_id, via="graph"),
                 session,
             )
-
-    def answer(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
-        """What a recall of these words alone is answered. Counts nothing; errors as in `recall`."""
-        return self._with_other_sides(snapshot, self._recalled(snapshot, query, nugget, syntax=False))
 
     def _marked(self, found: Recall, beside: JoinedSearch | None) -> Recall:
         """The recall that says whose its answer and its candidates are."""
@@ -178,6 +171,7 @@ class RecallService:
         query: str,
         nugget: str | None,
         syntax: bool,
+        decode: bool,
         beside: JoinedSearch | None = None,
     ) -> Recall:
         from core.facts.recall import Recall
@@ -192,7 +186,7 @@ class RecallService:
             if others and nugget in searched.snapshot.nugget_names:
                 found = Recall()
             else:
-                found = self._recaller.recall(snapshot, words, nugget)
+                found = self._recaller.recall(snapshot, words, nugget, decode=decode)
             if found.match is not None and found.match.kind == "fuzzy":
                 found = self._recall_unguessed(searched, snapshot, words, nugget, found)
         if found.found and (question is None or not question.narrow):
@@ -230,9 +224,7 @@ class RecallService:
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
         judgement = judged_among(hits, query)
-        missed = msgspec.structs.replace(
-            missed, passages=_passages(result.passages), provisional=result.more or result.cut_short
-        )
+        missed = msgspec.structs.replace(missed, passages=_passages(result.passages))
         if judgement != "found":
             offered = hits[:_CANDIDATES] if judgement == "not sure" else []
             return msgspec.structs.replace(
@@ -267,12 +259,7 @@ class RecallService:
             return
         reason = f"recalled {found.key}"
         try:
-            with self._following():
-                self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
-        except LockTimeoutError:
-            # An agent waits for the answer, and others write: the count waits.
-            if not self._leave(found.nugget_name, key or "", found.note_id or "", session):
-                self.uncounted += 1
+            self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
         except NuggetsError:
             self.uncounted += 1
 

@@ -48,7 +48,6 @@ from core.storage.files.atomic import (
     write_target,
 )
 from core.storage.files.exchange import put_instead
-from core.storage.files.standing import Standing
 from core.storage.format.documents import Document, Loaded, read_folder
 from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, by, concerned
 from core.storage.journal.journal import Journal
@@ -132,8 +131,6 @@ class Store:
         self._backed_up_on: date | None = None
         # The files as a look found them in step with the journal.
         self._in_step: Loaded | None = None
-        # What must be there for anything to be written; None: whatever is.
-        self._standing: Standing | None = None
         self._committer = Committer(
             home, self._settings, self._session,
             clock=self._clock, tolerant=tolerant, loaded=loaded, pages=pages,
@@ -145,22 +142,6 @@ class Store:
         memory that is empty or cannot be written.
         """
         return self._session.journal if self._view is None else self._view.journal
-
-    def write_only_while_it_stands(self, also: Iterable[str] = ()) -> bool:
-        """From now on nothing is written, or made, once anything of the folder is gone: whoever would write then raises
-        NotFoundError. also: names in it that stood a moment ago. Whether all of it stands.
-        """
-        self._standing = Standing(self.home, also)
-        return self.stands
-
-    @property
-    def stands(self) -> bool:
-        """Whether it may be written to as far as that goes."""
-        return self._standing is None or self._standing.stands
-
-    def _check_standing(self) -> None:
-        if self._standing is not None:
-            self._standing.check()
 
     @property
     def viewed(self) -> bool:
@@ -243,7 +224,6 @@ class Store:
         writer reconciles then. Waits up to `patience` seconds for another program to stop writing before it
         restores. restoring: False leaves that to whoever looks next. Errors as in `load`.
         """
-        self._check_standing()
         self._close_view()
         self._in_step = None
         snapshot = self.load()
@@ -258,9 +238,7 @@ class Store:
                     self._in_step = self.loaded
                     return snapshot
                 while not self._session.file.in_step(self.loaded):
-                    self._check_standing()
                     with locked(self.home, seconds=seconds), self._session.file.busy_timeout(seconds):
-                        self._check_standing()
                         self._committer.reconcile(restoring=restoring)
                     quiet = self._session.quiet_seconds
                     end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
@@ -301,7 +279,6 @@ class Store:
     def _keep_broken(self) -> None:
         """Keeps the bytes of a note graph that cannot be read; what it means for the facts is told once it can."""
         try:
-            self._check_standing()
             with locked(self.home, seconds=1.0):
                 keep_unreadable(self.home, self.loaded, self._clock())
         except NuggetsError as error:
@@ -369,21 +346,16 @@ class Store:
         self._close_view()
         if not fresh:
             self._refuse_unwritable(change_set)
-            if self._standing is None:
-                make_folder(self.home)
-        self._check_standing()
+            make_folder(self.home)
         touched = concerned(change_set)
         with locked(self.home, seconds=seconds), self._session.file.busy_timeout(seconds):
-            self._check_standing()
             try:
                 with self._session.file.detecting_damage():
                     if not fresh:
                         check_writable(self.home, self.load(), change_set)
                         self._committer.reconcile(touched, counting=change_set.kind == "hit", loaded=True)
-                    if self._standing is None:
-                        self._session.file.bind()
+                    self._session.file.bind()
                     without_backup = self._backup_before_write(change_set)
-                    self._check_standing()
                     done = self._committer.commit(
                         change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True,
                         spelling=spelling, exact=exact,
@@ -392,7 +364,6 @@ class Store:
                     self._session.notices.add(without_backup)
                 return done
             except BrokenJournalError as error:
-                self._check_standing()
                 self._session.file.begin_anew(error, self.loaded)
                 return self._committer.commit(change_set, by(made_by), decide=decide)
 
@@ -444,7 +415,6 @@ class Store:
 
     def _begin_journal_anew(self, error: BrokenJournalError) -> None:
         try:
-            self._check_standing()
             with locked(self.home):
                 self._session.file.begin_anew(error, self.loaded)
         except NuggetsError as refused:
@@ -493,9 +463,7 @@ class Store:
         self._close_view()
         if self.journal is not None and not self.journal.read_only:
             return
-        if self._standing is None:
-            make_folder(self.home)
-        self._check_standing()
+        make_folder(self.home)
         with locked(self.home):
             self._committer.reconcile()
             self._session.file.open(self.loaded)

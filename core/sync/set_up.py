@@ -18,7 +18,7 @@ from core.sync.kept import Kept, Made, one_at_a_time, read_kept, write_kept
 
 _HEAD: Final = "# nuggets sync: {}\n"
 _IGNORED: Final = (
-    "ledger.*", "ledger-archive/", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", ".recalls/", "*.held",
+    "ledger.*", "ledger-archive/", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", "*.held",
 )  # fmt: skip
 _MERGED: Final = (
     "graph.json merge=nuggets -text", "*.nugget.json merge=nuggets -text", "*.donna.json merge=nuggets -text",

@@ -25,7 +25,6 @@ from nuggets_tui.cli.recalled import (
     recall_lines,
     said_beside,
 )
-from nuggets_tui.quick import UNCOUNTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -124,10 +123,12 @@ def recall(
     query, explain = query_and_note(query, explain)
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.named(explain).id if explain else ""
-    found = call.memory_as_it_is.recall(query, nugget, session_id(session, str(call.folder)), syntax=syntax)
+    found = call.memory_as_it_is.recall(
+        query, nugget, session_id(session, str(call.folder)), syntax=syntax, decode=explain is not None
+    )
     explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
-        write_error(UNCOUNTED)
+        write_error("warning: the recall could not be counted; the answer is not affected")
     related = deeds.related(call.memory.searched, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
     if not call.as_json:

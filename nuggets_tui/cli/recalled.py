@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from core.text.normalise import squeeze
-from nuggets_tui.cli.output import LONGEST, Line, Span, error_line, json_text, render, shorten
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.words import (
     how_sure,
     other_side_lines,
@@ -24,25 +24,6 @@ if TYPE_CHECKING:
     from core.search import Hit
 
 NOT_FOUND: Final = 1
-
-
-def present(query: str, found: Recall) -> tuple[int, tuple[bytes, ...]]:
-    """The exit code of a plain recall, and all that it may print, in the order that `nuggets_tui.quick` names."""
-    document = recall_document(found)
-    lines = [*(recall_lines(found, []) if found.found else candidate_lines(found)), *passage_lines(found)]
-    errors = [error_line(line) for line in said_beside(query, found)]
-    plain, coloured = ([render(line, colour=colour) for line in lines] for colour in (False, True))
-    texts = (
-        "\n".join(errors),
-        "",
-        "\n".join(plain),
-        "\n".join(coloured),
-        json_text(document),
-        json_text(document, indent=True),
-    )
-    return (0 if found.found else NOT_FOUND), tuple(
-        f"{text}\n".encode("utf-8", "backslashreplace") if text else b"" for text in texts
-    )
 
 
 def said_beside(query: str, found: Recall) -> Iterator[str]:

@@ -27,6 +27,7 @@ from nuggets_tui.hooks.places import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
     from typing import Any, Final
 
 # Seconds: after the first the process ends, whatever it is doing; for the second it waits for a briefing being made.
@@ -223,9 +224,23 @@ def _session(event: Mapping[str, Any]) -> str:
 def _take_session(home: str, event: Mapping[str, Any], *, ended: bool = False) -> None:
     """Has the agent's servers and commands count for the session that it names to its hooks."""
     if _is_followed(home, event):
-        from nuggets_tui.quick import command_module
-
         command_module("session").hooked_session(home, _session(event), ended=ended)
+
+
+def command_module(name: str) -> ModuleType:
+    """A module of the command line, without the whole of it that its package loads with itself."""
+    from importlib import import_module
+
+    package = "nuggets_tui.cli"
+    bare = None
+    if package not in sys.modules:
+        bare = sys.modules[package] = type(sys)(package)
+        bare.__path__ = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli")]
+    try:
+        return import_module(f"{package}.{name}")
+    finally:
+        if bare is not None:
+            del sys.modules[package]
 
 
 def _prompt(event: Mapping[str, Any]) -> str:

@@ -91,7 +91,6 @@ def _enter(home: Path) -> None:
         "NUGGETS_CACHE": str(home / ".cache" / "nuggets"),
         "NUGGETS_STATE": str(home / ".local" / "state" / "nuggets"),
         # Who looks at files right after a recall of another process; what is tested of it sets it otherwise.
-        "NUGGETS_QUICK": "off",
         "TZ": "UTC",
     }
 

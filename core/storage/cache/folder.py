@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from core.storage.cache import answers
 from core.storage.cache.container import (
     TROUBLE,
     is_ours,
@@ -29,8 +28,7 @@ VECTORS_NAME: Final = "vectors.table"
 MEMORY_NAME: Final = "memory.txt"
 # What agents are told at the start of a session.
 BRIEFING_NAME: Final = "briefing.json"
-_ANSWERS: Final = (answers.ANSWERS_NAME, answers.STATE_NAME, answers.LOCK_NAME)
-_NAMES: Final = (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, BRIEFING_NAME, LOCK_NAME, *_ANSWERS)
+_NAMES: Final = (INDEX_NAME, VECTORS_NAME, MEMORY_NAME, BRIEFING_NAME, LOCK_NAME)
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _OURS: Final = re.compile(
     "|".join(map(re.escape, _NAMES)) + r"|vectors-[0-9a-f]{16}\.rows|\..+\.\d+-[0-9a-f]{8}\.tmp"

@@ -15,8 +15,6 @@ from kits.claude_pages import PAGES as CLAUDE_PAGES
 from kits.claude_pages import tree, write_folder
 from kits.team_pages import write_team
 
-from nuggets_tui.quick import question_of
-
 if TYPE_CHECKING:
     from conftest import CommandLine
 
@@ -223,43 +221,6 @@ def test_what_cannot_be_read_of_the_team_is_a_notice_beside_ones_own_hits(
     assert "Backups" in result.stdout
     assert "Rollback" in result.stdout
     assert "broken.md" in result.stderr
-
-
-# A recall that does not open the memory
-
-
-def test_no_answer_made_ahead_is_given_where_a_team_may_have_notes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NUGGETS_QUICK", "on")
-    monkeypatch.delenv("NUGGETS_TEAM", raising=False)
-    inside = tmp_path / "repo" / "src" / "deep"
-    inside.mkdir(parents=True)
-    monkeypatch.chdir(inside)
-    assert question_of(["recall", "x"]) is not None
-    notes = tmp_path / "repo" / ".nuggets" / "notes"
-    notes.mkdir(parents=True)
-    assert question_of(["recall", "x"]) is None
-    monkeypatch.setenv("NUGGETS_TEAM", "off")
-    assert question_of(["recall", "x"]) is not None
-    monkeypatch.setenv("NUGGETS_TEAM", str(notes))
-    monkeypatch.chdir(tmp_path)
-    assert question_of(["recall", "x"]) is None
-
-
-def test_no_answers_are_made_ahead_for_a_memory_whose_settings_name_a_team(
-    own: CommandLine, pages: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kits.quick_kit import answered, make_ahead
-
-    own.ok("remember", "ops", "deploy key", "in the vault")
-    assert make_ahead(own.home)
-    assert answered(own.home, "deploy key") == "in the vault"
-    (own.home / "settings.toml").write_text(f'[team]\nfolder = "{pages}"\n')
-    assert answered(own.home, "deploy key") == ""
-    assert not make_ahead(own.home)
-    (own.home / "settings.toml").write_text('[team]\nfolder = "off"\n')
-    assert make_ahead(own.home)
 
 
 # Processes

@@ -45,7 +45,7 @@ print(session.id, session.project)
 """
 COMMAND = """
 import os
-from nuggets_tui.quick import command_module
+from nuggets_tui.hooks.fast import command_module
 print(command_module("session").session_id(None, os.environ["NUGGETS_HOME"]))
 """
 RECALL = ["-m", "nuggets_tui", "recall", "port"]

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from kits.fake_ollama import FakeOllama, Reply
-from kits.quick_kit import make_ahead, quick
 
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
@@ -236,30 +235,6 @@ def test_a_read_only_memory_is_searched_by_meaning(opened: Opened) -> None:
         for path, mode in modes.items():
             path.chmod(mode)
     assert files(bench.home) == before
-
-
-@pytest.mark.slow
-def test_a_quick_recall_stays_quick_when_other_searches_ask_models(opened: Opened) -> None:
-    bench = opened()
-    asked = "which remuneration is there"
-    assert make_ahead(bench.home, [(asked, None)])
-    assert quick(bench.home, asked) is not None
-    bench.search("remuneration")
-    assert bench.memory.recall("undeploy the release", record=False) is not None
-    assert bench.queries() >= 3
-    assert quick(bench.home, asked) is not None
-
-
-def test_no_answer_is_kept_that_a_model_had_no_part_in_because_it_failed(opened: Opened) -> None:
-    answers: list[Any] = [Reply("busy", status=500)]
-    asked = "which remuneration is there"
-    bench = opened(lambda text: answers[0] if text == asked and answers else numbers(text))
-    make_ahead(bench.home, [(asked, None)])
-    assert bench.queries() == 1
-    assert quick(bench.home, asked) is None
-    answers.clear()
-    make_ahead(bench.home, [(asked, None)])
-    assert quick(bench.home, asked) is not None
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kits.quick_kit import answered, make_ahead
 
 from core import Memory
 from core.graph.edits import create_note, edit_note, hide_note
@@ -136,18 +135,6 @@ def test_a_database_that_cannot_be_read_takes_no_answer_away(tmp_path: Path, dam
     (tmp_path / "pipeline.db").write_bytes(damage)
     assert [hit.note.id for hit in memory.search("backups disk")] == before
     assert (tmp_path / "pipeline.db").read_bytes() == damage
-
-
-def test_an_answer_made_ahead_is_not_given_once_the_pipeline_knows_more(tmp_path: Path) -> None:
-    linked(tmp_path).close()
-    query = "where do the nightly backups go"
-    assert make_ahead(tmp_path, [(query, None)])
-    assert answered(tmp_path, query)
-    with closing(Database.open(tmp_path)) as database, database.write() as writer:
-        writer.note_names.remove(list(writer.note_names.hashes()))
-    assert not answered(tmp_path, query)
-    assert make_ahead(tmp_path, [(query, None)])
-    assert answered(tmp_path, query)
 
 
 # The deadline
