@@ -23,7 +23,7 @@ from core.model.window import Window
 from core.services.recall import RecallService
 from core.services.repository import Repository
 from core.services.saved_searches import SavedSearches
-from core.services.search import SearchQuery, SearchService
+from core.services.search import SearchQuery, SearchService, own_first
 from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
 from core.storage.personal.page_homes import home_and_pages
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from core.model.saved_search import SavedSearch
     from core.model.secrets import Holder as Holder
     from core.model.snapshot import Snapshot
+    from core.projects import Project, Standpoint
     from core.promoting import Promoter
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
@@ -136,6 +137,8 @@ class Memory:
         )
         self._search.elsewhere = self.elsewhere
         self._team: Team | None = None
+        self._project: Project | None = None
+        self._standpoint: Standpoint | None = None
         self._recall = RecallService(
             self._search,
             draft=self._repository.draft,
@@ -524,9 +527,18 @@ class Memory:
 
         syntax: whether the text may hold more than words; without it the whole text is words.
         """
+        query = SearchQuery(text, filters, new_since, settings, syntax)
+        here = self.standpoint
+        if here is None or not here.foreign or (filters and filters.nugget) or here.meant(text):
+            return self._search_result(query, limit, stopped)
+        return own_first(here, query, limit, lambda query, limit: self._search_result(query, limit, stopped))
+
+    def _search_result(
+        self, query: SearchQuery, limit: int, stopped: Callable[[], bool] | None
+    ) -> SearchResult:
         beside = self.with_team()
         search = partial(self._search.result, self.snapshot) if beside is None else beside.result
-        return search(SearchQuery(text, filters, new_since, settings, syntax), limit, stopped)
+        return search(query, limit, stopped)
 
     def judgement(self, text: str, filters: Filters, found: SearchResult) -> Judgement:
         """Whether a search found what was asked for: judged as the recall of the same words, where there is one."""
@@ -590,6 +602,26 @@ class Memory:
         """Writes the search index into the cache where that is worth it. Returns whether it was written."""
         return self._search.keep() if self._team is None else self._team.keep_index()
 
+    # The project at hand
+
+    def use_project(self, project: Project | None) -> None:
+        """From now on recalls and searches are asked from a project: its own notes and the person's go first, and what
+        another project says is never claimed. None: from nowhere, where all nuggets are alike.
+        """
+        self._project, self._standpoint = project, None
+
+    @property
+    def standpoint(self) -> Standpoint | None:
+        """The memory as it is now, seen from the project at hand; None for none."""
+        if self._project is None:
+            return None
+        kept = self._standpoint
+        if kept is None or kept.snapshot is not self.snapshot:
+            from core.projects import Standpoint, known_projects
+
+            kept = self._standpoint = Standpoint(self._project, known_projects(str(self.home)), self.snapshot)
+        return kept
+
     # Recall
 
     def recall(
@@ -620,6 +652,7 @@ class Memory:
             syntax=syntax,
             decode=decode,
             beside=self.with_team(),
+            here=self.standpoint,
         )
 
     def count_recall(self, note_id: str, session: str) -> None:

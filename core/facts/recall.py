@@ -113,7 +113,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     of the question is missing. key: the key that was meant. via: "facts", "graph" or
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
-    answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`.
+    answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`. project: the other project
+    that it is from, where the question names that.
     """
 
     answer: str | None = None
@@ -130,6 +131,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     undecoded: Undecoded = ""
     skipped: tuple[Skipped, ...] = ()
     judgement: Judgement = "nothing"
+    project: str = ""
     candidates: tuple[Candidate, ...] = ()
     also: tuple[AlsoHeld, ...] = ()
     disputed_by: tuple[OtherSide, ...] = ()
@@ -182,6 +184,7 @@ class Recaller:
         begun: Collection[str] = (),
         *,
         decode: bool = True,
+        other_than: Collection[str] = (),
     ) -> Recall:
         """The fact that a query means, over all nuggets or in one; any text may be asked.
 
@@ -189,12 +192,13 @@ class Recaller:
         the key which is meant, the one answers that does when the key is asked for to the letter. Nuggets that
         could not be read are passed over, and so are, unless named, those whose numbers make no vectors; the answer
         names both. A value that is masked answers nothing. begun: words of the query that are half typed ones of
-        notes. decode: whether the vectors are asked for an exact key as well: the file alone answers it. Raises
-        NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget whose
-        numbers make no vectors.
+        notes. other_than: nuggets that may not answer. decode: whether the vectors are asked for an exact key as well.
+        Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named one whose numbers make
+        no vectors.
         """
         with self._guard:
-            nuggets = tuple(self._nuggets(snapshot, nugget))
+            asked = self._nuggets(snapshot, nugget)
+            nuggets = tuple(one for one in asked if one.name not in other_than)
             readable = [one for one in nuggets if one.facts and not one.problem]
             skipped = [Skipped(one.name, "unreadable", one.problem) for one in nuggets if one.problem]
             best: Recall | None = None

@@ -15,7 +15,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """A note that may answer a question. first_line: of its text. holds and lacks: words of the question.
 
     guessed: those of `holds` that count as another word, half typed or misspelt, each with that word.
-    likelihood: how likely it answers, in [0, 1]. whose: as of `Hit`.
+    likelihood: how likely it answers, in [0, 1]. project: the other project that it is from, "" for none. whose:
+    as of `Hit`.
     """
 
     note_id: str
@@ -26,4 +27,5 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     lacks: tuple[str, ...] = ()
     guessed: tuple[tuple[str, str], ...] = ()
     likelihood: float = 0.0
+    project: str = ""
     whose: Whose = ""

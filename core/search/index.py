@@ -496,6 +496,7 @@ def question_filters(
         subject=given.subject,
         tag=given.tag,
         include_hidden=given.include_hidden or question.hidden,
+        other_than=given.other_than,
         question=question,
         now=now,
         new_since=new_since,

@@ -35,12 +35,15 @@ class Filters:
     subject: str | None = None
     tag: str | None = None
     include_hidden: bool = False
+    # No notes of these.
+    other_than: frozenset[str] = frozenset()
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
         return (
             (self.include_hidden or not note.hidden)
             and (self.nugget is None or note.nugget_name == self.nugget)
+            and note.nugget_name not in self.other_than
             and (self.scope is None or note.scope == self.scope)
             and (self.type is None or note.type == self.type)
             and (self.subject is None or note.subject == self.subject)
@@ -55,7 +58,7 @@ class Filters:
     @property
     def narrow(self) -> bool:
         """Whether anything but hiddenness is asked for."""
-        return any(
+        return bool(self.other_than) or any(
             wanted is not None for wanted in (self.nugget, self.scope, self.type, self.subject, self.tag)
         )
 
@@ -151,7 +154,7 @@ class Hit:
     """A note with its place in the ranking. `rank` counts from 1; 0 marks an explained note that is no hit.
 
     sure: whether it stands above the line; below it is what has something in common and is less likely. whose: the
-    note is.
+    note is. project: the other project that it is from, "" for none.
     """
 
     note: Note
@@ -160,6 +163,7 @@ class Hit:
     breakdown: Breakdown
     sure: bool = True
     whose: Whose = ""
+    project: str = ""
 
 
 class ExactWords(NamedTuple):

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.note import Note
     from core.model.snapshot import Snapshot
-    from core.search import Hit, SearchIndex, SearchResult
+    from core.projects import Standpoint
+    from core.search import Filters, Hit, SearchIndex, SearchResult
     from core.search.results import Passage
     from core.search.signals import OpenChange, OpenChangeSource
     from core.services.team import JoinedSearch
@@ -111,12 +112,18 @@ class RecallService:
         syntax: bool,
         decode: bool = True,
         beside: JoinedSearch | None = None,
+        here: Standpoint | None = None,
     ) -> Recall:
-        """See `Memory.recall`. beside: own notes and the team's, where there are such."""
+        """See `Memory.recall`. beside: own notes and the team's, where there are such. here: the project at hand."""
+
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        found = self._with_other_sides(
-            snapshot, self._recalled(snapshot, query, nugget, syntax, decode, beside)
+        def ask(query: str, nugget: str | None, other_than: frozenset[str] = frozenset()) -> Recall:
+            return self._recalled(snapshot, query, nugget, syntax, decode, beside, other_than)
+
+        found = (
+            ask(query, nugget) if here is None or nugget is not None else _from(here, snapshot, query, ask)
         )
+        found = self._with_other_sides(snapshot, found)
         found = self._marked(found, beside)
         if record and found.found:
             session = session or self._default_session()
@@ -172,9 +179,11 @@ class RecallService:
         nugget: str | None,
         syntax: bool,
         decode: bool,
-        beside: JoinedSearch | None = None,
+        beside: JoinedSearch | None,
+        other_than: frozenset[str],
     ) -> Recall:
         from core.facts.recall import Recall
+        from core.search import Filters
         from core.search.query_syntax import parse_question
 
         question = parse_question(query) if syntax else None
@@ -186,41 +195,49 @@ class RecallService:
             if others and nugget in searched.snapshot.nugget_names:
                 found = Recall()
             else:
-                found = self._recaller.recall(snapshot, words, nugget, decode=decode)
+                found = self._recaller.recall(snapshot, words, nugget, decode=decode, other_than=other_than)
             if found.match is not None and found.match.kind == "fuzzy":
-                found = self._recall_unguessed(searched, snapshot, words, nugget, found)
+                found = self._recall_unguessed(searched, snapshot, words, nugget, found, other_than)
         if found.found and (question is None or not question.narrow):
             return found
         missed = Recall(skipped=found.skipped)
-        answer = self._recall_by_search(searched, query, nugget, syntax, missed)
+        chosen = Filters(nugget=nugget, other_than=other_than)
+        answer = self._recall_by_search(searched, query, chosen, syntax, missed)
         respelt = query if answer.found or syntax else searched.index().respelt(query)
         if respelt == query:
             return answer
-        other = self._recall_by_search(searched, respelt, nugget, syntax, missed)
+        other = self._recall_by_search(searched, respelt, chosen, syntax, missed)
         return other if other.found or not (answer.candidates or answer.passages) else answer
 
     def _recall_unguessed(
-        self, searched: _Searching, snapshot: Snapshot, query: str, nugget: str | None, found: Recall
+        self,
+        searched: _Searching,
+        snapshot: Snapshot,
+        query: str,
+        nugget: str | None,
+        found: Recall,
+        other_than: frozenset[str],
     ) -> Recall:
         """The recall, with words that are half typed ones of notes taken for no others."""
         from core.facts.recall_text import parse_recall_query
 
         index = searched.index()
         begun = {word for word in parse_recall_query(query).words if index.begins(word)}
-        return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
+        return (
+            self._recaller.recall(snapshot, query, nugget, begun, other_than=other_than) if begun else found
+        )
 
     def _recall_by_search(
-        self, searched: _Searching, query: str, nugget: str | None, syntax: bool, missed: Recall
+        self, searched: _Searching, query: str, chosen: Filters, syntax: bool, missed: Recall
     ) -> Recall:
         """What the best note of a search answers; up to three candidates where that is not sure."""
         from core.facts.recall import MOST_INCOMPLETE, Match
-        from core.search import Filters
         from core.text.languages import is_everyday
         from core.text.tokens import stem, words
 
         if not any(map(_distinguishes, words(query))):
             return missed
-        result = searched.result(SearchQuery(query, Filters(nugget=nugget), syntax=syntax), _LOOKED_AT)
+        result = searched.result(SearchQuery(query, chosen, syntax=syntax), _LOOKED_AT)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
         judgement = judged_among(hits, query)
@@ -266,6 +283,41 @@ class RecallService:
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def _from(here: Standpoint, snapshot: Snapshot, query: str, ask: Callable[..., Recall]) -> Recall:
+    """What a question is answered in a project: from its own nuggets and the person's, from another project's where the
+    question names it. What other projects say else are candidates.
+    """
+    meant = here.meant(query)
+    if meant:
+        found = ask(here.without(query, meant), meant)
+        if found.found:
+            return msgspec.structs.replace(found, project=here.owner_of(meant))
+    own = ask(query, None, here.foreign)
+    if own.found:
+        return own
+    found = ask(query, None)
+    note = snapshot.by_id.get(found.note_id or "")
+    if found.found and note is not None and note.type == "preference" and note.scope == "user":
+        return found
+    if found.found:
+        first = Candidate(
+            note_id=found.note_id or "",
+            title=found.key,
+            first_line=(found.answer or "").strip().split("\n", 1)[0],
+            nugget_name=found.nugget_name,
+            likelihood=found.certainty,
+        )
+        found = msgspec.structs.replace(found, candidates=(first,))
+    others = [
+        msgspec.structs.replace(one, project=here.owner_of(one.nugget_name))
+        for one in found.candidates
+        if here.owner_of(one.nugget_name)
+    ]
+    candidates = (*own.candidates, *others)[:_CANDIDATES]
+    judgement: Judgement = "not sure" if candidates else own.judgement
+    return msgspec.structs.replace(own, judgement=judgement, candidates=candidates)
 
 
 def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:

@@ -19,6 +19,7 @@ from core.settings import SearchSettings, Synonyms
 if TYPE_CHECKING:
     from core.model.joined import Whose
     from core.model.saved_search import SavedSearch
+    from core.projects import Standpoint
     from core.search import Explanation, Filters, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
@@ -51,6 +52,26 @@ class SearchQuery(msgspec.Struct, frozen=True):
     new_since: str | None = None
     settings: SearchSettings | None = None
     syntax: bool = True
+
+
+def own_first(
+    here: Standpoint, query: SearchQuery, limit: int, search: Callable[[SearchQuery, int], SearchResult]
+) -> SearchResult:
+    """The hits of the project at hand and of the person, then those of other projects, none of which is sure."""
+    from core.search import Filters
+
+    admitted = replace(query.filters or Filters(), other_than=here.foreign)
+    own = search(msgspec.structs.replace(query, filters=admitted), limit)
+    room = limit - len(own.hits)
+    if not room:
+        return own
+    others = [hit for hit in search(query, limit + len(own.hits)).hits if here.owner_of(hit.note.nugget_name)]
+    marked = tuple(
+        replace(hit, rank=rank, sure=False, project=here.owner_of(hit.note.nugget_name))
+        for rank, hit in enumerate(others[:room], len(own.hits) + 1)
+    )
+    nothing = own.judgement == "nothing" and marked
+    return replace(own, hits=own.hits + marked, judgement="not sure" if nothing else own.judgement)
 
 
 class SearchService:

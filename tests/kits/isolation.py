@@ -90,8 +90,9 @@ def _enter(home: Path) -> None:
         # Where the user's folder for caches does not depend on HOME.
         "NUGGETS_CACHE": str(home / ".cache" / "nuggets"),
         "NUGGETS_STATE": str(home / ".local" / "state" / "nuggets"),
-        # Who looks at files right after a recall of another process; what is tested of it sets it otherwise.
         "TZ": "UTC",
+        # Tests run in a checkout, and what they ask is asked from no project.
+        "NUGGETS_PROJECT": "off",
     }
 
 

@@ -1,0 +1,186 @@
+"""Projects: which one a folder belongs to, whose each nugget is, and what is answered in each."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from core import Memory
+from core.errors import BrokenFileError
+from core.facts.edits import remember
+from core.model.infer import MetaInput
+from core.projects import FILE, Project, Registered, project_at, register, registered
+
+
+@pytest.fixture(autouse=True)
+def _by_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUGGETS_PROJECT", raising=False)
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    subprocess.run(["git", "-C", str(folder), *identity, *words], check=True, capture_output=True)
+
+
+def repository(folder: Path, remote: str = "") -> Path:
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", folder.name)
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def here(folder: Path) -> Project:
+    found = project_at(str(folder))
+    assert found is not None
+    return found
+
+
+# Which project
+
+
+@pytest.mark.slow
+def test_subfolders_and_worktrees_of_a_repository_are_one_project(tmp_path: Path) -> None:
+    root = repository(tmp_path / "scanner")
+    (root / "src" / "deep").mkdir(parents=True)
+    git(root, "worktree", "add", "-q", str(tmp_path / "scanner-fix"))
+    for folder in (root, root / "src" / "deep", tmp_path / "scanner-fix"):
+        assert (here(folder).name, here(folder).root) == ("scanner", str(root))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@github.com:acme/scanner.git",
+        "https://GitHub.com/acme/scanner",
+        "ssh://git@github.com:22/acme/scanner.git",
+        "https://user:secret@github.com/acme/scanner.git/",
+    ],
+)
+def test_clones_of_one_remote_are_one_project_however_it_is_spelt(tmp_path: Path, url: str) -> None:
+    config = tmp_path / "clone" / ".git" / "config"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {url}\n')
+    assert here(tmp_path / "clone").remote == "github.com/acme/scanner"
+    assert Registered("scanner", "/elsewhere", "github.com/acme/scanner").is_project(here(tmp_path / "clone"))
+
+
+@pytest.mark.slow
+def test_a_repository_without_a_remote_is_known_again_where_its_folder_moved(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    home.mkdir()
+    root = repository(tmp_path / "scanner")
+    register(str(home), here(root), "ops", ())
+    root.rename(tmp_path / "renamed")
+    register(str(home), here(tmp_path / "renamed"), "ci", ())
+    (one,) = registered(str(home))
+    assert (one.root, one.nuggets) == (str(tmp_path / "renamed"), ["ops", "ci"])
+
+
+def test_the_home_folder_and_what_holds_it_are_no_project(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "users" / "ada"))
+    (tmp_path / "users" / "ada" / "work").mkdir(parents=True)
+    assert project_at(str(tmp_path / "users")) is None
+    assert project_at(str(tmp_path / "users" / "ada")) is None
+    assert here(tmp_path / "users" / "ada" / "work").name == "work"
+
+
+def test_a_project_can_be_named_or_switched_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "Scanner App")
+    assert here(tmp_path).nugget == "Scanner-App"
+    monkeypatch.setenv("NUGGETS_PROJECT", "off")
+    assert project_at(str(tmp_path)) is None
+
+
+def test_a_list_of_projects_that_cannot_be_read_stays_and_takes_no_answer_away(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    (tmp_path / FILE).write_bytes(b"{torn")
+    with pytest.raises(BrokenFileError):
+        register(str(tmp_path), Project("website", "/website"), "fresh", ())
+    assert (tmp_path / FILE).read_bytes() == b"{torn"
+    memory.use_project(Project("website", "/website"))
+    assert memory.recall("test command").answer == "pnpm test"
+
+
+# What is answered
+
+
+def of_three(home: Path) -> Memory:
+    """A memory of two projects that run their tests in two ways, and of a person."""
+    memory = Memory.open(home)
+    project = MetaInput(scope="project")
+    for nugget, key, value, meta in (
+        ("scanner", "test command", "cargo nextest run", project),
+        ("scanner", "deploy target", "the marlin cluster", project),
+        ("website", "test command", "pnpm test", project),
+        ("website", "css framework", "tailwind", project),
+        ("prefs", "commit style", "imperative, no emoji", MetaInput(scope="user")),
+    ):
+        memory.change(
+            "remembered", lambda draft, n=nugget, k=key, v=value, m=meta: remember(draft, n, k, v, m)
+        )
+    return memory
+
+
+@pytest.mark.parametrize("question", ["test command", "how do I run the tests, which command"])
+def test_ones_own_project_answers_before_any_other(tmp_path: Path, question: str) -> None:
+    memory = of_three(tmp_path)
+    for name, answer in (("scanner", "cargo nextest run"), ("website", "pnpm test")):
+        memory.use_project(Project(name, f"/{name}"))
+        found = memory.recall(question, record=False)
+        assert (found.found, found.answer, found.project) == (True, answer, "")
+
+
+def test_what_another_project_says_is_a_candidate_and_names_that_project(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    memory.use_project(Project("billing", "/billing"))
+    found = memory.recall("test command", record=False)
+    assert (found.found, found.judgement, found.answer) == (False, "not sure", None)
+    assert {one.project for one in found.candidates} <= {"scanner", "website"}
+    assert found.candidates
+    memory.use_project(Project("scanner", "/scanner"))
+    other = memory.recall("css framework", record=False)
+    assert (other.found, [one.project for one in other.candidates]) == (False, ["website"])
+
+
+def test_the_persons_nuggets_answer_everywhere(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    for name in ("scanner", "billing"):
+        memory.use_project(Project(name, f"/{name}"))
+        assert memory.recall("commit style", record=False).answer == "imperative, no emoji"
+
+
+def test_a_question_that_names_another_project_means_it(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    memory.use_project(Project("website", "/website"))
+    found = memory.recall("test command of the scanner", record=False)
+    assert (found.answer, found.project) == ("cargo nextest run", "scanner")
+
+
+def test_a_nugget_is_of_the_project_that_it_was_first_written_from(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    scanner = Project("scanner", "/work/scanner")
+    register(str(tmp_path), scanner, "ports", memory.snapshot.nugget_names)
+    memory.change("remembered", lambda draft: remember(draft, "ports", "grader", "7733"))
+    memory.use_project(scanner)
+    assert memory.recall("grader", record=False).found
+    memory.use_project(Project("website", "/work/website"))
+    found = memory.recall("grader", record=False)
+    assert (found.found, [one.project for one in found.candidates]) == (False, ["scanner"])
+    assert json.loads((tmp_path / FILE).read_bytes())["projects"][0]["nuggets"] == ["ports"]
+
+
+def test_a_search_lists_ones_own_first_and_marks_the_rest(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    memory.use_project(Project("website", "/website"))
+    result = memory.search_result("test command")
+    assert [hit.project for hit in result.hits[:2]] == ["", "scanner"]
+    assert not any(hit.sure for hit in result.hits if hit.project)
+    memory.use_project(Project("billing", "/billing"))
+    assert memory.search_result("test command").judgement == "not sure"
