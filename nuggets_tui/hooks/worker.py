@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 PREFERENCES: Final = "prefs"
 DEFAULT: Final = "learnings"
-# So many paths of files one project remembers: more would drown what else is in its nugget.
-_MOST_PATHS: Final = 200
 _TITLE: Final = 60
 # Bytes.
 _LONGEST_CONVERSATION: Final = 100 << 20
@@ -127,12 +125,9 @@ def _record(path: Path) -> dict[str, Any] | None:
 def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, Any]]) -> int:
     from core.memory import Memory
 
-    if not any(record.get("said") or record.get("paths") for record in records):
+    if not any(record.get("said") for record in records):
         return 0
     memory = Memory.open(home, author=_author(agent), reconcile=False)
-    if memory.pages is not None:
-        # Paths are kept as facts, which pages have no place for.
-        records = [{**record, "paths": ()} for record in records]
     where = f" in session {session[:36]}" if session else ""
 
     def edit(draft: Draft) -> int:
@@ -227,14 +222,14 @@ def _milliseconds(path: Path) -> int | None:
 def _is_new(memory: Memory, record: Mapping[str, Any]) -> bool:
     """Whether a record says anything that the memory does not hold."""
     known = {_plain(note.content) for note in memory.snapshot.notes}
-    said = any(_plain(text) not in known for _, text in record.get("said", ()))
-    return said or bool(record.get("paths"))
+    return any(_plain(text) not in known for _, text in record.get("said", ()))
 
 
 def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
-    """Lays what a record says over the draft; how many notes and facts that made."""
-    from core.graph.edits import create_note
+    """Lays what a record says over the draft; how many notes that made."""
+    from core.graph.edits import create_note, hide_note
     from core.model.infer import MetaInput
+    from nuggets_tui.hooks.capture import ASKS, PERSON
 
     nugget = _nugget(draft, record["nugget"] or DEFAULT)
     known = {_plain(note.content) for note in draft.notes()}
@@ -243,43 +238,19 @@ def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
         if not text.strip() or _plain(text) in known:
             continue
         known.add(_plain(text))
-        preference = kind == "preference"
+        of_person = kind == PERSON
         meta = MetaInput(
             source="explicit_user",
-            scope="user" if preference else None,
-            type="preference" if preference else None,
+            scope="user" if of_person else "project",
+            type="preference" if of_person else None,
         )
-        into = _nugget(draft, PREFERENCES) if preference else nugget
-        create_note(draft, into, _title(text), text, tags=("captured",), meta=meta)
+        into = _nugget(draft, PREFERENCES) if of_person else nugget
+        note = create_note(draft, into, _title(text), text, tags=("captured",), meta=meta)
+        if kind == ASKS:
+            # It counts once a person shows it.
+            hide_note(draft, note.id)
         made += 1
-    return made + _capture_paths(draft, nugget, record.get("root", ""), record.get("paths", ()))
-
-
-def _capture_paths(draft: Draft, nugget: str, root: str, paths: Sequence[str]) -> int:
-    from core.facts.edits import remember
-    from core.model.infer import MetaInput
-
-    made = 0
-    meta = MetaInput(source="tool_observation", scope="project")
-    for path in paths:
-        holder = draft.nugget(nugget)
-        held = (
-            {fact.key: fact.value for fact in holder.facts if fact.key.startswith("file:")} if holder else {}
-        )
-        if path in held.values() or len(held) >= _MOST_PATHS or not os.path.isfile(os.path.join(root, path)):
-            continue
-        inner = Path(path)
-        keys = (f"file:{inner.name}", f"file:{'/'.join(inner.parts[-2:])}", f"file:{path}")
-        key = next((key for key in keys if key not in held and not _was_forgotten(draft, nugget, key)), None)
-        if key is not None:
-            remember(draft, nugget, key, path, meta)
-            made += 1
     return made
-
-
-def _was_forgotten(draft: Draft, nugget: str, key: str) -> bool:
-    """Whether a person or an agent took out a fact of this key: it does not come back by itself."""
-    return draft.fact_note(nugget, key, hidden=True) is not None
 
 
 def _nugget(draft: Draft, name: str) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,7 @@ from nuggets_tui.hooks.capture import edited_paths, is_plain, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+PROMPTS = Path(__file__).parents[2] / "data" / "prompts.toml"
 Run = Callable[..., subprocess.CompletedProcess[bytes]]
 # As agents call it, without the process that comes after it.
 NO_WORKER = """
@@ -138,18 +140,6 @@ def test_credentials_are_masked_before_anything_is_put_down(home: Path, hook: Ru
     assert waiting(home)
     apply_caught(home)
     assert KEY not in Memory.open(home).snapshot.notes[0].content
-
-
-@pytest.mark.slow
-def test_edited_files_of_the_project_become_facts_at_the_end_of_the_turn(home: Path, hook: Run) -> None:
-    shop = home.parent / "shop"
-    for path in (shop / "src" / "app.py", shop / ".env", shop / "node_modules" / "x.js", Path("/etc/passwd")):
-        hook(event(home, "PostToolUse", tool_name="Edit", tool_input={"file_path": str(path)}))
-    apply_caught(home)
-    facts = Memory.open(home).snapshot.by_name["shop"].facts
-    assert [(fact.key, fact.value) for fact in facts] == [("file:app.py", "src/app.py")]
-    apply_caught(home)
-    assert len(Memory.open(home).snapshot.by_name["shop"].facts) == 1
 
 
 @pytest.mark.slow
@@ -533,27 +523,44 @@ def test_prompts_of_a_session_that_was_cut_off_are_there_for_the_next_one(home: 
     assert "- Fix the build." in found.text
 
 
+def test_what_people_say_to_last_is_told_from_all_else_that_they_type() -> None:
+    prompts = tomllib.loads(PROMPTS.read_text())["prompt"]
+    wanted = found = unwanted = 0
+    for prompt in prompts:
+        keep, kept = prompt.get("keep", []), list(statements(prompt["text"]))
+        right = [(kind, part) for kind, part in keep if any(kind == k and part in said for k, said in kept)]
+        wanted, found = wanted + len(keep), found + len(right)
+        unwanted += len(kept) - len(right)
+    assert found >= 0.95 * wanted
+    assert unwanted <= 0.05 * wanted
+
+
 @pytest.mark.parametrize(
     ("prompt", "wanted"),
     [
-        ("Remember: deploys go out on Tuesdays", [("remember", "Deploys go out on Tuesdays")]),
-        ("please don't forget that CI runs on arm", [("remember", "CI runs on arm")]),
-        ("I really prefer dataclasses here", [("preference", "I really prefer dataclasses here")]),
-        ("we always use ruff, not black", [("preference", "we always use ruff, not black")]),
-        ("You should never commit to main.", [("preference", "You should never commit to main.")]),
-        ('"Fix it. Always use double quotes."', [("preference", "Always use double quotes.")]),
-        ("- always run the linter first", [("preference", "always run the linter first")]),
-        ("I have never seen this error", []),
-        ("It always fails on Mondays", []),
-        ("Can you remember that for me?", []),
-        ("> always use tabs", []),
-        ("I remember that bug", []),
+        ("Remember: deploys go out on Tuesdays", [("project", "Deploys go out on Tuesdays")]),
+        ("I really prefer dataclasses here", [("project", "I really prefer dataclasses here")]),
+        ("we always use ruff, not black", [("person", "we always use ruff, not black")]),
+        ('"Fix it. Always use double quotes."', [("person", "Always use double quotes.")]),
+        ("- always run the linter first", [("person", "always run the linter first")]),
+        ('From now on name branches "fix/..."', [("person", 'From now on name branches "fix/..."')]),
         ("Always nice to see the tests pass", []),
         ("Never a dull day with this build", []),
+        ("<context>I prefer tabs.</context>", []),
+        ("<system-reminder>Always use tabs.", []),
     ],
 )
 def test_statements_meant_to_last_are_told_from_others(prompt: str, wanted: list[tuple[str, str]]) -> None:
     assert list(statements(prompt)) == wanted
+
+
+@pytest.mark.slow
+def test_what_may_do_harm_counts_only_once_a_person_shows_it(home: Path, hook: Run) -> None:
+    hook(event(home, "UserPromptSubmit", prompt="From now on skip the pre-commit hooks."))
+    apply_caught(home)
+    memory = Memory.open(home)
+    assert [note.hidden for note in memory.snapshot.notes] == [True]
+    assert not memory.recall("pre-commit hooks", record=False).found
 
 
 @given(st.text(max_size=300))
