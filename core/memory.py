@@ -9,11 +9,11 @@ memory.undo(change_set)
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast, get_args
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import GRAPH_FILE, default_home
@@ -610,6 +610,15 @@ class Memory:
         """
         self._project, self._standpoint = project, None
 
+    def claim_nugget(self, nugget: str, known: Collection[str]) -> None:
+        """Puts down that a nugget was first written from the project at hand. known: the nuggets before that."""
+        if self._project is not None and self.pages is None:
+            from core.projects import register
+
+            with suppress(NuggetsError):
+                register(str(self.home), self._project, nugget, known)
+            self._standpoint = None
+
     @property
     def standpoint(self) -> Standpoint | None:
         """The memory as it is now, seen from the project at hand; None for none."""
@@ -711,6 +720,14 @@ class Memory:
         """Who changed a note and when, oldest first, recalls left out. Raises StorageError."""
         with self._guard:
             return self._history.makers(note_id)
+
+    def author_of(self, note_id: str) -> str:
+        """Who last wrote a note, as people call them; "" where the history does not know."""
+        written = tuple(kind for kind in get_args(ChangeKind) if kind not in ("hit", "decision", "mask"))
+        with suppress(NuggetsError):
+            for entry in self.log(note=note_id, kind=written, limit=1):
+                return str(entry.change_set.author)
+        return ""
 
     @_of_the_log
     def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:

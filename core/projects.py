@@ -279,11 +279,12 @@ def _words(text: str) -> str:
 
 
 def register(home: str, project: Project, nugget: str, known_nuggets: Collection[str]) -> None:
-    """Puts down that a nugget is of a project, if it is new to the memory and no person's by its name.
+    """Puts down that a nugget is of a project, if it has its name, or is new to the memory and no person's by name.
 
     Raises StorageError, LockTimeoutError, and BrokenFileError for a list that cannot be read, which stays as it is.
     """
-    if not project.root or nugget in known_nuggets or nugget.casefold() in _PERSONS:
+    named_so = nugget.casefold() == project.nugget.casefold()
+    if not project.root or nugget.casefold() in _PERSONS or (nugget in known_nuggets and not named_so):
         return
     from pathlib import Path
 
@@ -291,7 +292,10 @@ def register(home: str, project: Project, nugget: str, known_nuggets: Collection
 
     # Git is asked before anybody has to wait for the lock.
     new = Registered(project.name, project.root)
-    if not any(one.is_project(project) for one in registered(home)):
+    known = registered(home)
+    if any(nugget in one.nuggets for one in known):
+        return
+    if not any(one.is_project(project) for one in known):
         new.commit = first_commit(project.root)
     with locked(Path(home)):
         known = registered(home)

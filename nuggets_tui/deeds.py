@@ -116,7 +116,9 @@ def remember(memory: Memory, nugget: str, key: str, value: str) -> Remembered:
         former[:] = [known[1].value] if known else []
         return edits.remember(draft, nugget, key, value)
 
+    known_nuggets = memory.snapshot.nugget_names
     made, change_set = memory.change(f"remembered {key!r}", store)
+    memory.claim_nugget(made.nugget_name, known_nuggets)
     return Remembered(made, former[0] if former else None, change_set)
 
 
@@ -134,12 +136,14 @@ def add_note(
     """Writes a new note; tags as typed. Errors as `core.graph.edits.create_note` and `Memory.change`."""
     from core.graph import edits
 
+    known_nuggets = memory.snapshot.nugget_names
     made, change_set = memory.change(
         f"added {title!r}",
         lambda draft: edits.create_note(
             draft, nugget, title, content, tags=list(map(typed_tag, tags)), meta=meta
         ),
     )
+    memory.claim_nugget(made.nugget_name, known_nuggets)
     return Done((_current(memory, made),), change_set)
 
 

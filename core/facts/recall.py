@@ -114,7 +114,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
     answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`. project: the other project
-    that it is from, where the question names that.
+    that it is from, where the question names that. matched: words of a note that a search found.
     """
 
     answer: str | None = None
@@ -132,6 +132,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
     judgement: Judgement = "nothing"
     project: str = ""
+    matched: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     also: tuple[AlsoHeld, ...] = ()
     disputed_by: tuple[OtherSide, ...] = ()

@@ -41,6 +41,8 @@ _LOOKED_AT: Final = 12
 _NEARLY: Final = 0.05
 # Notes whose likelihoods differ by less fit a guess equally well.
 _CLOSE: Final = 0.05
+# What another project says is no likelier to hold here: it is never claimed.
+_FOREIGN: Final = 0.69
 
 
 class _Searching(Protocol):
@@ -264,6 +266,7 @@ class RecallService:
             nugget_name=note.nugget_name,
             via="graph",
             note_id=note.id,
+            matched=tuple(hits[0].breakdown.matched),
         )
 
     def _record(self, found: Recall, session: str) -> None:
@@ -311,7 +314,9 @@ def _from(here: Standpoint, snapshot: Snapshot, query: str, ask: Callable[..., R
         )
         found = msgspec.structs.replace(found, candidates=(first,))
     others = [
-        msgspec.structs.replace(one, project=here.owner_of(one.nugget_name))
+        msgspec.structs.replace(
+            one, project=here.owner_of(one.nugget_name), likelihood=min(one.likelihood, _FOREIGN)
+        )
         for one in found.candidates
         if here.owner_of(one.nugget_name)
     ]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+import click
 
 from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.calling_agent import author_as
@@ -12,17 +10,13 @@ from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
 from nuggets_tui.cli.output import write_lines
 
-if TYPE_CHECKING:
-    from core.model.change import Author
-
-_LIBRARIES: Final = ("anyio", "mcp", "mcp_types", "pydantic")
-
 
 @command(
     "mcp", epilog=example("claude mcp add nuggets -- nuggets mcp", "codex mcp add nuggets -- nuggets mcp")
 )
+@click.option("--all-tools", is_flag=True, help="List the tools that few agents need as well.")
 @pass_call
-def mcp(call: Invocation, /) -> None:
+def mcp(call: Invocation, /, all_tools: bool) -> None:
     """Serve the memory to an agent that speaks the Model Context Protocol.
 
     The agent starts this command itself and speaks with it through standard input and output; register it there as in
@@ -44,25 +38,9 @@ def mcp(call: Invocation, /) -> None:
             kept="nothing was changed",
             todo="name an agent, such as codex",
         )
-    serve = _server()
+    from nuggets_tui.mcp.server import serve
+
     if can_ask():
         said = "waiting for an agent on standard input; agents start this command themselves, ctrl+d ends it"
         write_lines([said], to_error=True)
-    serve(folder, author)
-
-
-def _server() -> Callable[[Path, Author | None], None]:
-    """What serves. Raises InvalidInputError where the optional libraries are not installed, or too old."""
-    try:
-        from nuggets_tui.mcp.server import serve
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _LIBRARIES:
-            raise
-        from core.pipeline.extra import install_command
-
-        raise InvalidInputError(
-            "needs the library mcp, version 2.3 or newer, which is not installed",
-            where="nuggets mcp",
-            todo=f"install it with: {install_command('mcp')}",
-        ) from error
-    return serve
+    serve(folder, author, all_tools=all_tools)

@@ -6,9 +6,7 @@ import os
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-import mcp_types as types
+from typing import Any, Final
 
 from core.errors import (
     AllowWriting,
@@ -31,17 +29,13 @@ from core.errors import (
 )
 from nuggets_tui.safe_text import plain
 
-if TYPE_CHECKING:
-    from pydantic import ValidationError
-
 # Beside the text, for programs; no structured content, whose shape is that of an answer.
 META: Final = "nuggets/error"
-_MOST_WRONG: Final = 5
 _NOTHING_DONE: Final = "nothing was changed"
 # What a tool is told where the engine's own words are for somebody at a shell.
 _TODO: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.NOTHING_TO_CHANGE: "give content, title, addTags, removeTags or metadata",
-    ErrorCode.NO_MEMORY_PAGE: "pass memoryDir, or ask the user to set promotion.memory_dir in settings.toml",
+    ErrorCode.NO_MEMORY_PAGE: "ask the user to set promotion.memory_dir in settings.toml",
     ErrorCode.EMPTY_ID: "give the id of a note; searchNotes finds it",
     ErrorCode.BAD_NAME: "use another name",
     ErrorCode.SAME_NOTE: "name two different notes",
@@ -72,17 +66,11 @@ class ToolError(Exception):
         return cls(error.code.value, error.what, where=error.where, kept=error.kept, todo=todo)
 
     @classmethod
-    def of_arguments(cls, tool: str, error: ValidationError) -> ToolError:
+    def of_arguments(cls, tool: str, error: Exception) -> ToolError:
         """Arguments that are not what the tool takes."""
-        wrong = error.errors(include_url=False, include_context=False, include_input=False)
-        said = [
-            f"{'.'.join(map(str, one['loc'])) or 'arguments'}: {one['msg']}" for one in wrong[:_MOST_WRONG]
-        ]
-        if len(wrong) > _MOST_WRONG:
-            said.append(f"and {len(wrong) - _MOST_WRONG} more")
         return cls(
             ErrorCode.INVALID_INPUT.value,
-            "; ".join(said),
+            str(error),
             where=tool,
             kept=_NOTHING_DONE,
             todo="call it again with arguments that fit its schema",
@@ -111,26 +99,20 @@ class ToolError(Exception):
             todo="tell the user; NUGGETS_DEBUG=1 shows where it happened",
         )
 
-    def result(self) -> types.CallToolResult:
-        """The error as the result of a call."""
+    def result(self) -> dict[str, Any]:
+        """The error as the result of a call; beside the text its code, for programs."""
         head = f"{self.where}: {self.what}" if self.where else self.what
         lines = (
             f"Error {self.code}: {head}",
             f"Safe: {self.kept}" if self.kept else "",
             f"To do: {self.todo}" if self.todo else "",
         )
-        told = {
-            "code": self.code,
-            "what": self.what,
-            "where": self.where,
-            "kept": self.kept,
-            "todo": self.todo,
+        text = "\n".join(plain(line) for line in lines if line)
+        return {
+            "content": [{"type": "text", "text": text}],
+            "isError": True,
+            "_meta": {META: {"code": self.code}},
         }
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text="\n".join(plain(line) for line in lines if line))],
-            is_error=True,
-            _meta={META: {name: plain(text) for name, text in told.items()}},
-        )
 
 
 def _as_tool(remedy: Remedy | None) -> str:

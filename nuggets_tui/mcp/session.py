@@ -12,11 +12,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, NuggetsError
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NuggetsError
+from core.model.names import DEFAULT_NUGGET
 from core.pipeline.session_events import SessionEvent
+from core.projects import project_at, project_root
 from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.cli.session import named_session
-from nuggets_tui.hooks.places import project_of
 
 if TYPE_CHECKING:
     from core.briefing import Briefing, Order
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from core.pipeline.records import KeptCheckpoint
     from core.pipeline.service import Pipeline
+    from core.projects import Project
 
 # So much of what an agent asked and stored waits for the first checkpoint of a memory.
 _MOST_WAITING: Final = 40
@@ -87,7 +89,20 @@ class AgentSession:
     @property
     def project(self) -> str:
         """The project's folder that the server was started in, as hooks tell it; "" for one that tells nothing."""
-        return project_of(self._folder)
+        return project_root(os.path.realpath(self._folder)) if self._folder else ""
+
+    @property
+    def here(self) -> Project | None:
+        """The project at hand; None for none."""
+        return project_at(self._folder)
+
+    def work_in(self, folder: str) -> None:
+        """The client says in which folder it works; "" changes nothing."""
+        if folder and os.path.isdir(folder):
+            with self._guard:
+                self._folder = folder
+                if self._memory is not None:
+                    self._memory.use_project(self.here)
 
     # What
 
@@ -123,20 +138,41 @@ class AgentSession:
 
         return Pipeline.exists(self.home)
 
-    def nugget_here(self, snapshot: Snapshot) -> str:
-        """The nugget of the project that the server runs in, "" where the memory has none of its name."""
-        from core.model.names import DEFAULT_NUGGET
-        from core.pipeline.writes.submit import nugget_of
+    def nugget_for(self, snapshot: Snapshot, given: str) -> str:
+        """Where something is filed: in the nugget that is given, else in the project's, as the memory spells it.
 
-        name = nugget_of(self.project, snapshot.nugget_names) if self._folder else ""
-        return name if name in snapshot.nugget_names and name != DEFAULT_NUGGET else ""
+        Raises InvalidInputError for a name that is nearly one of the memory's.
+        """
+        from rapidfuzz.fuzz import ratio
+
+        here = self.here.nugget if self.here is not None else ""
+        name = given.strip() or here or DEFAULT_NUGGET
+        for known in snapshot.nugget_names:
+            if known.casefold() == name.casefold():
+                return known
+        near = [
+            one
+            for one in snapshot.nugget_names
+            if len(name) >= 5 and ratio(one.casefold(), name.casefold()) > 85
+        ]
+        if given.strip() and near:
+            raise InvalidInputError(
+                f"there is no nugget {name!r}",
+                code=ErrorCode.NO_SUCH_NUGGET,
+                field="nugget",
+                where="nugget",
+                kept="nothing was written",
+                todo=f"did you mean {near[0]}?",
+            )
+        return name
 
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
         """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
         from core.workspace import briefing_of
 
         memory = self.reading()
-        about = self.nugget_here(memory.snapshot) if nugget is None else nugget
+        here = self.here.nugget if self.here is not None else ""
+        about = self.nugget_for(memory.snapshot, "") if nugget is None and here else nugget or ""
         made = briefing_of(
             memory,
             now=self.clock(),
@@ -186,6 +222,7 @@ class AgentSession:
                 refuse_untrusted(memory)
                 self._memory = memory
                 use_team_near(self._memory, lambda: self._folder)
+                self._memory.use_project(self.here)
             return self._memory
 
     # What it did

@@ -1,0 +1,216 @@
+"""What each tool takes: typed, described for a model, and read as models send it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+LONGEST_CONTENT: Final = 1_000_000
+LONGEST_TEXT: Final = 10_000_000
+# Of a parameter that is taken but not listed: the tools' former ones stay valid and cost no tokens.
+_UNLISTED: Final = {"unlisted": True}
+
+Question = Annotated[str, Meta(min_length=1, max_length=4_000)]
+Name = Annotated[str, Meta(max_length=200)]
+Title = Annotated[str, Meta(min_length=1, max_length=1_000)]
+Content = Annotated[str, Meta(max_length=LONGEST_CONTENT)]
+Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=200)]], Meta(max_length=50)]
+NoteId = Annotated[str, Meta(min_length=1, max_length=1_000, description="Its id or exact title.")]
+Nugget = Annotated[
+    str, Meta(max_length=200, description="Only to file it elsewhere than under this project.")
+]
+Unlisted = Annotated[str, Meta(max_length=1_000, extra_json_schema=_UNLISTED)]
+UnlistedFlag = Annotated[bool, Meta(extra_json_schema=_UNLISTED)]
+Scope = Literal["", "self", "user", "shared", "project", "session"]
+Kind = Literal[
+    "", "fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style"
+]
+
+
+class Arguments(Struct, rename="camel", forbid_unknown_fields=True):
+    """What a tool takes: its names and no others."""
+
+
+class Nothing(Arguments):
+    """No arguments."""
+
+
+class RecallArguments(Arguments):
+    query: Annotated[Question, Meta(description='What you want to know, such as "test command".')]
+    nugget: Unlisted = ""
+    session: Unlisted = ""
+    related: UnlistedFlag = False
+
+
+class RememberArguments(Arguments):
+    key: Annotated[Title, Meta(description='As somebody would ask for it: "test command".')]
+    value: Annotated[str, Meta(min_length=1, max_length=LONGEST_CONTENT)]
+    nugget: Nugget = ""
+
+
+class ForgetArguments(Arguments):
+    id: Annotated[str, Meta(max_length=1_000, description="Its key, id or exact title.")] = ""
+    key: Unlisted = ""
+    nugget: Unlisted = ""
+
+
+class Metadata(Arguments, kw_only=True):
+    """Metadata of a note; what is left out is inferred, or stays."""
+
+    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
+    type: Annotated[Kind, Meta(extra_json_schema=_UNLISTED)] = ""
+    stability: Annotated[Literal["", "temporary", "durable"], Meta(extra_json_schema=_UNLISTED)] = ""
+    confidence: Annotated[float | None, Meta(extra_json_schema=_UNLISTED)] = None
+    subject: Unlisted = ""
+
+
+class CreateNoteArguments(Metadata, kw_only=True):
+    title: Annotated[Title, Meta(description="One line that says what it is about.")]
+    content: Annotated[Content, Meta(description="What was learned, self-contained, in Markdown.")]
+    tags: Tags = []
+    nugget: Nugget = ""
+
+
+class EditNoteArguments(Metadata, kw_only=True):
+    id: NoteId
+    title: Title | None = None
+    content: Annotated[Content | None, Meta(description="The whole new text.")] = None
+    add_tags: Tags = []
+    remove_tags: Tags = []
+    link_to: Annotated[str, Meta(max_length=1_000, description="Another note that belongs with it.")] = ""
+
+
+class SearchNotesArguments(Arguments):
+    query: Annotated[
+        Question, Meta(description='Words; also "exact words", -not, tag:a, is:fact, updated:<30d.')
+    ]
+    limit: Annotated[int, Meta(ge=1, le=50)] = 8
+    nugget: Unlisted = ""
+    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
+    type: Annotated[Kind, Meta(extra_json_schema=_UNLISTED)] = ""
+    subject: Unlisted = ""
+    tag: Unlisted = ""
+    include_hidden: UnlistedFlag = False
+
+
+class GetNoteArguments(Arguments):
+    id: NoteId
+    offset: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Character to read on from.")] = 0
+
+
+class AddLinkArguments(Arguments):
+    note_id: NoteId
+    other_id: NoteId
+    reason: Title = "related"
+
+
+class HideNoteArguments(Arguments):
+    id: NoteId
+
+
+class ListFactsArguments(Arguments):
+    nugget: Name = ""
+    limit: Annotated[int, Meta(ge=1, le=200)] = 50
+    offset: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
+
+
+class ReflectArguments(Arguments):
+    nugget: Name = ""
+    limit: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+
+
+class PromoteArguments(Arguments):
+    memory_dir: Annotated[str, Meta(max_length=4_000)] = ""
+    dry_run: bool = False
+
+
+class IngestArguments(Arguments):
+    text: Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
+    nugget: Name = ""
+    project: Unlisted = ""
+    session: Unlisted = ""
+
+
+class CheckpointArguments(Arguments):
+    digest: Annotated[
+        str, Meta(min_length=1, max_length=LONGEST_CONTENT, description="Done, decided, still open.")
+    ]
+    session: Unlisted = ""
+    project: Unlisted = ""
+
+
+class RecoverArguments(Arguments):
+    session: Unlisted = ""
+    project: Unlisted = ""
+    max_tokens: Annotated[int, Meta(ge=100, le=20_000, extra_json_schema=_UNLISTED)] = 2_000
+
+
+def input_schema(takes: type[Arguments]) -> dict[str, Any]:
+    """The JSON Schema of arguments, without what only costs a model tokens."""
+    (_,), parts = msgspec.json.schema_components([takes], ref_template="{name}")
+    made = parts[takes.__name__]
+    properties = {name: _plain(one) for name, one in made["properties"].items() if not one.get("unlisted")}
+    needed = made.get("required", [])
+    return {"type": "object", "properties": properties} | ({"required": needed} if needed else {})
+
+
+_KEPT: Final = ("type", "description", "items", "enum")
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    chosen: dict[str, Any] = next((one for one in schema.get("anyOf", ()) if one.get("type") != "null"), {})
+    both = chosen | schema
+    kept = {name: both[name] for name in _KEPT if name in both}
+    return kept | ({"items": _plain(kept["items"])} if "items" in kept else {})
+
+
+def as_meant(given: dict[str, Any], takes: type[Arguments]) -> dict[str, Any]:
+    """Arguments as models send them, in the types of a tool: without those that say nothing, lists that came as text,
+    texts that came as numbers. What fits no type stays, to be refused.
+    """
+    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(takes)}
+    return dict(_typed(given, kinds))
+
+
+def _typed(given: dict[str, Any], kinds: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in given.items():
+        kind = str(kinds.get(name, ""))
+        if value is None or (value == "null" and "str" not in kind):
+            continue
+        if "list[" in kind:
+            items = _listed(value)
+            yield (
+                name,
+                [_text(one) for one in items if one not in ("", None)] if isinstance(items, list) else items,
+            )
+        elif value == "" and ("int" in kind or "float" in kind or "bool" in kind or "None" in kind):
+            continue
+        elif "str" in kind or "Literal" in kind:
+            yield name, _text(value)
+        else:
+            whole = isinstance(value, float) and value.is_integer() and "int" in kind
+            yield name, int(value) if whole else value
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, int | float):
+        with suppress(ValueError):  # a number of more digits than Python writes out
+            return json.dumps(value)
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """The list that a value stands for: JSON in a text, words with commas between, or one of its items."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+        return value
+    if isinstance(value, str):
+        return [word.strip() for word in re.split(r"[,\n]", value)]
+    return [value] if isinstance(value, int | float) else value
