@@ -10,13 +10,15 @@ import json
 import os
 import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO, Any, Final, NamedTuple
 
 from core.text.normalise import encodable
 
-PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
+PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
+INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 # Bytes of a message; a longer one is read to its end and refused.
 _LONGEST: Final = 32 << 20
@@ -89,7 +91,7 @@ class Connection:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = json.loads(encodable(line.decode("utf-8", "replace")))
+            message = _whole(json.loads(line.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
             named = _ID.search(line)
             self._refuse(
@@ -105,7 +107,7 @@ class Connection:
         given = message if isinstance(message, dict) else {}
         id, method, params = given.get("id"), given.get("method"), given.get("params")
         id = id if isinstance(id, str | int) and not isinstance(id, bool) else None
-        params = _whole(params) if isinstance(params, dict) else {}
+        params = params if isinstance(params, dict) else {}
         if isinstance(method, str) and "id" not in given:
             self._hear(method, params)
         elif isinstance(method, str) and id is not None:
@@ -116,12 +118,11 @@ class Connection:
             self._refuse(id, INVALID_REQUEST, "This is no request")
 
     def _hear(self, method: str, params: Params) -> None:
-        waiting = (
-            self._running.get(params.get("requestId", "")) if method == "notifications/cancelled" else None
-        )
-        if waiting is not None:
+        id = params.get("requestId")
+        if method != "notifications/cancelled":
+            self._notified(method, params)
+        elif isinstance(id, str | int) and (waiting := self._running.get(id)) is not None:
             waiting.cancel()
-        self._notified(method, params)
 
     def _call(self, id: str | int, method: str, params: Params) -> None:
         found = self._methods.get(method)
@@ -139,6 +140,10 @@ class Connection:
             self._send({"jsonrpc": "2.0", "id": id, "result": method.answer(params)})
         except ProtocolError as error:
             self._refuse(id, error.code, error.message)
+        except Exception as error:
+            if os.environ.get("NUGGETS_DEBUG") == "1":
+                traceback.print_exception(error)
+            self._refuse(id, INTERNAL_ERROR, f"This is a bug in nuggets-tui: {type(error).__name__}")
 
     def _refuse(self, id: str | int | None, code: int, message: str) -> None:
         self._send({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
@@ -52,7 +53,7 @@ class NuggetsServer:
             "ping": Method(lambda params: {}),
             "logging/setLevel": Method(lambda params: {}),
             "tools/list": Method(self._list_tools),
-            "tools/call": Method(self._call_tool, lambda params: _tool(params).writes),
+            "tools/call": Method(self._call_tool, _writes),
             "resources/list": Method(lambda params: {"resources": [_RESOURCE]}),
             "resources/templates/list": Method(lambda params: {"resourceTemplates": [_TEMPLATE]}),
             "resources/read": Method(self._read_resource, lambda params: False),
@@ -159,6 +160,11 @@ def _prompt(params: Params) -> Reply:
     return {"description": RECALL_FIRST_ABOUT, "messages": [{"role": "user", "content": content}]}
 
 
+def _writes(params: Params) -> bool:
+    found = _BY_NAME.get(str(params.get("name")))
+    return found is not None and found.writes
+
+
 def _tool(params: Params) -> Tool:
     found = _BY_NAME.get(str(params.get("name")))
     if found is None:
@@ -183,9 +189,10 @@ def _folder_of(roots: Params) -> str:
     """The first folder on this machine among a client's roots; "" for none."""
     listed = roots.get("roots")
     for root in listed if isinstance(listed, list) else ():
-        uri = urlsplit(str(root.get("uri", ""))) if isinstance(root, dict) else urlsplit("")
-        if uri.scheme == "file" and uri.path:
-            return unquote(uri.path)
+        with suppress(ValueError):  # an address that is none
+            uri = urlsplit(str(root.get("uri", "")) if isinstance(root, dict) else "")
+            if uri.scheme == "file" and uri.path:
+                return unquote(uri.path)
     return ""
 
 
