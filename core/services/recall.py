@@ -312,7 +312,15 @@ def _from(here: Standpoint, snapshot: Snapshot, query: str, ask: Callable[..., R
             nugget_name=found.nugget_name,
             likelihood=found.certainty,
         )
-        found = msgspec.structs.replace(found, candidates=(first,))
+        also = (
+            msgspec.structs.replace(
+                first, note_id=note.id, title=one.key, first_line=one.answer.strip().split("\n", 1)[0],
+                nugget_name=one.nugget_name,
+            )
+            for one in found.also
+            if (note := snapshot.fact_notes.get((one.nugget_name, one.key))) is not None
+        )  # fmt: skip
+        found = msgspec.structs.replace(found, candidates=(first, *also))
     others = [
         msgspec.structs.replace(
             one, project=here.owner_of(one.nugget_name), likelihood=min(one.likelihood, _FOREIGN)

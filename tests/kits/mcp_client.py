@@ -5,23 +5,21 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult, Implementation
 
 # The process writes its number, so that it can be killed, and then becomes the server.
-_START = 'echo $$ > "$0"; exec "$@"'
-META = "nuggets/error"
-
-
-class ToolRefusedError(AssertionError):
-    """A call that had to succeed was refused."""
+_START: Final = 'echo $$ > "$0"; exec "$@"'
+_ROOT: Final = str(Path(__file__).parents[2])
+META: Final = "nuggets/error"
 
 
 class AgentClient:
@@ -33,37 +31,29 @@ class AgentClient:
         self.pid = pid
 
     def result(self, tool: str, **arguments: Any) -> CallToolResult:
-        """The result of a call, an error or not; the client checks structured content by the tool's schema."""
+        """The result of a call, an error or not: one text, and nothing beside it that a client might show instead."""
         found = self.portal.call(self.client.call_tool, tool, arguments)
         assert isinstance(found, CallToolResult)
+        assert found.structured_content is None
         return found
 
-    def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content of a call that must succeed."""
-        found = self.result(tool, **arguments)
-        if found.is_error:
-            raise ToolRefusedError(text_of(found))
-        assert isinstance(found.structured_content, dict)
-        return found.structured_content
-
-    def text(self, tool: str, **arguments: Any) -> str:
+    def __call__(self, tool: str, **arguments: Any) -> str:
         """What a model reads of a call that must succeed."""
         found = self.result(tool, **arguments)
         assert not found.is_error, text_of(found)
         return text_of(found)
 
-    def refused(self, tool: str, **arguments: Any) -> dict[str, str]:
-        """The error of a call that must fail, as programs read it; for a model it says the same in words."""
+    def refused(self, tool: str, **arguments: Any) -> str:
+        """The code of the error of a call that must fail; a model reads it too, and what to do."""
         found = self.result(tool, **arguments)
-        assert found.is_error, found.structured_content
+        assert found.is_error, text_of(found)
         assert found.meta is not None
-        told: dict[str, str] = found.meta[META]
-        text = text_of(found)
-        assert text.startswith(f"Error {told['code']}: ")
-        assert told["what"] in text
-        assert "Traceback" not in text
-        assert told["todo"], told
-        return told
+        code = str(found.meta[META]["code"])
+        head, *_, todo = text_of(found).splitlines()
+        assert head.startswith(f"Error {code}: ")
+        assert todo.startswith("To do: ")
+        assert "Traceback" not in text_of(found)
+        return code
 
     def kill(self) -> None:
         """Ends the server as nothing can keep it from being ended."""
@@ -91,16 +81,12 @@ def connected(
     environ: Mapping[str, str] | None = None,
     folder: Path | None = None,
     options: tuple[str, ...] = (),
-    command: Sequence[str] = (),
 ) -> Iterator[AgentClient]:
-    """An agent that calls itself `name`, connected to a server on a folder. folder: where the server is started.
-    command: starts another server in its place.
-    """
+    """An agent that calls itself `name`, connected to a server on a folder. folder: where the server is started."""
     number = home.with_name(f"{home.name}.{os.urandom(4).hex()}.pid")
-    words = ["-c", _START, str(number), *(command or server_command(home, *options))]
-    root = str(Path(__file__).parents[2])
+    words = ["-c", _START, str(number), *server_command(home, *options)]
     started = StdioServerParameters(
-        command="/bin/sh", args=words, env={**os.environ, "PYTHONPATH": root, **(environ or {})},
+        command="/bin/sh", args=words, env={**os.environ, "PYTHONPATH": _ROOT, **(environ or {})},
         cwd=folder or home.parent,
     )  # fmt: skip
     client = Client(started, client_info=Implementation(name=name, version="1.0"), mode=mode)  # type: ignore[arg-type]
@@ -108,6 +94,47 @@ def connected(
         yield AgentClient(portal, client, int(number.read_text()))
 
 
-def json_line(**message: Any) -> bytes:
-    """A message of the protocol as it stands in the pipe."""
-    return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
+HELLO: Final = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "raw", "version": "1"},
+}
+
+
+def request(id: object, method: str, **params: Any) -> bytes:
+    """A request of the protocol as it stands in the pipe; a notification for None."""
+    named = {} if id is None else {"id": id}
+    return json.dumps({"jsonrpc": "2.0", **named, "method": method, "params": params}).encode() + b"\n"
+
+
+def call(id: object, tool: str, **arguments: Any) -> bytes:
+    """The request that calls a tool."""
+    return request(id, "tools/call", name=tool, arguments=arguments)
+
+
+@contextmanager
+def raw_server(home: Path, *options: str, folder: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """The server with nothing but bytes at its ends; killed if it lives on."""
+    with subprocess.Popen(
+        [*server_command(home), *options], cwd=folder or home.parent, env={**os.environ, "PYTHONPATH": _ROOT},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def answers(
+    home: Path, *sent: bytes, options: tuple[str, ...] = (), folder: Path | None = None
+) -> dict[Any, list[dict[str, Any]]]:
+    """What a server sends to messages, by ids. It must end in order, and say nothing beside the protocol."""
+    with raw_server(home, *options, folder=folder) as process:
+        said, complaints = process.communicate(b"".join(sent), timeout=60)
+    assert (process.returncode, complaints) == (0, b"")
+    found: dict[Any, list[dict[str, Any]]] = {}
+    for line in said.splitlines():
+        message = json.loads(line)
+        assert message["jsonrpc"] == "2.0"
+        found.setdefault(message["id"], []).append(message)
+    return found
