@@ -156,21 +156,25 @@ def edit_note(
     add_tags: Sequence[str],
     remove_tags: Sequence[str],
     meta: MetaInput,
+    link_to: str = "",
 ) -> Done:
-    """Changes what was given of a note, named as `Snapshot.resolve` reads it; tags as typed. Errors as `check_edit`,
-    `core.graph.edits.edit_note` and `Memory.change`.
+    """Changes what was given of a note, named as `Snapshot.resolve` reads it; tags as typed. link_to: another note that
+    is linked with it. Errors as `check_edit`, `core.graph.edits` and `Memory.change`.
     """
     from core.graph import edits
 
-    check_edit(id, content, title, add_tags, remove_tags, meta)
+    if not link_to:
+        check_edit(id, content, title, add_tags, remove_tags, meta)
     note = memory.snapshot.resolve(id)
     added, off = tags_of(note, add_tags), tags_of(note, remove_tags)
-    made, change_set = memory.change(
-        f"edited {note.title!r}",
-        lambda draft: edits.edit_note(
+
+    def edit(draft: Draft) -> Note:
+        made = edits.edit_note(
             draft, note.id, content=content, title=title, add_tags=added, remove_tags=off, meta=meta
-        ),
-    )
+        )
+        return edits.link_notes(draft, note.id, link_to, "related")[0] if link_to else made
+
+    made, change_set = memory.change(f"edited {note.title!r}", edit)
     return Done((_current(memory, made),), change_set)
 
 

@@ -239,33 +239,18 @@ def _alike(text: str, known: Iterable[str]) -> str:
 
 
 def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str:
-    memory = deeds.with_graph(session.reading())
-    linking = bool(given.link_to.strip())
-    meta = _metadata(given)
-    edits = (
-        given.content is not None
-        or given.title is not None
-        or given.add_tags
-        or given.remove_tags
-        or meta.given
-    )
-    said, done = [], deeds.held(memory, given.id, *([given.link_to] if linking else []))
-    holder, change_set = done.memory, None
-    if edits or not linking:
-        (made,), change_set = deeds.edit_note(
-            holder, done.ids[0], content=given.content, title=given.title, add_tags=given.add_tags,
-            remove_tags=given.remove_tags, meta=meta,
-        )  # fmt: skip
-        said.append(
-            f"{'Nothing to change:' if change_set.empty else 'Changed'} {_line(made.title)} [{made.id}]."
-        )
-    if linking:
-        pair, change_set = deeds.link(holder, done.ids[0], done.ids[1], "related")
-        said.append(f"Linked {_line(pair[0].title)} and {_line(pair[1].title)}.")
-    if not done.team:
-        session.stored(done.notes[0].title)
-    assert change_set is not None
-    return _told(holder, " ".join(said), change_set, of_note(holder.snapshot.by_id[done.ids[0]]), done.team)
+    linked = [given.link_to] if given.link_to.strip() else []
+    held = deeds.held(deeds.with_graph(session.reading()), given.id, *linked)
+    done = deeds.edit_note(
+        held.memory, held.ids[0], content=given.content, title=given.title, add_tags=given.add_tags,
+        remove_tags=given.remove_tags, meta=_metadata(given), link_to=held.ids[1] if linked else "",
+    )  # fmt: skip
+    note = done.notes[0]
+    if not held.team:
+        session.stored(note.title)
+    said = f"{'Nothing to change:' if done.change_set.empty else 'Changed'} {_line(note.title)} [{note.id}]."
+    said += f" It's linked with {_line(held.notes[1].title)}." if linked else ""
+    return _told(held.memory, said, done.change_set, of_note(note), held.team)
 
 
 def _metadata(given: arguments.Metadata) -> MetaInput:
