@@ -143,27 +143,18 @@ class AgentSession:
 
         Raises InvalidInputError for a name that is nearly one of the memory's.
         """
-        from rapidfuzz.fuzz import ratio
-
         here = self.here.nugget if self.here is not None else ""
         name = given.strip() or here or DEFAULT_NUGGET
-        for known in snapshot.nugget_names:
-            if known.casefold() == name.casefold():
-                return known
-        near = [
-            one
-            for one in snapshot.nugget_names
-            if len(name) >= 5 and ratio(one.casefold(), name.casefold()) > 85
-        ]
-        if given.strip() and near:
+        names = {known.casefold(): known for known in snapshot.nugget_names}
+        folded = name.casefold()
+        if folded in names or not given.strip() or folded == here.casefold():
+            return names.get(folded, name)
+        near = next((known for other, known in names.items() if _misspelt(folded, other)), "")
+        if near:
             raise InvalidInputError(
-                f"there is no nugget {name!r}",
-                code=ErrorCode.NO_SUCH_NUGGET,
-                field="nugget",
-                where="nugget",
-                kept="nothing was written",
-                todo=f"did you mean {near[0]}?",
-            )
+                f"there is no nugget {name!r}", code=ErrorCode.NO_SUCH_NUGGET, field="nugget", where="nugget",
+                kept="nothing was written", todo=f"did you mean {near}?",
+            )  # fmt: skip
         return name
 
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
@@ -271,6 +262,15 @@ class AgentSession:
             for event in waiting:
                 with suppress(ValueError):
                     self._waiting.remove(event)
+
+
+def _misspelt(name: str, known: str) -> bool:
+    """Whether a name is another one with a slip in it: of names with numbers each is meant."""
+    from rapidfuzz.distance import OSA
+
+    if sorted(filter(str.isdigit, name)) != sorted(filter(str.isdigit, known)):
+        return False
+    return len(name) >= 5 and OSA.normalized_similarity(name, known) >= 0.8
 
 
 def _working_folder() -> str:

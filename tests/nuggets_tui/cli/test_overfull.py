@@ -16,7 +16,9 @@ def overfull(nuggets: Any) -> Any:
 
 
 @pytest.mark.slow
-def test_an_overfull_nugget_answers_from_its_file_and_says_so_where_its_vectors_are_asked(overfull: Any) -> None:
+def test_an_overfull_nugget_answers_from_its_file_and_says_so_where_its_vectors_are_asked(
+    overfull: Any,
+) -> None:
     for place in (0, 7, 1399):
         answer = overfull.json("recall", f"port of service{place}", "--nugget", "big", "--explain")
         assert (answer["answer"], answer["found"], answer["via"]) == (f"value {place}", True, "facts")

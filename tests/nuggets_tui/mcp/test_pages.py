@@ -15,14 +15,15 @@ def test_an_agent_reads_and_writes_pages_and_is_told_that_they_hold_no_facts(tmp
     folder = write_folder(tmp_path)
     before = tree(folder)
     with connected(folder) as agent:
-        assert "deploy-needs-vpn" in str(agent("searchNotes", query="vpn"))
-        assert "Connect first." in agent.text("recall", query="vpn deploy")
+        assert "deploy-needs-vpn" in agent("searchNotes", query="vpn")
+        assert "Connect first." in agent("recall", query="vpn deploy")
         assert tree(folder) == before
-        made = agent("createNote", title="Rate limits", content="Ten a second.", nugget="claude")
+        agent("createNote", title="Rate limits", content="Ten a second.", nugget="claude")
         assert "Ten a second." in (folder / "rate-limits.md").read_text()
-        assert made
-        told = agent.refused("remember", nugget="claude", key="k", value="v")
-        assert told["code"] == "no-place"
-        for tool, given in (("promoteFacts", {}), ("ingest", {"text": "Caroline chose PostgreSQL."})):
-            assert agent.refused(tool, **given)["code"] == "no-place"
+        for tool, given in (
+            ("remember", {"nugget": "claude", "key": "k", "value": "v"}),
+            ("promoteFacts", {}),
+            ("ingest", {"text": "Caroline chose PostgreSQL."}),
+        ):
+            assert agent.refused(tool, **given) == "no-place"
     assert set(tree(folder)) == set(before) | {"rate-limits.md"}

@@ -17,6 +17,7 @@ PAGES = {
     "deploy.md": "# Deploy steps\n\nRun make release on the staging cluster.\n",
     "rollback.md": "# Rollback\n\nRevert the tag, then run make release again.\n",
 }
+TEAMS = "(the team's)"
 
 
 def test_an_agent_finds_and_edits_the_notes_of_the_team_of_its_folder(tmp_path: Path) -> None:
@@ -26,48 +27,30 @@ def test_an_agent_finds_and_edits_the_notes_of_the_team_of_its_folder(tmp_path: 
     with connected(home, folder=project / "src") as agent:
         agent("createNote", title="Backups", content="Every night, by make backup.", nugget="ops")
         before = tree(home)
-        hits = {hit["title"]: hit for hit in agent("searchNotes", query="make")["hits"]}
-        assert {title: hit["whose"] for title, hit in hits.items()} == {
-            "Deploy steps": "team",
-            "Rollback": "team",
-            "Backups": "yours",
-        }
-        assert "(team)" in agent.text("searchNotes", query="rollback")
-        assert agent("recall", query="what runs on the staging cluster")["whose"] == "team"
-        assert "· team" in agent.text("recall", query="what runs on the staging cluster")
-        id = hits["Rollback"]["id"]
-        note = agent("getNote", id=id)
-        assert (note["whose"], note["file"]) == ("team", str(folder / "rollback.md"))
-        done = agent("editNote", id=id, content="Press the zebra button.")
-        assert done["teamFolder"] == str(folder)
+        hits = agent("searchNotes", query="make").splitlines()
+        whose = {hit.partition(":")[0].removeprefix("- "): hit.endswith(TEAMS) for hit in hits}
+        assert whose == {"Deploy steps": True, "Rollback": True, "Backups": False}
+        assert "the team's" in agent("recall", query="what runs on the staging cluster")
+        assert "the team's" in agent("getNote", id="Rollback")
+        assert f"--home {folder} undo" in agent("editNote", id="Rollback", content="Press the zebra button.")
         assert "zebra" in (folder / "rollback.md").read_text()
-        assert [hit["title"] for hit in agent("searchNotes", query="zebra")["hits"]] == ["Rollback"]
-        refused = agent.refused("addLink", noteId=id, otherId=hits["Backups"]["id"])
-        assert refused["code"] == "two-memories"
-        agent("addLink", noteId=id, otherId=hits["Deploy steps"]["id"], reason="undoes")
-        agent("hideNote", id=id)
-        assert agent("searchNotes", query="zebra")["hits"] == []
+        assert agent.refused("editNote", id="Rollback", linkTo="Backups") == "two-memories"
+        agent("editNote", id="Rollback", linkTo="Deploy steps")
+        agent("hideNote", id="Rollback")
+        assert "Rollback" not in agent("searchNotes", query="zebra")
         (folder / "new.md").write_text("# Giraffe\n\nTall.\n")
-        assert [hit["whose"] for hit in agent("searchNotes", query="giraffe")["hits"]] == ["team"]
+        assert "Giraffe" in agent("searchNotes", query="giraffe")
         assert tree(home)["graph/graph.json"] == before["graph/graph.json"]
-
-
-def test_elsewhere_nothing_is_said_of_a_team(tmp_path: Path) -> None:
-    write_team(tmp_path / "project", PAGES)
-    with connected(tmp_path / "own") as agent:
-        agent("createNote", title="Backups", content="Every night, by make backup.", nugget="ops")
-        assert ["whose" in hit for hit in agent("searchNotes", query="make")["hits"]] == [False]
-        assert "whose" not in agent("recall", query="backups every night")
 
 
 def test_an_agent_reads_nothing_of_a_project_until_a_person_trusts_it(tmp_path: Path) -> None:
     folder = write_team(tmp_path / "project", PAGES, trusted=False)
     with connected(tmp_path / "own", folder=tmp_path / "project") as agent:
-        assert agent("searchNotes", query="rollback")["hits"] == []
-        assert agent("recall", query="what runs on the staging cluster")["judgement"] == "nothing"
+        assert "Rollback" not in agent("searchNotes", query="rollback")
+        assert "the team's" not in agent("recall", query="what runs on the staging cluster")
         trust_folder(folder)
-        assert [hit["whose"] for hit in agent("searchNotes", query="rollback")["hits"]] == ["team"]
+        assert agent("searchNotes", query="rollback").startswith("- Rollback")
         remember(project_at(folder), trusted=False)
-        assert agent("searchNotes", query="rollback")["hits"] == []
+        assert "Rollback" not in agent("searchNotes", query="rollback")
     with connected(folder) as agent:
-        assert agent.refused("searchNotes", query="rollback")["code"] == "not-trusted"
+        assert agent.refused("searchNotes", query="rollback") == "not-trusted"
