@@ -620,16 +620,25 @@ class Memory:
             self._standpoint = None
 
     @property
+    def project(self) -> Project | None:
+        """The project at hand."""
+        return self._project
+
+    @property
     def standpoint(self) -> Standpoint | None:
         """The memory as it is now, seen from the project at hand; None for none."""
-        if self._project is None:
-            return None
         kept = self._standpoint
         if kept is None or kept.snapshot is not self.snapshot:
-            from core.projects import Standpoint, known_projects
-
-            kept = self._standpoint = Standpoint(self._project, known_projects(str(self.home)), self.snapshot)
+            kept = self._standpoint = self.seen_from(self._project, self.snapshot)
         return kept
+
+    def seen_from(self, project: Project | None, snapshot: Snapshot) -> Standpoint | None:
+        """A snapshot of this memory, seen from a project; None for none."""
+        if project is None:
+            return None
+        from core.projects import Standpoint, known_projects
+
+        return Standpoint(project, known_projects(str(self.home)), snapshot)
 
     # Recall
 

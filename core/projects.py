@@ -248,12 +248,15 @@ class Standpoint:
         """The nuggets of the memory that are other projects'."""
         return frozenset(name for name in self.snapshot.nugget_names if self.owner_of(name))
 
+    def is_own(self, nugget: str) -> bool:
+        """Whether a nugget is of this project."""
+        mine = self._mine.nuggets if self._mine else ()
+        return nugget in mine or nugget.casefold() == self.project.nugget.casefold()
+
     @property
     def is_known(self) -> bool:
         """Whether the memory has a nugget of this project."""
-        mine = set(self._mine.nuggets) if self._mine else set()
-        folded = self.project.nugget.casefold()
-        return any(name in mine or name.casefold() == folded for name in self.snapshot.nugget_names)
+        return any(map(self.is_own, self.snapshot.nugget_names))
 
     def meant(self, query: str) -> str:
         """The foreign nugget that a question names, by its own name or its project's; "" for none or several."""
@@ -307,6 +310,42 @@ def register(home: str, project: Project, nugget: str, known_nuggets: Collection
         mine.root, mine.remote = project.root, project.remote
         mine.nuggets.append(nugget)
         write(home, known)
+
+
+def take_over(home: str, project: Project, nugget: str) -> Registered:
+    """Gives a nugget to a project, whosever it was. Errors as `register`."""
+    from pathlib import Path
+
+    from core.storage.files.atomic import locked
+
+    commit = first_commit(project.root)
+    with locked(Path(home)):
+        known = registered(home)
+        mine = next((one for one in known if one.is_project(project)), None)
+        if mine is None:
+            mine = Registered(project.name, commit=commit)
+            known.append(mine)
+        for one in known:
+            one.nuggets = [name for name in one.nuggets if name != nugget]
+        mine.root, mine.remote = project.root, project.remote
+        mine.nuggets.append(nugget)
+        write(home, known)
+        return mine
+
+
+def rename(home: str, name: str, new: str) -> Registered | None:
+    """Gives a project another name; None where none has the old one. Errors as `register`."""
+    from pathlib import Path
+
+    from core.storage.files.atomic import locked
+
+    with locked(Path(home)):
+        known = registered(home)
+        found = next((one for one in known if one.name.casefold() == name.casefold()), None)
+        if found is not None:
+            found.name = new
+            write(home, known)
+        return found
 
 
 def write(home: str, known: Iterable[Registered]) -> None:

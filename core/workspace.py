@@ -19,8 +19,6 @@ from core.folder import PIPELINE_FILE
 from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from core.briefing import Briefing, Orderer
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
@@ -28,9 +26,15 @@ if TYPE_CHECKING:
     from core.model.note import Note
     from core.model.progress import Progress
     from core.pipeline.recall.source import PipelineSignals
+    from core.pipeline.service import Pipeline
+    from core.projects import Project
     from core.search.results import FoundPassage
     from core.search.signals import OpenChange, Ranked, Signals
     from core.storage.masking.mask import Place
+
+
+# Tokens of what a session left that are read for the briefing of the next one.
+_LEFT_OPEN = 150
 
 
 def _milliseconds() -> int:
@@ -169,24 +173,27 @@ class _NearTeam:
 def briefing_of(
     memory: Memory,
     *,
-    now: datetime,
-    nugget: str = "",
+    project: Project | None = None,
     tokens: int | None = None,
+    left_open: str = "",
     order: Orderer | None = None,
 ) -> Briefing:
     """What an agent should know at the start, of this memory and of the team's notes beside it, each of these marked.
-    Arguments as of `core.briefing.briefing`. Who puts notes in order, and the places, know of
-    one's own alone.
+
+    project: the one at hand; None for the memory's. Else as `core.briefing.briefing`; who puts notes in order, and the
+    places, know of one's own alone.
     """
     from dataclasses import replace
 
     from core.briefing import DEFAULT_TOKENS, Order, briefing
     from core.model.note import replace as with_fields
 
-    settings, room = memory.settings.promotion, DEFAULT_TOKENS if tokens is None else tokens
+    room = DEFAULT_TOKENS if tokens is None else tokens
+    project = project or memory.project
     beside = memory.with_team()
     if beside is None:
-        return briefing(memory.snapshot, now=now, settings=settings, tokens=room, nugget=nugget, order=order)
+        here = memory.seen_from(project, memory.snapshot)
+        return briefing(memory.snapshot, here=here, tokens=room, left_open=left_open, order=order)
 
     def of_team(note: Note) -> bool:
         return beside.joined.whose(note.id) == "team"
@@ -197,16 +204,25 @@ def briefing_of(
         return Order((*found.note_ids, *(note.id for note in notes if of_team(note))), found.line)
 
     # What the team of this project keeps concerns it, whatever nugget it is in.
+    nugget = project.nugget if project is not None else ""
     notes = (
         with_fields(note, nugget_name=nugget) if nugget and of_team(note) else note
         for note in beside.snapshot.notes
     )
+    snapshot = replace(beside.snapshot, notes=tuple(notes))
     made = briefing(
-        replace(beside.snapshot, notes=tuple(notes)), now=now, settings=settings, tokens=room, nugget=nugget,
-        order=ordered, mark=lambda note: "team" if of_team(note) else "",
+        snapshot, here=memory.seen_from(project, snapshot), tokens=room, left_open=left_open, order=ordered,
+        mark=lambda note: "team" if of_team(note) else "",
     )  # fmt: skip
     own = {note.id for note in beside.joined.own.notes}
     return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))
+
+
+def left_open(pipeline: Pipeline, project: str) -> str:
+    """What the last session in a project left, in at most three lines; "" for nothing."""
+    found = pipeline.recover(project=project, tokens=_LEFT_OPEN) if project else None
+    lines = [line for line in found.text.splitlines() if line.startswith("- ")][:3] if found else []
+    return "\n".join(line if len(line) <= 160 else f"{line[:159]}…" for line in lines)
 
 
 class _OfMemory:

@@ -37,6 +37,9 @@ ENTRIES: Final = {
     ),
     "facts": CommandEntry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
     "clear": CommandEntry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
+    "projects": CommandEntry(
+        f"{_PACKAGE}.projects:projects_group", "List projects with their nuggets, join and rename."
+    ),
     "list": CommandEntry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
     "status": CommandEntry(f"{_PACKAGE}.overview:status", "Show totals, paths and what cannot be read."),
     "search": CommandEntry(f"{_PACKAGE}.search:search", "Search the notes, best first."),

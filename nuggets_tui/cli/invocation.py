@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import Author
     from core.model.draft import Draft
+    from core.projects import Project
     from nuggets_tui.cli.cautions import Caution
 
 T = TypeVar("T")
@@ -31,6 +32,16 @@ LONGEST_INPUT: Final = 100 * 1024 * 1024
 _STANDARD_INPUT: Final = "standard input"
 # So many warnings are said one by one.
 _CAUTIONS: Final = 5
+
+
+def _project_here() -> Project | None:
+    from core.projects import project_at
+
+    try:
+        return project_at(os.getcwd())
+    except FileNotFoundError:
+        # Who works in a folder that is gone works on no project.
+        return None
 
 
 @dataclass
@@ -159,6 +170,8 @@ class Invocation:
                 refuse_untrusted(memory)
             self._memory = memory
             use_team_near(self._memory, os.getcwd)
+            if memory.pages is None:
+                self._memory.use_project(_project_here())
         return self._memory
 
     @property

@@ -50,7 +50,7 @@ def candidate_lines(found: Recall) -> Iterator[Line]:
 
 def whose_span(one: Candidate | Hit) -> Span:
     """Whose a note is, behind its name."""
-    said = whose_words(one.whose)
+    said = f"from project {one.project}" if one.project else whose_words(one.whose)
     return Span(f"  {said}" if said else "", "dim" if one.whose == "yours" else "warn")
 
 
@@ -86,6 +86,7 @@ def recall_document(found: Recall) -> dict[str, object]:
         "via": found.via,
         "noteId": found.note_id,
         **whose_document(found.whose),
+        **({"project": found.project} if found.project else {}),
         **({} if found.found else _offered_document(found)),
         **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
         **({"disputedBy": [_side_document(one) for one in found.disputed_by]} if found.disputed_by else {}),
@@ -114,6 +115,7 @@ def _candidate_document(one: Candidate) -> dict[str, object]:
         "lacks": list(one.lacks),
         "likelihood": one.likelihood,
         **whose_document(one.whose),
+        **({"project": one.project} if one.project else {}),
     }
 
 
@@ -145,7 +147,7 @@ def _skipped_document(one: Skipped) -> dict[str, str]:
 def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Line]:
     """The answer, where it comes from, and the notes linked with it, each with the reason."""
     yield from (found.answer or "").split("\n")
-    parts = [found.nugget_name, found.key]
+    parts = [f"from project {found.project}" if found.project else found.nugget_name, found.key]
     if found.match:
         parts.append(f"{found.match.kind} match")
     parts += ["from the notes"] if found.via == "graph" else []

@@ -236,6 +236,7 @@ def _document(hit: Hit | Passage) -> dict[str, Any]:
         "title": hit.note.title,
         "nuggetName": hit.note.nugget_name,
         **whose_document(hit.whose),
+        **({"project": hit.project} if hit.project else {}),
         "score": hit.score,
         "vectorScore": parts.vector_score,
         "textScore": parts.text_score,

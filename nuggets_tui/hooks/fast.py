@@ -11,6 +11,7 @@ import sys
 
 from core.caught import count, put
 from core.home import team_near
+from core.projects import project_root
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.detached import start
 from nuggets_tui.hooks.places import (
@@ -19,7 +20,6 @@ from nuggets_tui.hooks.places import (
     memory_folder,
     nugget_of,
     own_settings,
-    project_root,
     version_of,
     write_log,
 )
@@ -307,7 +307,7 @@ def _bring_in(home: str, nugget: str, near: str) -> None:
     """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
     that it need not wait for it. Where neither is needed, no process is started.
     """
-    known = version_of(home) or near
+    known = version_of(home) or (near and team_near(near))
     if known and cache_folder(home) and _kept_briefing(home, nugget, near) == (None, ()):
         _start_worker(home, "--caught", "--briefing", nugget, *filter(None, [near]))
     else:
@@ -340,9 +340,9 @@ def _brief(agent: str, home: str, name: str, event: Mapping[str, Any]) -> None:
 
 
 def _near(folder: str) -> str:
-    """The folder in which an agent works, where a team's notes may be in reach of it; else ""."""
+    """The folder in which an agent works; "" for none."""
     try:
-        return os.path.abspath(folder) if folder and team_near(folder) else ""
+        return os.path.abspath(folder) if folder else ""
     except OSError:
         return ""
 

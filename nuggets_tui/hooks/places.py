@@ -6,6 +6,8 @@ import os
 
 from core.caught import add_to_log
 from core.home import TEAM_NOTES, home_as_named, team_near
+from core.projects import FILE as PROJECTS
+from core.projects import project_at, project_root
 from core.user_folders import configuration_files, name_of, state_folder, trust_signs
 
 TYPE_CHECKING = False
@@ -13,26 +15,11 @@ if TYPE_CHECKING:
     from typing import Final
 
 BRIEFING: Final = "briefing.json"
-# No project begins further up than so many folders.
-_DEEPEST: Final = 40
 
 
 def memory_folder(named: str = "") -> str:
     """The memory's folder: as named, else NUGGETS_HOME, else ~/.nuggets."""
     return os.path.abspath(os.path.expanduser(named or home_as_named()))
-
-
-def project_root(folder: str) -> str:
-    """The folder of the project that a folder belongs to: the next one up with a .git in it, else the folder."""
-    above = folder
-    for _ in range(_DEEPEST):
-        if os.path.exists(os.path.join(above, ".git")):
-            return above
-        parent = os.path.dirname(above)
-        if parent == above:
-            break
-        above = parent
-    return folder
 
 
 def project_of(folder: str) -> str:
@@ -52,14 +39,8 @@ def project_here() -> str:
 
 def nugget_of(folder: str) -> str:
     """The nugget of the project that a folder belongs to; "" where there is none."""
-    root = project_root(folder) if folder else ""
-    if not root or os.path.realpath(root) in ("/", os.path.realpath(os.path.expanduser("~"))):
-        return ""
-    name = "".join(
-        char if char.isascii() and (char.isalnum() or char in "._-") else "-"
-        for char in os.path.basename(root)
-    )
-    return name.strip(".-")[:64].rstrip(".-")
+    found = project_at(folder) if folder else None
+    return found.nugget if found is not None else ""
 
 
 # Facts, and pages where those are the notes.
@@ -71,7 +52,7 @@ _DEPTH = 3
 def version_of(home: str) -> list[list[object]]:
     """What tells one state of a memory from another without reading its files; [] for no memory."""
     graph = os.path.join("graph", "graph.json")
-    names = [graph, "settings.toml"]
+    names = [graph, "settings.toml", PROJECTS]
     if os.path.isdir(home):
         names += sorted(name for name in os.listdir(home) if name.endswith(_FILES))
     found: list[list[object]] = []
@@ -90,7 +71,7 @@ def briefing_name(nugget: str, near: str) -> str:
     """Under which name a briefing is kept: of a project's nugget, and of the team's notes near a folder as they are."""
     team = team_near(near) if near else ""
     if not team:
-        return nugget
+        return f"{nugget}\0{project_root(near)}" if near else nugget
     state = state_folder(team)
     home = os.path.join(state, "pages") if state else ""
     seen: list[object] = [

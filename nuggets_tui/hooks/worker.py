@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,7 +42,7 @@ _OLD_SECONDS: Final = 3600.0
 
 def main(arguments: Sequence[str]) -> None:
     """For the memory in the folder that comes first: applies what was caught (nothing more named, or --caught), then
-    makes the briefing (--briefing NUGGET, or --briefing NUGGET FOLDER near a team's notes).
+    makes the briefing (--briefing NUGGET FOLDER, the folder in which the agent works).
     """
     home, *more = arguments
     if not more or "--caught" in more:
@@ -290,6 +289,7 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     """
     from core.app_state import write_cached
     from core.memory import Memory
+    from core.projects import Project, project_at
     from core.workspace import briefing_of, refuse_untrusted, use_team_near
     from nuggets_tui.safe_text import plain
 
@@ -298,14 +298,15 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     memory = Memory.open(home, reconcile=False, tolerant=True)
     if near:
         use_team_near(memory, lambda: near)
+        memory.use_project(project_at(near))
     try:
         refuse_untrusted(memory)
-        known = nugget if nugget in memory.snapshot.nugget_names else ""
+        project = memory.project or (Project(nugget) if nugget else None)
         made = briefing_of(
             memory,
-            now=datetime.now(UTC),
-            nugget=known,
-            order=lambda notes: _order(home, memory, notes, known),
+            project=project,
+            left_open=_left_open(home, memory, near),
+            order=lambda notes: _order(home, memory, notes, nugget),
         )
         text = plain(made.text) if made.notes else ""
     finally:
@@ -337,6 +338,17 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     kept["ahead"][name] = made.places
     write_cached(home, BRIEFING, json.dumps(kept).encode())
     return text
+
+
+def _left_open(home: Path, memory: Memory, near: str) -> str:
+    from core.pipeline.service import Pipeline
+    from core.workspace import left_open
+
+    if memory.pages is not None or not Pipeline.exists(home):
+        return ""
+    with contextlib.suppress(NuggetsError), Pipeline.open(home, memory=memory) as pipeline:
+        return left_open(pipeline, project_of(near))
+    return ""
 
 
 def _order(home: Path, memory: Memory, notes: Sequence[Note], nugget: str) -> Order:

@@ -159,18 +159,20 @@ class AgentSession:
 
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
         """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
-        from core.workspace import briefing_of
+        from core.projects import Project
+        from core.workspace import briefing_of, left_open
 
         memory = self.reading()
-        here = self.here.nugget if self.here is not None else ""
-        about = self.nugget_for(memory.snapshot, "") if nugget is None and here else nugget or ""
+        project = Project(nugget) if nugget else self.here
+        about = self.nugget_for(memory.snapshot, nugget or "") if project is not None else ""
+        waits = ""
+        if self.has_pipeline():
+            with self.pipeline() as pipeline:
+                waits = left_open(pipeline, self.project)
         made = briefing_of(
-            memory,
-            now=self.clock(),
-            nugget=about,
-            tokens=tokens,
+            memory, project=project, tokens=tokens, left_open=waits,
             order=lambda notes: self._ordered(notes, about),
-        )
+        )  # fmt: skip
         self._follow(SessionEvent("start", self.id, self.project, ahead=made.places))
         return made
 
