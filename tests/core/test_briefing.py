@@ -7,17 +7,20 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kits.drafts import NOW, make_note
+from kits.drafts import make_note
 
-from core.briefing import PROMOTED, Briefing, briefing
+from core.briefing import PREFERENCES, PROJECT, Briefing, briefing
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
-from core.settings import PromotionSettings
+from core.projects import Project, Registered, Standpoint
 from core.text.estimate import cut_to_tokens, estimate_tokens
 
 
-def briefed(*notes: Note, **options: Any) -> Briefing:
-    return briefing(Snapshot(notes=notes), now=NOW, settings=PromotionSettings(), **options)
+def briefed(*notes: Note, project: str = "", **options: Any) -> Briefing:
+    snapshot = Snapshot(notes=notes)
+    others = [Registered("web", "/web", nuggets=("web",))]
+    here = Standpoint(Project(project, f"/{project}"), others, snapshot) if project else None
+    return briefing(snapshot, here=here, **options)
 
 
 def sections(found: Briefing) -> dict[str, list[str]]:
@@ -57,51 +60,43 @@ def test_no_briefing_costs_more_than_its_budget_or_names_a_hidden_note(
     assert all(len(one.line.splitlines()) <= 1 for one in found.notes)
 
 
-def test_what_several_sessions_recalled_comes_first_then_each_scope_in_turn() -> None:
+def test_preferences_come_first_then_what_is_recalled_most_then_what_is_newest() -> None:
     found = briefed(
-        make_note(1, scope="shared"),
-        make_note(2, scope="user", hits=1),
-        make_note(3, scope="project", hits=5),
-        make_note(4, scope="self"),
-        make_note(5, scope="user"),
+        make_note(1, updated_at="2026-11-18T11:00:00.000Z"),
+        make_note(2, scope="user", type="preference"),
+        make_note(3, hits=5),
+        make_note(4, tags=("pinned",)),
+        make_note(5, updated_at="2026-11-19T11:00:00.000Z"),
+        make_note(6, scope="session"),
     )
-    assert sections(found) == {
-        PROMOTED: ["note-memory-00000003"],
-        "user": ["note-memory-00000002", "note-memory-00000005"],
-        "self": ["note-memory-00000004"],
-        "shared": ["note-memory-00000001"],
-    }
-    heads = [line for line in found.text.splitlines() if line.startswith("## ")]
-    assert heads[:2] == ["## Recalled in several sessions", "## About the user"]
+    assert [one.note_id[-1] for one in found.notes] == ["2", "4", "3", "5", "1"]
+    assert sections(found).keys() == {PREFERENCES, PROJECT}
 
 
-def test_a_small_budget_gives_every_scope_its_best_note_before_a_second_one() -> None:
-    notes = [make_note(n, scope="user", content="x" * 150) for n in range(20)]
-    found = briefed(*notes, make_note(50, scope="project", content="y" * 150), tokens=250)
-    assert {one.section for one in found.notes} == {"user", "project"}
+def test_preferences_leave_room_for_what_the_project_needs() -> None:
+    likes = [make_note(n, scope="user", type="preference", content="x" * 150) for n in range(20)]
+    found = briefed(*likes, make_note(50, content="y" * 150), tokens=300)
+    assert set(sections(found)) == {PREFERENCES, PROJECT}
     assert found.left_out == 21 - len(found.notes)
-    assert f"{found.left_out} more notes" in found.text
 
 
-def test_a_pinned_note_goes_before_a_recalled_one_and_a_fresh_one_before_an_old_one() -> None:
-    found = briefed(
-        make_note(1, hits=2),
-        make_note(2, tags=("pinned",)),
-        make_note(3, last_accessed_at="2026-11-18T11:00:00.000Z"),
-        make_note(4),
-    )
-    assert [one.note_id[-1] for one in found.notes] == ["2", "3", "1", "4"]
-
-
-def test_notes_on_another_project_are_left_out_and_its_own_come_first() -> None:
+def test_a_briefing_holds_the_project_at_hand_and_the_person_and_nothing_foreign() -> None:
     notes = [
         make_note(1, scope="project", nugget_name="web"),
         make_note(2, scope="project", nugget_name="app"),
-        make_note(3, scope="user", nugget_name="web", hits=2),
-        make_note(4, scope="user", nugget_name="app"),
+        make_note(3, scope="user", type="preference", nugget_name="prefs"),
+        make_note(4, scope="user", nugget_name="people"),
+        make_note(5, scope="project", type="preference", nugget_name="web"),
     ]
-    assert [one.note_id[-1] for one in briefed(*notes, nugget="app").notes] == ["4", "2", "3"]
-    assert len(briefed(*notes).notes) == 4
+    assert [one.note_id[-1] for one in briefed(*notes, project="app").notes] == ["3", "2", "4"]
+    assert [one.note_id[-1] for one in briefed(*notes, project="unknown").notes] == ["3"]
+    assert len(briefed(*notes).notes) == 5
+
+
+def test_what_the_last_session_left_open_is_said_within_the_budget() -> None:
+    found = briefed(make_note(1), left_open="- Fix the build.", tokens=200)
+    assert "- Fix the build." in found.text
+    assert estimate_tokens(found.text) <= 200
 
 
 @pytest.mark.parametrize("hits", [0, 9])
@@ -109,7 +104,7 @@ def test_what_looks_like_a_credential_is_in_no_briefing(hits: int) -> None:
     secret = make_note(1, content="token ghp_16C7e42F292c6912E7710c838347Ae178B4a", hits=hits)
     found = briefed(secret, make_note(2, content="[masked: GitHub token]", hits=hits))
     assert "ghp_" not in found.text
-    assert sections(found).keys() <= {PROMOTED}
+    assert not found.notes
 
 
 def test_text_of_a_note_cannot_pass_for_a_heading_or_another_note() -> None:
@@ -135,8 +130,7 @@ def test_a_sentence_that_is_title_and_text_is_said_once(title: str, content: str
     assert briefed(make_note(1, title=title, content=content)).notes[0].line == line
 
 
-def test_an_empty_memory_says_so() -> None:
-    assert "empty" in briefed().text
+def test_where_not_even_the_heading_fits_nothing_is_said() -> None:
     assert briefed(tokens=3).text == ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kits.team_pages import write_team
@@ -12,10 +11,10 @@ from core.briefing import Order
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
+from core.projects import Project
 from core.team import project_at, remember
 from core.workspace import briefing_of, use_team_near
 
-NOW = datetime(2026, 11, 1, tzinfo=UTC)
 PAGES = {"deploy.md": "# Deploy steps\n\nRun make release.\n", "vpn.md": "# VPN\n\nConnect first.\n"}
 
 
@@ -32,13 +31,15 @@ def test_the_notes_of_the_team_are_named_once_the_project_is_trusted_and_marked(
     memory = near_a_team(tmp_path)
     project = project_at(tmp_path / "project" / ".nuggets" / "notes")
     remember(project, trusted=False)
-    before = briefing_of(memory, now=NOW)
+    before = briefing_of(memory)
     assert "Backups" in before.text
     assert "make release" not in before.text
     remember(project, trusted=True)
     for nugget in ("", "shop"):
         (line,) = [
-            one for one in briefing_of(memory, now=NOW, nugget=nugget).text.split("\n") if "release" in one
+            one
+            for one in briefing_of(memory, project=Project(nugget) if nugget else None).text.split("\n")
+            if "release" in one
         ]
         assert line.endswith(" (team)")
 
@@ -51,7 +52,7 @@ def test_who_puts_notes_in_order_never_sees_the_teams(tmp_path: Path) -> None:
         asked.extend(note.title for note in notes)
         return Order(tuple(note.id for note in notes), "Ordered.")
 
-    made = briefing_of(memory, now=NOW, order=order)
+    made = briefing_of(memory, order=order)
     assert asked == ["Backups"]
     assert "Ordered." in made.text
     assert "VPN" in made.text

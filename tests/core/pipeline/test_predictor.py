@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -171,31 +170,27 @@ def test_on_the_users_own_predictor_puts_a_briefing_in_order(own: Path, tmp_path
     home.mkdir()
     noted(configure(home, NO_MODEL), "Postgres port 5433", "Redis port 6379", "Nginx port 8080")
     with open_pipeline(home) as pipeline:
-        snapshot, settings = pipeline.memory.snapshot, pipeline.memory.settings.promotion
-        now = datetime(2026, 11, 22, tzinfo=UTC)
+        snapshot = pipeline.memory.snapshot
 
         def put(notes: Sequence[object]) -> Order:
             done = pipeline.ordered(notes)  # type: ignore[arg-type]
             assert done.active
             return Order(done.note_ids, "by a predictor")
 
-        before = briefing(snapshot, now=now, settings=settings)
-        after = briefing(snapshot, now=now, settings=settings, order=put)
+        before = briefing(snapshot)
+        after = briefing(snapshot, order=put)
     assert [id for id, _ in after.places] == [id for id, _ in reversed(before.places)]
     assert [place for _, place in after.places] == [3, 2, 1]
-    assert after.text.endswith("by a predictor")
-    assert sorted(after.text.splitlines()[:-2]) == sorted(before.text.splitlines())
+    assert "by a predictor" in after.text.splitlines()
+    assert set(before.text.splitlines()) < set(after.text.splitlines())
 
 
 def test_an_order_that_drops_or_invents_a_note_is_not_taken(tmp_path: Path) -> None:
     noted(tmp_path, "Postgres port 5433", "Anna likes tea")
     memory = Memory.open(tmp_path)
-    now, settings = datetime(2026, 11, 22, tzinfo=UTC), memory.settings.promotion
-    plain_one = briefing(memory.snapshot, now=now, settings=settings)
+    plain_one = briefing(memory.snapshot)
     for wrong in ((), ("x", "y"), tuple(id for id, _ in plain_one.places[:1]) * 2):
-        made = briefing(
-            memory.snapshot, now=now, settings=settings, order=lambda notes, w=wrong: Order(w, "line")
-        )
+        made = briefing(memory.snapshot, order=lambda notes, w=wrong: Order(w, "line"))
         assert made == plain_one
     memory.close()
 

@@ -46,6 +46,7 @@ fast.main(sys.argv[1:])
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("NUGGETS_HOME", str(tmp_path / "memory"))
+    monkeypatch.delenv("NUGGETS_PROJECT")
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     (tmp_path / "shop" / "src").mkdir()
     (tmp_path / "shop" / "src" / "app.py").touch()
@@ -212,7 +213,7 @@ def test_an_input_without_bound_is_read_and_not_kept(home: Path, hook: Run) -> N
 def test_a_closed_output_is_no_failure(home: Path) -> None:
     with memory_with_note(home):
         pass
-    make_briefing(home, "shop")
+    make_briefing(home, "shop", str(home.parent / "shop"))
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -240,7 +241,7 @@ def memory_with_note(home: Path) -> Iterator[Memory]:
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "cursor", "opencode", "pi"])
 def test_at_the_start_each_agent_is_told_in_its_own_form(agent: str, home: Path, hook: Run) -> None:
     with memory_with_note(home):
-        make_briefing(home, "shop")
+        make_briefing(home, "shop", str(home.parent / "shop"))
     name = "sessionStart" if agent == "cursor" else "SessionStart"
     said = hook(event(home, name, source="startup"), agent).stdout.decode()
     if agent in ("claude", "codex", "gemini"):
@@ -258,7 +259,7 @@ def test_a_briefing_of_an_older_state_is_not_told(home: Path, hook: Run) -> None
     from core.graph.edits import hide_note
 
     with memory_with_note(home) as memory:
-        make_briefing(home, "shop")
+        make_briefing(home, "shop", str(home.parent / "shop"))
         note = next(note for note in memory.snapshot.notes if note.title == "Deploy")
         memory.change("no", lambda draft: hide_note(draft, note.id))
     code = NO_WORKER.replace("fast.main", "fast._PATIENCE = 0; fast.main")
@@ -342,7 +343,7 @@ def test_where_there_is_no_memory_nothing_is_made(home: Path, hook: Run) -> None
 
 def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
     with memory_with_note(home) as memory:
-        make_briefing(home, "shop")
+        make_briefing(home, "shop", str(home.parent / "shop"))
         folder = Path(cache_folder(str(home)) or "")
         assert (folder / places.BRIEFING).exists()
         assert KEY in (home / "graph" / "graph.json").read_text()

@@ -81,7 +81,7 @@ def hook(home: Path, name: str, session: str = "talk-1", **more: Any) -> list[st
 @pytest.mark.slow
 @needs_proc
 def test_hooks_commands_and_the_server_of_one_agent_are_of_one_session_and_project(home: Path) -> None:
-    make_briefing(home, "link")
+    make_briefing(home, "", str(home.parent / "link"))
     said = agent(
         home,
         hook(home, "SessionStart"),

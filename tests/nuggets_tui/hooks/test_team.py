@@ -63,9 +63,9 @@ def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
     memory = Memory.open(home)
     memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
     (tmp_path / "away").mkdir()
-    assert _near(str(tmp_path / "away")) == ""
-    main([str(home), "--caught", "--briefing", ""])
-    said, _ = _kept_briefing(str(home), "", "")
+    near = _near(str(tmp_path / "away"))
+    main([str(home), "--caught", "--briefing", "", near])
+    said, _ = _kept_briefing(str(home), "", near)
     assert said is not None
     assert "Backups" in said
     assert "release" not in said
