@@ -133,17 +133,6 @@ def change_agent(
     return act(name, targets(name, place, how), dry_run=dry_run)
 
 
-def server_step() -> str:
-    """What is still to be installed before an agent can start the MCP server; "" for nothing."""
-    from importlib.util import find_spec
-
-    from core.pipeline.extra import install_command
-
-    if find_spec("mcp") is not None:
-        return ""
-    return f"The MCP server needs one more library. Install it with: {install_command('mcp')}"
-
-
 def changed_files(changes: Sequence[FileChange]) -> list[FileChange]:
     """The changes after which a file is another one than before."""
     return [one for one in changes if one.kind not in ("unchanged", "kept")]

@@ -1,4 +1,4 @@
-"""How the libraries that only the pipeline, or only the MCP server, needs are added to this installation."""
+"""How the libraries that only the pipeline, or only PDF documents, need are added to this installation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Final, Literal
 
-Extra = Literal["pipeline", "mcp", "pdf"]
-_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2", "mcp": "mcp", "pdf": "pypdf"}
+Extra = Literal["pipeline", "pdf"]
+_LIBRARIES: Final[dict[Extra, str]] = {"pipeline": "httpx2", "pdf": "pypdf"}
 
 
 def install_command(extra: Extra = "pipeline") -> str:

@@ -198,8 +198,7 @@ class ScheduleSettings(msgspec.Struct, frozen=True):
     """Who runs the daily pass unattended, and the waking hours (local time) in which a missed one is caught up.
 
     daemon_applies, app_applies: whether `nuggets daemon` and the open app run it by themselves; else it waits for a
-    person. agents_apply: whether a cleanup that an agent asks for over MCP is done at once; else it waits likewise.
-    promotes: whether what is often recalled is written into MEMORY.md along with the pass.
+    person. promotes: whether what is often recalled is written into MEMORY.md along with the pass.
     """
 
     waking_from: Annotated[
@@ -210,9 +209,6 @@ class ScheduleSettings(msgspec.Struct, frozen=True):
     ] = 22
     daemon_applies: Annotated[bool, Words("Daily pass: the daemon runs it by itself")] = True
     app_applies: Annotated[bool, Words("Daily pass: the open app runs it by itself")] = False
-    agents_apply: Annotated[bool, Words("Reflection: a cleanup that an agent asks for is done at once")] = (
-        False
-    )
     promotes: Annotated[bool, Words("Daily pass: always promotes")] = False
 
 

@@ -19,7 +19,6 @@ from nuggets_tui.agent_files import (
     command_for,
     difference,
     is_installed,
-    server_step,
 )
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
@@ -72,7 +71,7 @@ def install(call: Invocation, /, name: str, project: bool, dry_run: bool) -> Non
     here = is_installed(name, place)
     changes = _carried_out(call, name, place, dry_run, remove=False)
     call.answer(
-        lambda: _document(name, project, dry_run, changes, server_step()),
+        lambda: _document(name, project, dry_run, changes),
         lambda: [
             *_change_lines(name, project, dry_run, changes, installed=True),
             *_missing_lines(name, here),
@@ -149,9 +148,7 @@ def _carried_out(
 # How it is said
 
 
-def _document(
-    name: str, project: bool, dry_run: bool, changes: Sequence[FileChange], last_step: str = ""
-) -> dict[str, Any]:
+def _document(name: str, project: bool, dry_run: bool, changes: Sequence[FileChange]) -> dict[str, Any]:
     from core.agents.targets import AGENT_FILES
 
     files = [
@@ -159,7 +156,6 @@ def _document(
         for one in changes
     ]
     changed = bool(changed_files(changes))
-    steps = (AGENT_FILES[name].next_step, last_step)
     return {
         "version": VERSION,
         "agent": name,
@@ -167,7 +163,7 @@ def _document(
         "dryRun": dry_run,
         "changed": changed,
         "files": files,
-        "next": list(filter(None, steps)),
+        "next": list(filter(None, [AGENT_FILES[name].next_step])),
     }
 
 
@@ -198,7 +194,7 @@ def _change_lines(
         yield "Another agent still reads the lines that are kept."
     if installed and changed:
         scope: Scope = "project" if project else "user"
-        yield from filter(None, (agent.without.get(scope, ""), agent.next_step, server_step()))
+        yield from filter(None, (agent.without.get(scope, ""), agent.next_step))
         if not dry_run:
             yield f"Start {agent.title} anew. To check: nuggets doctor. To undo: nuggets agent remove {name}"
 

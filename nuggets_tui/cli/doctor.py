@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from core.errors import NuggetsError
-from core.pipeline.extra import Extra, install_command
+from core.pipeline.extra import install_command
 from core.places import folder_of
 from core.team_folder import pages_named
 from nuggets_tui.agent_files import NAMES, is_installed
@@ -45,11 +45,7 @@ _LOG_LINES: Final = 5
 _LATE_SECONDS: Final = 600.0
 _FINDINGS: Final = 5
 _FEW: Final = 8
-# What each extra is for, and the libraries that it brings.
-_EXTRAS: Final[dict[Extra, tuple[str, tuple[str, ...]]]] = {
-    "mcp": ("the MCP server", ("mcp",)),
-    "pipeline": ("the pipeline", ("httpx2",)),
-}
+_PIPELINE_LIBRARIES: Final = ("httpx2",)
 
 
 @dataclass(frozen=True)
@@ -93,9 +89,8 @@ def doctor(call: Invocation, /) -> int:
 def _checks(call: Invocation) -> Iterator[Check]:
     place = place_of(project=False)
     found = {name: standings_of(name, place, command_of(call)) for name in NAMES}
-    connected = [name for name, standings in found.items() if any(one.works for one in standings)]
     for section, look in (
-        ("installation", lambda: _installation(connected)),
+        ("installation", _installation),
         ("agents", lambda: _agents(place, found)),
         ("memory", lambda: _memory(call)),
         ("pipeline", lambda: _pipeline(call)),
@@ -127,7 +122,7 @@ def _guarded(section: str, look: Callable[[], Iterator[Check]]) -> Iterator[Chec
 # Installation
 
 
-def _installation(connected: Sequence[str]) -> Iterator[Check]:
+def _installation() -> Iterator[Check]:
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -144,17 +139,12 @@ def _installation(connected: Sequence[str]) -> Iterator[Check]:
         )  # fmt: skip
     else:
         yield Check("installation", "path", "ok", f"nuggets on PATH is {found}")
-    for extra, (what, libraries) in _EXTRAS.items():
-        missing = [library for library in libraries if find_spec(library) is None]
-        if not missing:
-            yield Check("installation", f"extra-{extra}", "ok", f"the libraries of {what} are installed")
-            continue
-        needed = extra == "mcp" and bool(connected)
-        yield Check(
-            "installation", f"extra-{extra}", "wrong" if needed else "note",
-            f"the libraries of {what} are not installed ({', '.join(missing)})",
-            install_command(extra),
-        )  # fmt: skip
+    missing = [library for library in _PIPELINE_LIBRARIES if find_spec(library) is None]
+    said = f"not installed ({', '.join(missing)})" if missing else "installed"
+    yield Check(
+        "installation", "extra-pipeline", "note" if missing else "ok",
+        f"the libraries of the pipeline are {said}", install_command() if missing else "",
+    )  # fmt: skip
 
 
 # Agents

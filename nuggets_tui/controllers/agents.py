@@ -70,7 +70,7 @@ class AgentsController(Controller):
     async def preview(self, name: str) -> None:
         """Shows what connecting an agent does to its files; of a connected one, how it stands."""
         from core.agents.targets import AGENT_FILES
-        from nuggets_tui.agent_files import agents_here, server_step
+        from nuggets_tui.agent_files import agents_here
         from nuggets_tui.screens.agents import AgentScreen
 
         if self._is_demo():
@@ -87,17 +87,13 @@ class AgentsController(Controller):
         known = AGENT_FILES[name]
         remarks = tuple(filter(None, (known.without.get("user", ""), known.next_step)))
         act = partial(_carried_out, name, home)
-        screen = AgentScreen(agent, changes, plan, act, remarks=remarks, missing=server_step())
+        screen = AgentScreen(agent, changes, plan, act, remarks=remarks)
         self.context.open_dialog(screen, partial(self._done, agent))
 
     def _done(self, agent: AgentHere, done: str | None) -> None:
         if done is None:
             return
         if done == "connected":
-            from nuggets_tui.agent_files import server_step
-
-            if missing := server_step():
-                self.context.warn(missing)
             self._await_recall_of(agent)
         else:
             self._awaited.pop(agent.name, None)

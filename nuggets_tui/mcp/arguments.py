@@ -153,7 +153,7 @@ class RecoverArguments(Arguments):
 
 def input_schema(takes: type[Arguments]) -> dict[str, Any]:
     """The JSON Schema of arguments, without what only costs a model tokens."""
-    (_,), parts = msgspec.json.schema_components([takes], ref_template="{name}")
+    (_,), parts = msgspec.json.schema_components([takes])
     made = parts[takes.__name__]
     properties = {name: _plain(one) for name, one in made["properties"].items() if not one.get("unlisted")}
     needed = made.get("required", [])

@@ -84,8 +84,7 @@ def _absent_row(one: AgentHere) -> Row:
 class AgentScreen(Dialog[str]):
     """An agent's files at the left, at the right the lines that come and go. Answers with what was done, as a sentence.
 
-    plan, carry_out: what connecting would do, or with True taking it back, and the same carried out. missing: what is
-    to be installed first, "" for nothing.
+    plan, carry_out: what connecting would do, or with True taking it back, and the same carried out.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -106,7 +105,6 @@ class AgentScreen(Dialog[str]):
         *,
         remove: bool = False,
         remarks: Sequence[str] = (),
-        missing: str = "",
     ) -> None:
         super().__init__(classes="full")
         self.heading = agent.title
@@ -116,7 +114,6 @@ class AgentScreen(Dialog[str]):
         self._carry_out = carry_out
         self._remove = remove
         self._remarks = remarks
-        self._missing = missing
         self._writing = False
 
     def compose_inside(self) -> ComposeResult:
@@ -131,17 +128,15 @@ class AgentScreen(Dialog[str]):
 
     def _said(self) -> Content:
         title, changed = self._agent.title, changed_files(self._changes)
-        missing = "" if self._remove or not self._missing else f"\n{self._missing}"
         if not changed:
             done = "is not connected" if self._remove else "is connected with this memory"
-            said = content(f"{title} {done}; there is nothing to change.", "$text-success")
-            return said + content(missing, "$text-warning")
+            return content(f"{title} {done}; there is nothing to change.", "$text-success")
         what = "disconnect" if self._remove else "connect"
         lines = [
             f"This would {what} {title}: {plural(len(changed), 'file')}. Nothing is written until you apply."
         ]
         lines += [] if self._remove else self._remarks
-        return content(" ".join(lines), MUTED) + content(missing, "$text-warning")
+        return content(" ".join(lines), MUTED)
 
     def _show(self) -> None:
         self.query_one(".words", Static).update(self._said())

@@ -3,12 +3,8 @@
 Run as `python tests/benchmarks/mcp.py [NOTES]` (default: 10000), after README's test command. The official client asks
 over real pipes; after each of its calls the engine is asked the same in this process, so that both meet the same
 machine. Milliseconds at the median, and their ratio, for a recall of each kind: one that is counted, as the first of
-its question in a session is; one that was counted before; one that the notes answer; one that nothing answers.
-
-The way alone is asked in the same turns: the same client calls a server of the same library, made by
-`python tests/benchmarks/mcp.py --way`, whose one tool answers what a recall answers and does nothing. No server of ours
-can be quicker. The last column says what is left of each call without it, in calls of the engine. Ends with 1 when the
-ratio of all kinds together is above its bar.
+its question in a session is; one that was counted before; one that the notes answer; one that nothing answers. Ends
+with 1 when the ratio of all kinds together is above its bar.
 """
 
 from __future__ import annotations
@@ -53,55 +49,19 @@ def milliseconds(call: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def serve_way() -> None:
-    """A server whose tool `recall` answers at once, the same to whoever asks."""
-    import anyio
-    import mcp_types as types
-    from mcp.server.lowlevel import Server
-    from mcp.server.stdio import stdio_server
-
-    from nuggets_tui.mcp.shapes import RecallAnswer, RecallArguments, input_schema, output_schema
-
-    answer = RecallAnswer(
-        judgement="found", answer="5433", how="the key that you asked for, certainty 1.00", via="facts",
-        match="exact", certainty=1.0, key="staging port", nugget="shop", note_id="fact-shop-12345678",
-    )  # fmt: skip
-    told = types.CallToolResult(
-        content=[types.TextContent(type="text", text="5433\nFound: shop · staging port")],
-        structured_content=answer.model_dump(by_alias=True, exclude_defaults=True),
-    )
-    tool = types.Tool(
-        name="recall", input_schema=input_schema(RecallArguments), output_schema=output_schema(RecallAnswer)
-    )
-
-    async def tools(_: object, __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool])
-
-    async def called(_: object, __: object) -> types.CallToolResult:
-        return told
-
-    async def run() -> None:
-        server = Server("way", on_list_tools=tools, on_call_tool=called)
-        async with stdio_server() as (received, sent):
-            await server.run(received, sent, server.create_initialization_options())
-
-    anyio.run(run)
-
-
 @contextmanager
-def asked(notes: int) -> Iterator[tuple[AgentClient, AgentClient, Engine]]:
-    """The client of our server, the client of the way alone, and the engine."""
-    way = [sys.executable, str(Path(__file__)), "--way"]
+def asked(notes: int) -> Iterator[tuple[AgentClient, Engine]]:
+    """The client of our server, and the engine."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "memory"
         write_demo(home, notes)
-        with connected(home) as agent, connected(home, command=way) as alone:
-            yield agent, alone, Engine(home)
+        with connected(home) as agent:
+            yield agent, Engine(home)
 
 
 def main() -> int:
     notes = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    with asked(notes) as (agent, alone, engine):
+    with asked(notes) as (agent, engine):
         snapshot = engine.memory.snapshot
         facts = [fact.key for nugget in snapshot.nuggets for fact in nugget.facts][:ROUNDS]
         titles = [note.title for note in snapshot.visible if note.kind == "note"][: 40 * ROUNDS : 40]
@@ -114,14 +74,12 @@ def main() -> int:
         for question in (*facts[:1], *titles[:1]):
             agent("recall", query=question, session="warm")
             engine.recall(question, "warm")
-        alone("recall", query="warm")
         print(f"{len(snapshot.notes):,} notes")
-        print(f"{'':24}{'MCP':>9}{'the way':>9}{'engine':>9}{'ratio':>8}{'without the way':>17}")
+        print(f"{'':24}{'MCP':>9}{'engine':>9}{'ratio':>8}")
         ours: list[float] = []
-        ways: list[float] = []
         theirs: list[float] = []
         for name, (questions, counted) in kinds.items():
-            through, empty, direct = [], [], []
+            through, direct = [], []
             for number, question in enumerate(questions):
                 sessions = (f"m{name}{number}", f"e{name}{number}") if counted else ("again", "again")
                 # The first of these is counted and written, the second one meets the new state of the files.
@@ -131,28 +89,18 @@ def main() -> int:
                 through.append(
                     milliseconds(lambda q=question, s=sessions[0]: agent.result("recall", query=q, session=s))
                 )
-                empty.append(
-                    milliseconds(lambda q=question, s=sessions[0]: alone.result("recall", query=q, session=s))
-                )
                 direct.append(milliseconds(lambda q=question, s=sessions[1]: engine.recall(q, s)))
             ours += through
-            ways += empty
             theirs += direct
-            print_row(name, through, empty, direct)
-        print_row("all together, sum", [sum(ours)], [sum(ways)], [sum(theirs)])
+            print_row(name, through, direct)
+        print_row("all together, sum", [sum(ours)], [sum(theirs)])
         return int(sum(ours) > BAR * sum(theirs))
 
 
-def print_row(name: str, ours: list[float], ways: list[float], theirs: list[float]) -> None:
-    mine, way, their = map(statistics.median, (ours, ways, theirs))
-    print(
-        f"{name:24}{mine:9.1f}{way:9.1f}{their:9.2f}{mine / their:8.2f}{(mine - way) / their:17.2f}",
-        flush=True,
-    )
+def print_row(name: str, ours: list[float], theirs: list[float]) -> None:
+    mine, their = map(statistics.median, (ours, theirs))
+    print(f"{name:24}{mine:9.1f}{their:9.2f}{mine / their:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--way"]:
-        serve_way()
-    else:
-        sys.exit(main())
+    sys.exit(main())

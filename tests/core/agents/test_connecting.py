@@ -278,7 +278,7 @@ def test_a_table_that_codex_wrote_anew_is_ours_still(home: Path, connections: Co
         (["/opt/bin/nuggets", "mcp"], True),
         (["C:\\\\bin\\\\nuggets.exe", "mcp", "--home", "x"], True),
         (["/usr/bin/python3", "-P", "-m", "nuggets_tui.cli", "mcp"], True),
-        (["uvx", "nuggets-tui[mcp]", "mcp"], True),
+        (["uvx", "nuggets-tui[pdf]", "mcp"], True),
         (["npx", "-y", "nuggets", "mcp"], False),
         (["/opt/bin/golden-nuggets", "mcp"], False),
         (["/opt/bin/nuggets", "serve"], False),

@@ -39,13 +39,3 @@ def test_an_environment_without_pip_is_added_to_by_uv(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert install_command().startswith("uv pip install --python ")
-
-
-def test_the_library_of_the_server_for_agents_is_added_in_the_same_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: object())
-    assert install_command("mcp").endswith("-m pip install 'nuggets-tui[mcp]'")
-    (tmp_path / "pipx_metadata.json").touch()
-    assert install_command("mcp") == "pipx inject nuggets-tui mcp"

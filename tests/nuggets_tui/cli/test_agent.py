@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -74,20 +73,6 @@ def test_the_registered_hook_can_be_run_as_it_stands(user: Path, nuggets: Any) -
     line = hooks["UserPromptSubmit"][0]["hooks"][0]["command"]
     done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", capture_output=True, timeout=60, cwd=user)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-def test_connecting_says_what_the_server_still_needs(
-    user: Path, nuggets: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "one more library" not in nuggets.ok("agent", "install", "claude")
-    assert nuggets.json("agent", "install", "claude", "--dry-run")["next"] == []
-    nuggets.ok("agent", "remove", "claude")
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else find(name))
-    [step] = nuggets.json("agent", "install", "claude", "--dry-run")["next"]
-    assert "mcp" in step
-    assert step in nuggets.ok("agent", "install", "claude")
-    assert nuggets.json("agent", "remove", "claude")["next"] == []
 
 
 def test_a_project_has_files_of_its_own(user: Path, nuggets: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from pathlib import Path
 from threading import Event
@@ -10,12 +9,10 @@ from threading import Event
 import pytest
 from kits.agent_files import COMMENTED, SERVERS, tree
 from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
-from textual.widgets import Static
 
 from core.facts.edits import remember
 from core.memory import Memory
 from nuggets_tui import long_work
-from nuggets_tui.agent_files import server_step
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.palette import Palette
 from nuggets_tui.screens.agents import AgentScreen, AgentsScreen
@@ -259,31 +256,6 @@ async def test_a_folder_whose_name_may_be_a_slip_is_offered_nothing(person: Path
         await app.until(lambda: not app.main.context.running("open"))
         assert app.app.screen is app.main
     assert not (person / ".nugets").exists()
-
-
-async def test_connecting_names_the_library_that_the_server_still_needs_as_the_command_does(
-    person: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = person / "memory"
-    small_memory(home)
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "mcp" else find(name))
-    said = server_step()
-    assert "mcp" in said
-    async with opened(home) as app:
-        for what in ("This would connect", "there is nothing to change"):
-            app.main.agents.preview("claude")
-            screen = await app.screen(AgentScreen)
-            await app.until(lambda what=what: what in " ".join(app.text.split()))
-            shown = str(screen.query_one(".words", Static).render())
-            assert said in " ".join(shown.split())
-            if what.startswith("This"):
-                await app.press("ctrl+s")
-                await app.back_on_main()
-                await app.until(lambda: said[:40] in app.notices)
-        await app.press("d")
-        await app.until(lambda: "This would disconnect" in app.text)
-        assert said not in str(screen.query_one(".words", Static).render())
 
 
 def files_of(home: Path) -> dict[str, bytes | None]:
