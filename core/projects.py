@@ -50,17 +50,26 @@ def project_root(folder: str) -> str:
     """The main folder of the project that a folder belongs to: of the repository around it, of whose worktrees all
     are one project, else the folder itself.
     """
+    return _repository(folder)[0] or folder
+
+
+def _repository(folder: str) -> tuple[str, str]:
+    """The main folder of the repository around a folder, and what its worktrees share; "" and "" for none."""
     above = folder
     for _ in range(_DEEPEST):
         git = os.path.join(above, ".git")
         if os.path.exists(git):
-            common = _common_folder(git)
-            return os.path.dirname(common) if os.path.basename(common) == ".git" else above
+            own, shared = _git_folders(git)
+            if own == shared:
+                return above, own
+            # Of a worktree: `.git` and `.bare` are inside of the project, `project.git` is all of it.
+            parent, name = os.path.split(shared)
+            return parent if name.startswith(".") else shared, shared
         parent = os.path.dirname(above)
         if parent == above:
             break
         above = parent
-    return folder
+    return "", ""
 
 
 def project_at(folder: str) -> Project | None:
@@ -70,11 +79,15 @@ def project_at(folder: str) -> Project | None:
     named = os.environ.get(VARIABLE, "").strip()
     if named:
         return None if named.casefold() == _OFF else Project(named)
-    root = project_root(os.path.realpath(folder)) if folder else ""
-    if not root or _holds_projects(root):
+    if not folder:
         return None
-    config = os.path.join(_common_folder(os.path.join(root, ".git")), "config")
-    return Project(os.path.basename(root).removesuffix(".git"), root, _remote(config))
+    folder = os.path.realpath(folder)
+    found, shared = _repository(folder)
+    root = found or folder
+    if _holds_projects(root):
+        return None
+    remote = _remote(os.path.join(shared, "config")) if shared else ""
+    return Project(os.path.basename(root).removesuffix(".git"), root, remote)
 
 
 def nugget_name(name: str) -> str:
@@ -92,13 +105,15 @@ def _holds_projects(root: str) -> bool:
     return root == os.path.dirname(root) or (home + os.sep).startswith(os.path.join(root, ""))
 
 
-def _common_folder(git: str) -> str:
-    """The folder that all worktrees of a repository share. git: a `.git`, a folder or the file of a worktree."""
+def _git_folders(git: str) -> tuple[str, str]:
+    """The folder of git's own files, and the one that all worktrees share: another one for a worktree alone. git: a
+    `.git`, a folder or a file that names it.
+    """
     inner = git
     if os.path.isfile(git):
         inner = os.path.join(os.path.dirname(git), _first_line(git).removeprefix("gitdir:").strip())
     shared = _first_line(os.path.join(inner, "commondir"))
-    return os.path.realpath(os.path.join(inner, shared)) if shared else inner
+    return inner, os.path.realpath(os.path.join(inner, shared)) if shared else inner
 
 
 def _first_line(path: str) -> str:
@@ -129,8 +144,9 @@ def _remote(config: str) -> str:
 def _plain_url(url: str) -> str:
     """An address of a remote without what differs from clone to clone: scheme, user, port and ".git"."""
     rest = url.partition("://")[2] or url.replace(":", "/", 1)
-    host, slash, path = rest.rpartition("@")[2].partition("/")
-    return f"{host.partition(':')[0].casefold()}{slash}{path.rstrip('/').removesuffix('.git')}"
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2].partition(":")[0]
+    return f"{host.casefold()}{slash}{path.rstrip('/').removesuffix('.git')}"
 
 
 class Registered:
@@ -150,16 +166,16 @@ class Registered:
         self.nuggets = list(nuggets)
 
     def is_project(self, project: Project) -> bool:
-        """Whether it is this one: the same remote, the same folder, or, where that moved, the same first commit."""
+        """Whether it is this one: the same remote, the same folder, or, where one of them is another now, the same
+        first commit.
+        """
         if not project.root:
             return self.name.casefold() == project.name.casefold()
-        if self.remote and project.remote:
-            return self.remote == project.remote
-        if self.root == project.root:
+        stayed, told = self.root == project.root, bool(self.remote and project.remote)
+        if (stayed and not told) or (told and self.remote == project.remote):
             return True
-        return (
-            bool(self.commit) and not os.path.isdir(self.root) and self.commit == first_commit(project.root)
-        )
+        moved = stayed if told else not os.path.isdir(self.root)
+        return bool(self.commit) and moved and self.commit == first_commit(project.root)
 
     def document(self) -> dict[str, Any]:
         """As the file has it."""
@@ -220,7 +236,7 @@ class Standpoint:
         for one in known:
             if self._mine is None and one.is_project(project):
                 self._mine = one
-            self._owners |= dict.fromkeys(one.nuggets, one)
+            self._owners |= dict.fromkeys(map(str.casefold, one.nuggets), one)
             self._names[nugget_name(one.name).casefold()] = one.name
         self._foreign: dict[str, str] = {}
 
@@ -232,7 +248,7 @@ class Standpoint:
         return found
 
     def _owner_of(self, nugget: str) -> str:
-        folded, owner = nugget.casefold(), self._owners.get(nugget)
+        folded, owner = nugget.casefold(), self._owners.get(nugget.casefold())
         if owner is not None:
             return "" if owner is self._mine else owner.name
         if folded == self.project.nugget.casefold() or folded in _PERSONS:
@@ -242,6 +258,16 @@ class Standpoint:
         # Nobody registered it: it is a project's where most of its notes are on one.
         notes = [note for note in self.snapshot.visible if note.nugget_name == nugget]
         return nugget if 2 * sum(note.scope == "project" for note in notes) > len(notes) else ""
+
+    @property
+    def nugget(self) -> str:
+        """Where notes go that name no nugget: to that of the project's name, unless another project of this name has it
+        already. "" where the name makes none.
+        """
+        name = self.project.nugget
+        if self._owners.get(name.casefold(), self._mine) is self._mine:
+            return name
+        return nugget_name(f"{os.path.basename(os.path.dirname(self.project.root))}-{name}")
 
     @property
     def foreign(self) -> frozenset[str]:

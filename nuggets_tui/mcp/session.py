@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NuggetsError
 from core.model.names import DEFAULT_NUGGET
 from core.pipeline.session_events import SessionEvent
-from core.projects import project_at, project_root
+from core.projects import project_at
 from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.cli.session import named_session
+from nuggets_tui.hooks.places import project_of
 
 if TYPE_CHECKING:
     from core.briefing import Briefing, Order
     from core.memory import Memory
     from core.model.change import Author
     from core.model.note import Note
-    from core.model.snapshot import Snapshot
     from core.pipeline.records import KeptCheckpoint
     from core.pipeline.service import Pipeline
     from core.projects import Project
@@ -89,7 +89,7 @@ class AgentSession:
     @property
     def project(self) -> str:
         """The project's folder that the server was started in, as hooks tell it; "" for one that tells nothing."""
-        return project_root(os.path.realpath(self._folder)) if self._folder else ""
+        return project_of(self._folder)
 
     @property
     def here(self) -> Project | None:
@@ -138,14 +138,14 @@ class AgentSession:
 
         return Pipeline.exists(self.home)
 
-    def nugget_for(self, snapshot: Snapshot, given: str) -> str:
+    def nugget_for(self, memory: Memory, given: str) -> str:
         """Where something is filed: in the nugget that is given, else in the project's, as the memory spells it.
 
         Raises InvalidInputError for a name that is nearly one of the memory's.
         """
-        here = self.here.nugget if self.here is not None else ""
+        here = memory.standpoint.nugget if memory.standpoint is not None else ""
         name = given.strip() or here or DEFAULT_NUGGET
-        names = {known.casefold(): known for known in snapshot.nugget_names}
+        names = {known.casefold(): known for known in memory.snapshot.nugget_names}
         folded = name.casefold()
         if folded in names or not given.strip() or folded == here.casefold():
             return names.get(folded, name)
@@ -164,7 +164,7 @@ class AgentSession:
 
         memory = self.reading()
         project = Project(nugget) if nugget else self.here
-        about = self.nugget_for(memory.snapshot, nugget or "") if project is not None else ""
+        about = self.nugget_for(memory, nugget or "") if project is not None else ""
         waits = ""
         if self.has_pipeline():
             with self.pipeline() as pipeline:

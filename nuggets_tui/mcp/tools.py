@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from core.model.infer import MetaInput
     from core.model.judgement import Candidate
     from core.model.note import Note
-    from core.model.snapshot import Snapshot
 
 # Characters of a text that an answer holds; getNote reads on from there.
 _LONGEST_TEXT: Final = 16_000
@@ -191,7 +190,7 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
 
 def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
     memory = deeds.with_graph(session.reading())
-    nugget = session.nugget_for(memory.snapshot, given.nugget)
+    nugget = session.nugget_for(memory, given.nugget)
     like = _alike(
         given.key, [fact.key for one in memory.snapshot.nuggets if one.name == nugget for fact in one.facts]
     )
@@ -215,7 +214,7 @@ def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) ->
             "the note says nothing", code=ErrorCode.EMPTY_TEXT, where="content", kept="nothing was written"
         )
     memory = deeds.with_graph(session.reading())
-    nugget = session.nugget_for(memory.snapshot, given.nugget)
+    nugget = session.nugget_for(memory, given.nugget)
     like = _alike(given.title, [note.title for note in memory.snapshot.visible if note.nugget_name == nugget])
     (made,), change_set = deeds.add_note(
         memory, nugget, given.title, given.content, given.tags, _metadata(given)
@@ -279,7 +278,7 @@ def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
             kept="nothing was changed",
             todo="give a key or an id",
         )
-    nugget = given.nugget or _holder(session, snapshot, text)
+    nugget = given.nugget or _holder(session, memory, text)
     if nugget:
         gone, change_set = deeds.forget(memory, nugget, text)
         if gone is None:
@@ -294,10 +293,10 @@ def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
     return _hide(memory, text)
 
 
-def _holder(session: AgentSession, snapshot: Snapshot, key: str) -> str:
+def _holder(session: AgentSession, memory: Memory, key: str) -> str:
     """The nugget that holds a fact of this key: the project's before any other; "" for none."""
-    holding = [one.name for one in snapshot.nuggets if one.find(key) is not None]
-    own = session.nugget_for(snapshot, "")
+    holding = [one.name for one in memory.snapshot.nuggets if one.find(key) is not None]
+    own = session.nugget_for(memory, "")
     return own if own in holding else holding[0] if len(holding) == 1 else ""
 
 

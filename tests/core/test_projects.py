@@ -28,7 +28,7 @@ def git(folder: Path, *words: str) -> None:
 def repository(folder: Path, remote: str = "") -> Path:
     folder.mkdir(parents=True)
     git(folder, "init", "-q")
-    git(folder, "commit", "-q", "--allow-empty", "-m", folder.name)
+    git(folder, "commit", "-q", "--allow-empty", "-m", f"{folder.name} {remote}")
     if remote:
         git(folder, "remote", "add", "origin", remote)
     return folder
@@ -50,6 +50,17 @@ def test_subfolders_and_worktrees_of_a_repository_are_one_project(tmp_path: Path
     git(root, "worktree", "add", "-q", str(tmp_path / "scanner-fix"))
     for folder in (root, root / "src" / "deep", tmp_path / "scanner-fix"):
         assert (here(folder).name, here(folder).root) == ("scanner", str(root))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("bare", "root"), [("scanner/.bare", "scanner"), ("scanner.git", "scanner.git")])
+def test_worktrees_of_a_bare_repository_are_one_project(tmp_path: Path, bare: str, root: str) -> None:
+    source = repository(tmp_path / "source")
+    git(tmp_path, "clone", "-q", "--bare", str(source), str(tmp_path / bare))
+    for name in ("main", "fix"):
+        git(tmp_path / bare, "worktree", "add", "-q", "-b", f"of-{name}", str(tmp_path / "scanner" / name))
+        found = here(tmp_path / "scanner" / name)
+        assert (found.name, found.root) == ("scanner", str(tmp_path / root))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +90,35 @@ def test_a_repository_without_a_remote_is_known_again_where_its_folder_moved(tmp
     register(str(home), here(tmp_path / "renamed"), "ci", ())
     (one,) = registered(str(home))
     assert (one.root, one.nuggets) == (str(tmp_path / "renamed"), ["ops", "ci"])
+
+
+@pytest.mark.slow
+def test_a_repository_whose_remote_is_another_now_is_known_again_and_a_new_one_in_its_folder_is_not(
+    tmp_path: Path,
+) -> None:
+    home, root = tmp_path / "memory", repository(tmp_path / "scanner", "git@github.com:acme/old.git")
+    home.mkdir()
+    register(str(home), here(root), "ops", ())
+    (one,) = registered(str(home))
+    git(root, "remote", "set-url", "origin", "git@github.com:acme/new.git")
+    assert one.is_project(here(root))
+    root.rename(tmp_path / "away")
+    assert not one.is_project(here(repository(root, "git@github.com:acme/third.git")))
+
+
+def test_two_projects_of_one_name_have_a_nugget_each(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    first, second = (
+        Project("api", "/acme/api", "example.org/acme/api"),
+        Project("api", "/globex/api", "example.org/globex/api"),
+    )
+    for project, nugget in ((first, "api"), (second, "globex-api"), (first, "api")):
+        memory.use_project(project)
+        assert memory.standpoint is not None
+        assert memory.standpoint.nugget == nugget
+        memory.change("x", lambda draft, name=nugget: remember(draft, name, "port", f"of {name}"))
+        memory.claim_nugget(nugget, ())
+        assert memory.recall("port", record=False).answer == f"of {nugget}"
 
 
 def test_the_home_folder_and_what_holds_it_are_no_project(
