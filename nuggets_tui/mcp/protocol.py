@@ -11,7 +11,7 @@ import os
 import re
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO, Any, Final, NamedTuple
 
@@ -20,11 +20,10 @@ from core.text.normalise import encodable
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-# Bytes of a message; a longer one is read to its end and refused.
-_LONGEST: Final = 32 << 20
 # Reads that run at once: an agent asks several things in one go, and each takes a core.
 _READS: Final = 4
-_ID: Final = re.compile(rb'"id"\s*:\s*(-?\d{1,18}(?![\d.eE])|"[^"\\]{0,200}")')
+_PARTS: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*)?|[{}\[\]]', re.DOTALL)
+_ID: Final = re.compile(rb'-?\d{1,18}(?![\d.eE])|"[^"\\]{0,200}"')
 
 Params = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -67,8 +66,11 @@ class Connection:
 
     def run(self) -> None:
         """Answers until the client closes its end, and then what was asked before."""
-        for line in self._lines():
-            self._take(line)
+        for line in self._received:
+            if line.strip():
+                self._take(line)
+            if self._gone:
+                break
         self._reads.shutdown()
         self._writes.shutdown()
         if self._gone:
@@ -78,27 +80,11 @@ class Connection:
         """Asks the client something; its answer is a notification named by the id."""
         self._send({"jsonrpc": "2.0", "id": id, "method": method})
 
-    def _lines(self) -> Iterator[bytes]:
-        """Each message; an empty one stands for a message that is too long."""
-        while not self._gone and (line := self._received.readline(_LONGEST)):
-            if len(line) < _LONGEST or line.endswith(b"\n"):
-                if line.strip():
-                    yield line
-                continue
-            while (rest := self._received.readline(_LONGEST)) and not rest.endswith(b"\n"):
-                pass
-            yield b""
-
     def _take(self, line: bytes) -> None:
         try:
             message = _whole(json.loads(line.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
-            named = _ID.search(line)
-            self._refuse(
-                json.loads(named[1]) if named else None,
-                PARSE_ERROR,
-                "The message is no JSON that can be read",
-            )
+            self._refuse(_id_in(line), PARSE_ERROR, "The message is no JSON that can be read")
             return
         for one in message if isinstance(message, list) and message else [message]:
             self._handle(one)
@@ -114,7 +100,7 @@ class Connection:
             self._call(id, method, params)
         elif isinstance(given.get("result"), dict):
             self._notified(str(id), given["result"])
-        elif "error" not in given:
+        elif not {"result", "error"} & given.keys():
             self._refuse(id, INVALID_REQUEST, "This is no request")
 
     def _hear(self, method: str, params: Params) -> None:
@@ -159,6 +145,20 @@ class Connection:
                     rest = rest[os.write(self._sent, rest) :]
             except BrokenPipeError:
                 self._gone = True
+
+
+def _id_in(line: bytes) -> str | int | None:
+    """The id of a message that is not quite JSON: the value of its own field "id", none deeper."""
+    depth = 0
+    for part in _PARTS.finditer(line):
+        if part[0] in b"{[":
+            depth += 1
+        elif part[0] in b"}]":
+            depth -= 1
+        elif depth == 1 and part[1] == b'"id"' and part[2]:
+            found = _ID.match(line, part.end())
+            return json.loads(found[0].decode("utf-8", "replace"), strict=False) if found else None
+    return None
 
 
 def _whole(value: Any) -> Any:

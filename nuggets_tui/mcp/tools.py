@@ -215,24 +215,23 @@ def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) ->
         )
     memory = deeds.with_graph(session.reading())
     nugget = session.nugget_for(memory, given.nugget)
-    like = _alike(given.title, [note.title for note in memory.snapshot.visible if note.nugget_name == nugget])
+    titles = {note.title: note.id for note in memory.snapshot.visible if note.nugget_name == nugget}
+    like = _alike(given.title, titles)
     (made,), change_set = deeds.add_note(
         memory, nugget, given.title, given.content, given.tags, _metadata(given)
     )
     session.stored(made.title)
     said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}."
-    said += f" {_line(like)} exists as well; editNote changes it." if like else ""
+    said += f" {_line(like)} [{titles[like]}] exists as well; editNote changes it." if like else ""
     return _told(memory, said, change_set, of_note(made))
 
 
 def _alike(text: str, known: Iterable[str]) -> str:
-    """A key or title that is nearly the same and not the same; "" for none."""
+    """The key or title that is most nearly the same; "" for none."""
     from rapidfuzz.fuzz import token_sort_ratio
     from rapidfuzz.process import extractOne
 
     folded = {one.casefold(): one for one in known}
-    if text.strip().casefold() in folded:
-        return ""
     best = extractOne(text.casefold(), folded.keys(), scorer=token_sort_ratio, score_cutoff=85)
     return folded[best[0]] if best else ""
 

@@ -24,24 +24,33 @@ def code(message: dict[str, Any]) -> int:
     return int(message["error"]["code"])
 
 
-def test_what_is_no_message_gets_an_error_and_what_comes_after_it_an_answer(tmp_path: Path) -> None:
-    deep = b"[" * 100_000 + b"]" * 100_000
+def test_every_message_that_asks_for_an_answer_gets_one_under_its_id(tmp_path: Path) -> None:
+    deep = b"[" * 100_000
     told = answers(
         tmp_path / "memory",
         b"this is no JSON\n",
         b"\xff\xfe\x00\n",
         b"{}\n[]\n5\n\n",
-        b'{"jsonrpc": "2.0", "id": 9, "method": "ping", "params": ' + deep + b"}\n",
-        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n',
-        b"x" * (33 << 20) + b"\n",
-        request(1, "ping"),
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}\n',
+        b'{"jsonrpc": "2.0", "params": {"id": 99, "a": [{"id": 98}, "\\"id\\": 97"]}, "id": 1, "x": '
+        + deep
+        + b"\n",
+        b'{"method": "ping", "params": {"n": %s}, "id": "two"}\n' % (b"9" * 6_000),
+        b'{"jsonrpc": "2.0", "id": 3, "method": "ping", "params": {"x": "\xff \x01"\n',
+        b'{"jsonrpc": "2.0", "id": 4, "method": 5}\n',
+        b'{"jsonrpc": "2.0", "id": 5, "method": "\\udcff"}\n',
+        b'{"jsonrpc": "2.0", "id": 6, "result": 5}\n',
+        call(7, "remember", key="a" * 50_000_000, value="x"),
+        call(8, "recall", query="a\0b"),
+        b'[{"jsonrpc": "2.0", "id": 9, "method": "ping"}, {"jsonrpc": "2.0", "id": 10}]\n',
+        b'{"jsonrpc": "2.0", "id": 11, "method": "ping", "params": []}\n',
     )
-    assert [code(one) for one in told[None]] == [
-        *(PARSE_ERROR, PARSE_ERROR, INVALID_REQUEST, INVALID_REQUEST, INVALID_REQUEST, INVALID_REQUEST),
-        PARSE_ERROR,
-    ]
-    assert [code(one) for one in told[9]] == [PARSE_ERROR]
-    assert told[1][0]["result"] == {}
+    assert [code(one) for one in told[None]] == [PARSE_ERROR] * 2 + [INVALID_REQUEST] * 5
+    assert {id: code(told[id][0]) for id in (1, "two", 3, 4, 5, 10)} == {
+        **dict.fromkeys((1, "two", 3), PARSE_ERROR), 4: INVALID_REQUEST, 5: UNKNOWN_METHOD, 10: INVALID_REQUEST,
+    }  # fmt: skip
+    assert all("result" in told[id][0] for id in (7, 8, 9, 11))
+    assert 6 not in told
 
 
 def test_what_the_server_does_not_have_is_refused_and_ends_nothing(tmp_path: Path) -> None:
@@ -80,17 +89,6 @@ def test_arguments_nested_deeply_are_refused_and_end_nothing(tmp_path: Path) -> 
     told = answers(tmp_path / "memory", *deep, request("after", "ping"))
     assert all("error" in told[depth][0] or told[depth][0]["result"]["isError"] for depth in depths)
     assert told["after"]
-
-
-def test_messages_may_come_as_a_batch(tmp_path: Path) -> None:
-    batch = (
-        b"["
-        + b",".join(one.strip() for one in (request(1, "initialize", **HELLO), request(2, "ping")))
-        + b"]\n"
-    )
-    told = answers(tmp_path / "memory", batch)
-    assert told[1][0]["result"]["serverInfo"]["name"] == "nuggets"
-    assert told[2][0]["result"] == {}
 
 
 def test_a_client_gets_the_version_that_it_speaks_else_the_newest(tmp_path: Path) -> None:

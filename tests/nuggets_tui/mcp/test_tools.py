@@ -142,7 +142,9 @@ def test_what_another_program_wrote_is_seen_by_the_next_call(agent: AgentClient,
 
 def test_a_cleanup_and_a_promotion_wait_for_the_user(agent: AgentClient, home: Path, tmp_path: Path) -> None:
     for _ in range(2):
-        agent("createNote", title="Twice", content="Exactly the same words here.", nugget="tidy")
+        said = agent("createNote", title="Twice", content="Exactly the same words here.", nugget="tidy")
+    twice = [one.id for one in Memory.open(home).snapshot.notes if one.title == "Twice"]
+    assert [id in said for id in twice] == [True, True]
     for session in "abc":
         agent("recall", query="exactly the same words", session=session)
     before = tree(home)
