@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated, Any, Final, Literal
 
@@ -174,28 +173,21 @@ def as_meant(given: dict[str, Any], takes: type[Arguments]) -> dict[str, Any]:
     """Arguments as models send them, in the types of a tool: without those that say nothing, lists that came as text,
     texts that came as numbers. What fits no type stays, to be refused.
     """
-    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(takes)}
-    return dict(_typed(given, kinds))
+    kinds = {field.encode_name: str(field.type) for field in msgspec.structs.fields(takes)}
+    typed = {name: _typed(value, kinds.get(name, "")) for name, value in given.items()}
+    return {name: value for name, value in typed.items() if value is not None}
 
 
-def _typed(given: dict[str, Any], kinds: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in given.items():
-        kind = str(kinds.get(name, ""))
-        if value is None or (value == "null" and "str" not in kind):
-            continue
-        if "list[" in kind:
-            items = _listed(value)
-            yield (
-                name,
-                [_text(one) for one in items if one not in ("", None)] if isinstance(items, list) else items,
-            )
-        elif value == "" and ("int" in kind or "float" in kind or "bool" in kind or "None" in kind):
-            continue
-        elif "str" in kind or "Literal" in kind:
-            yield name, _text(value)
-        else:
-            whole = isinstance(value, float) and value.is_integer() and "int" in kind
-            yield name, int(value) if whole else value
+def _typed(value: Any, kind: str) -> Any:
+    """A value in the type of a field, None for one that says nothing."""
+    plain_text = "str" in kind and "list[" not in kind
+    may_stay = "None" in kind or "Optional" in kind
+    if (value == "null" and not plain_text) or (value == "" and (may_stay or not plain_text)):
+        return None
+    if "list[" in kind:
+        items = _listed(value)
+        return [_text(one) for one in items if one not in ("", None)] if isinstance(items, list) else items
+    return _text(value) if plain_text or "Literal" in kind else value
 
 
 def _text(value: Any) -> Any:

@@ -31,7 +31,7 @@ from nuggets_tui.safe_text import plain
 
 # Beside the text, for programs; no structured content, whose shape is that of an answer.
 META: Final = "nuggets/error"
-_NOTHING_DONE: Final = "nothing was changed"
+_TELL: Final = "tell the user"
 # What a tool is told where the engine's own words are for somebody at a shell.
 _TODO: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.NOTHING_TO_CHANGE: "give content, title, addTags, removeTags or metadata",
@@ -42,77 +42,39 @@ _TODO: Final[Mapping[ErrorCode, str]] = {
 }
 
 
-class ToolError(Exception):
-    """What an agent is told: the code of the error, what, where, what is safe, and what to do; "" for nothing."""
+def refusal(error: Exception) -> dict[str, Any]:
+    """An error as the result of a call; beside the text its code, for programs."""
+    code, what, where, kept, todo = _told(error)
+    lines = [f"Error {code}: {where}: {what}" if where else f"Error {code}: {what}"]
+    lines += [f"Safe: {kept}"] if kept else []
+    text = "\n".join(plain(line) for line in (*lines, f"To do: {todo}"))
+    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META: {"code": code}}}
 
-    def __init__(self, code: str, what: str, *, where: str = "", kept: str = "", todo: str = "") -> None:
-        super().__init__(what)
-        self.code = code
-        self.what = what
-        self.where = where
-        self.kept = kept
-        self.todo = todo
 
-    @classmethod
-    def of(cls, error: NuggetsError) -> ToolError:
-        """An error of the engine."""
-        remedy: Remedy | None = error.remedy
-        if isinstance(error, ConflictError) and error.entry:
-            remedy = Resolve(error.entry, "waits")
-        todo = _TODO.get(error.code) or "; ".join(filter(None, (_as_tool(remedy), error.more)))
-        if not todo:
-            mistyped = isinstance(error, InvalidInputError | NotFoundError)
-            todo = "call it again with other arguments" if mistyped else "tell the user"
-        return cls(error.code.value, error.what, where=error.where, kept=error.kept, todo=todo)
+def _told(error: Exception) -> tuple[str, str, str, str, str]:
+    """Of an error the code, what happened and where, what is safe, and what to do."""
+    if isinstance(error, NuggetsError):
+        return error.code.value, error.what, error.where, error.kept, _to_do(error)
+    if isinstance(error, OSError):
+        where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
+        todo = advice(error, Path(where)) or _TELL
+        return ErrorCode.STORAGE.value, error.strerror or str(error), where, "", todo
+    if os.environ.get("NUGGETS_DEBUG") == "1":
+        traceback.print_exception(error)
+    return (
+        "bug", f"this is a bug in nuggets-tui: {type(error).__name__}", "",
+        "no file is left half written, for files are only replaced whole",
+        f"{_TELL}; NUGGETS_DEBUG=1 shows where it happened",
+    )  # fmt: skip
 
-    @classmethod
-    def of_arguments(cls, tool: str, error: Exception) -> ToolError:
-        """Arguments that are not what the tool takes."""
-        return cls(
-            ErrorCode.INVALID_INPUT.value,
-            str(error),
-            where=tool,
-            kept=_NOTHING_DONE,
-            todo="call it again with arguments that fit its schema",
-        )
 
-    @classmethod
-    def of_system(cls, error: OSError) -> ToolError:
-        """What the system refused."""
-        path = Path(os.fsdecode(error.filename)) if error.filename else Path()
-        return cls(
-            ErrorCode.STORAGE.value,
-            error.strerror or str(error),
-            where=str(error.filename or ""),
-            todo=advice(error, path) or "tell the user",
-        )
-
-    @classmethod
-    def of_bug(cls, error: Exception) -> ToolError:
-        """What nobody foresaw. Where it happened goes to standard error, if NUGGETS_DEBUG asks for it."""
-        if os.environ.get("NUGGETS_DEBUG") == "1":
-            traceback.print_exception(error)
-        return cls(
-            "bug",
-            f"this is a bug in nuggets-tui: {type(error).__name__}",
-            kept="no file is left half written, for files are only replaced whole",
-            todo="tell the user; NUGGETS_DEBUG=1 shows where it happened",
-        )
-
-    def result(self) -> dict[str, Any]:
-        """The error as the result of a call; beside the text its code, for programs."""
-        head = f"{self.where}: {self.what}" if self.where else self.what
-        lines = (
-            f"Error {self.code}: {head}",
-            f"Safe: {self.kept}" if self.kept else "",
-            f"To do: {self.todo}" if self.todo else "",
-        )
-        text = "\n".join(plain(line) for line in lines if line)
-        return {
-            "content": [{"type": "text", "text": text}],
-            "isError": True,
-            "_meta": {META: {"code": self.code}},
-        }
+def _to_do(error: NuggetsError) -> str:
+    remedy = error.remedy
+    if isinstance(error, ConflictError) and error.entry:
+        remedy = Resolve(error.entry, "waits")
+    todo = _TODO.get(error.code) or "; ".join(filter(None, (_as_tool(remedy), error.more)))
+    mistyped = isinstance(error, InvalidInputError | NotFoundError)
+    return todo or ("call it again with other arguments" if mistyped else _TELL)
 
 
 def _as_tool(remedy: Remedy | None) -> str:

@@ -11,9 +11,9 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from core.errors import NuggetsError
+from core.errors import InvalidInputError, NuggetsError
 from nuggets_tui.mcp.arguments import as_meant, input_schema
-from nuggets_tui.mcp.errors import ToolError
+from nuggets_tui.mcp.errors import refusal
 from nuggets_tui.mcp.guide import INSTRUCTIONS, RECALL_FIRST, RECALL_FIRST_ABOUT, recall_first
 from nuggets_tui.mcp.protocol import (
     INVALID_PARAMS,
@@ -96,22 +96,10 @@ class NuggetsServer:
 
     def _call_tool(self, params: Params) -> Reply:
         tool = _tool(params)
-        given = params.get("arguments") or {}
         try:
-            try:
-                meant = as_meant(given if isinstance(given, dict) else {"arguments": given}, tool.takes)
-                arguments = msgspec.convert(meant, tool.takes, strict=False)
-            except (msgspec.ValidationError, ValueError) as error:
-                raise ToolError.of_arguments(tool.name, error) from error
-            text = tool.run(self.session, arguments)
-        except NuggetsError as error:
-            return ToolError.of(error).result()
-        except OSError as error:
-            return ToolError.of_system(error).result()
-        except ToolError as error:
-            return error.result()
+            text = tool.run(self.session, _arguments(tool, params.get("arguments") or {}))
         except Exception as error:
-            return ToolError.of_bug(error).result()
+            return refusal(error)
         return {"content": [{"type": "text", "text": plain(text)}]}
 
     def _read_resource(self, params: Params) -> Reply:
@@ -124,8 +112,7 @@ class NuggetsServer:
                     raise snapshot.no_nugget(nugget)
             text = self.session.briefing(nugget).text
         except NuggetsError as error:
-            told = ToolError.of(error)
-            raise ProtocolError(INVALID_PARAMS, plain(f"{told.code}: {told.what}; {told.todo}")) from error
+            raise ProtocolError(INVALID_PARAMS, plain(error.message)) from error
         return {"contents": [{"uri": uri, "mimeType": _MARKDOWN, "text": plain(text)}]}
 
 
@@ -170,6 +157,20 @@ def _tool(params: Params) -> Tool:
     if found is None:
         raise ProtocolError(INVALID_PARAMS, f"Unknown tool: {plain(str(params.get('name'))[:100])}")
     return found
+
+
+def _arguments(tool: Tool, given: Any) -> Any:
+    """What a tool takes. Raises InvalidInputError for arguments that do not fit."""
+    try:
+        meant = as_meant(given if isinstance(given, dict) else {"arguments": given}, tool.takes)
+        return msgspec.convert(meant, tool.takes, strict=False)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise InvalidInputError(
+            str(error),
+            where=tool.name,
+            kept="nothing was changed",
+            todo="call it again with arguments that fit its schema",
+        ) from error
 
 
 def _described(tool: Tool) -> dict[str, Any]:

@@ -209,10 +209,7 @@ def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
 
 
 def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) -> str:
-    if not given.content.strip():
-        raise InvalidInputError(
-            "the note says nothing", code=ErrorCode.EMPTY_TEXT, where="content", kept="nothing was written"
-        )
+    _check_content(given.content)
     memory = deeds.with_graph(session.reading())
     nugget = session.nugget_for(memory, given.nugget)
     titles = {note.title: note.id for note in memory.snapshot.visible if note.nugget_name == nugget}
@@ -237,6 +234,8 @@ def _alike(text: str, known: Iterable[str]) -> str:
 
 
 def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str:
+    if given.content is not None:
+        _check_content(given.content)
     linked = [given.link_to] if given.link_to.strip() else []
     held = deeds.held(deeds.with_graph(session.reading()), given.id, *linked)
     done = deeds.edit_note(
@@ -249,6 +248,13 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
     said = f"{'Nothing to change:' if done.change_set.empty else 'Changed'} {_line(note.title)} [{note.id}]."
     said += f" It's linked with {_line(held.notes[1].title)}." if linked else ""
     return _told(held.memory, said, done.change_set, of_note(note), held.team)
+
+
+def _check_content(content: str) -> None:
+    if not content.strip():
+        raise InvalidInputError(
+            "the note says nothing", code=ErrorCode.EMPTY_TEXT, where="content", kept="nothing was written"
+        )
 
 
 def _metadata(given: arguments.Metadata) -> MetaInput:
