@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
@@ -113,14 +113,19 @@ def call(id: object, tool: str, **arguments: Any) -> bytes:
 
 
 @contextmanager
-def raw_server(home: Path, *options: str, folder: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    """The server with nothing but bytes at its ends; killed if it lives on."""
+def raw_server(
+    home: Path, *options: str, folder: Path | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], IO[bytes], IO[bytes], IO[bytes]]]:
+    """The server with nothing but bytes at its three ends; killed if it lives on."""
     with subprocess.Popen(
         [*server_command(home), *options], cwd=folder or home.parent, env={**os.environ, "PYTHONPATH": _ROOT},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         try:
-            yield process
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            yield process, process.stdin, process.stdout, process.stderr
         finally:
             process.kill()
 
@@ -129,7 +134,7 @@ def answers(
     home: Path, *sent: bytes, options: tuple[str, ...] = (), folder: Path | None = None
 ) -> dict[Any, list[dict[str, Any]]]:
     """What a server sends to messages, by ids. It must end in order, and say nothing beside the protocol."""
-    with raw_server(home, *options, folder=folder) as process:
+    with raw_server(home, *options, folder=folder) as (process, *_):
         said, complaints = process.communicate(b"".join(sent), timeout=60)
     assert (process.returncode, complaints) == (0, b"")
     found: dict[Any, list[dict[str, Any]]] = {}

@@ -115,17 +115,15 @@ def test_half_a_character_ends_no_call_and_is_stored_as_none(tmp_path: Path) -> 
 def test_a_call_that_is_cancelled_while_it_waits_is_not_done(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     answers(home, call(1, "remember", key="before", value="x"))
-    with raw_server(home) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    with raw_server(home) as (process, stdin, stdout, _):
         with locked(home):
-            process.stdin.write(call(1, "remember", key="first", value="x"))
-            process.stdin.write(call(2, "remember", key="second", value="x"))
-            process.stdin.write(request(None, "notifications/cancelled", requestId=2))
-            process.stdin.write(request(3, "ping"))
-            process.stdin.flush()
+            stdin.write(call(1, "remember", key="first", value="x"))
+            stdin.write(call(2, "remember", key="second", value="x"))
+            stdin.write(request(None, "notifications/cancelled", requestId=2))
+            stdin.write(request(3, "ping"))
+            stdin.flush()
             # Once this is answered, what was sent before it has been taken.
-            assert json.loads(process.stdout.readline())["id"] == 3
+            assert json.loads(stdout.readline())["id"] == 3
         said, _ = process.communicate(timeout=60)
     assert [json.loads(line)["id"] for line in said.splitlines()] == [1]
     ((*facts,),) = (one.facts for one in Memory.open(home, reconcile=False).snapshot.nuggets)
@@ -134,33 +132,27 @@ def test_a_call_that_is_cancelled_while_it_waits_is_not_done(tmp_path: Path) -> 
 
 def test_an_agent_that_goes_without_a_word_leaves_a_sound_memory_and_no_complaint(tmp_path: Path) -> None:
     home = tmp_path / "memory"
-    with raw_server(home) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.write(request(1, "initialize", **HELLO))
-        process.stdin.flush()
-        process.stdout.readline()
-        process.stdout.close()
-        process.stdin.write(call(2, "remember", key="k", value="v"))
-        process.stdin.close()
+    with raw_server(home) as (process, stdin, stdout, stderr):
+        stdin.write(request(1, "initialize", **HELLO))
+        stdin.flush()
+        stdout.readline()
+        stdout.close()
+        stdin.write(call(2, "remember", key="k", value="v"))
+        stdin.close()
         # It ends in order, or as a program that writes into a closed pipe.
         assert process.wait(30) in (0, 141)
-        assert process.stderr.read() == b""
+        assert stderr.read() == b""
     assert Memory.open(home).verify() == ()
 
 
 def test_an_interrupt_ends_the_server_without_a_traceback(tmp_path: Path) -> None:
-    with raw_server(tmp_path / "memory") as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdin.write(request(1, "ping"))
-        process.stdin.flush()
-        process.stdout.readline()
+    with raw_server(tmp_path / "memory") as (process, stdin, stdout, stderr):
+        stdin.write(request(1, "ping"))
+        stdin.flush()
+        stdout.readline()
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == -signal.SIGINT
-        assert process.stderr.read() == b""
+        assert stderr.read() == b""
 
 
 # What is listed

@@ -9,15 +9,12 @@ import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-import anyio
 import pytest
 from kits.mcp_client import HELLO, AgentClient, answers, call, connected, request, server_command
 
 from core.memory import Memory
 from core.model.change import Author
-from core.storage.files.atomic import locked
 from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.mcp.session import AgentSession
 
@@ -89,34 +86,15 @@ def test_a_server_that_is_killed_while_it_writes_loses_nothing_and_leaves_nothin
 
 
 @pytest.mark.slow
-def test_many_calls_at_once_are_all_done_one_change_after_the_other(agent: AgentClient, home: Path) -> None:
-    async def all_at_once() -> list[Any]:
-        found: list[Any] = []
-
-        async def one(number: int) -> None:
-            given = {"key": f"key {number}", "value": f"value {number}", "nugget": "many"}
-            found.append(await agent.client.call_tool("remember", given))
-            found.append(await agent.client.call_tool("recall", {"query": f"key {number}", "nugget": "many"}))
-
-        async with anyio.create_task_group() as tasks:
-            for number in range(12):
-                tasks.start_soon(one, number)
-        return found
-
-    assert not [result for result in agent.portal.call(all_at_once) if result.is_error]
+def test_many_calls_at_once_are_all_done_one_change_after_the_other(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    stored = (call(number, "remember", key=f"key {number}", value="x", nugget="many") for number in range(12))
+    asked = (call(f"ask {number}", "recall", query=f"key {number}") for number in range(12))
+    told = answers(home, *(message for pair in zip(stored, asked, strict=True) for message in pair))
+    assert len(told) == 24
+    assert not [id for id, (one,) in told.items() if one["result"].get("isError")]
     assert len(facts_in(home, "many")) == 12
     assert Memory.open(home, reconcile=False).conflicts() == ()
-
-
-@pytest.mark.slow
-def test_the_protocol_answers_while_a_change_waits_for_somebody_else(agent: AgentClient, home: Path) -> None:
-    agent("remember", key="there", value="x", nugget="waits")
-    with locked(home):
-        given = {"key": "waited", "value": "x", "nugget": "waits"}
-        waiting = agent.portal.start_task_soon(agent.client.call_tool, "remember", given)
-        assert agent.portal.call(agent.client.list_tools).tools
-        assert not waiting.done()
-    assert not waiting.result(timeout=30).is_error
 
 
 # Who, and for which session
