@@ -50,7 +50,7 @@ OWN: Final = Own()
 
 # What counts where a guard's value, or its name, can't be read: a typing error loosens none.
 GUARDS: Final[dict[str, object]] = {
-    "schedule.daemon_applies": False, "schedule.app_applies": False, "schedule.agents_apply": False,
+    "schedule.daemon_applies": False, "schedule.app_applies": False,
     "schedule.promotes": False, "promotion.automatic": "ask", "sync.every": "", "sync.on_exit": False,
     "team.trust": "ask", "team.folder": "off",
 }  # fmt: skip

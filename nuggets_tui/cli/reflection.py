@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import NotFoundError
-from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.daily import count_as_todays, reflect_if_due
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
@@ -66,11 +66,10 @@ def reflect(
     """Clean up: merge near-duplicates, hide worthless notes, tidy text, tags and links.
 
     On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. An agent's call
-    is refused, unless agents_apply under [schedule] in settings.toml allows it. --dry-run also
-    lists uncertain changes; they are made only when --accept names them. A pass looks at the ten notes that most need
-    it (--limit changes that), and archives and merges at most five each (--all lifts both).
+    is refused. --dry-run also lists uncertain changes; they are made only when --accept names them. A pass looks at the
+    ten notes that most need it (--limit changes that), and archives and merges at most five each (--all lifts both).
     """
-    if not dry_run and agent_name() and not call.memory.settings.schedule.agents_apply:
+    if not dry_run:
         refuse_agents("cleaning up")
     if if_due:
         others = (dry_run, accept, refuse, limit, everything, *values.values())

@@ -172,11 +172,11 @@ def test_a_file_that_is_no_toml_is_told_and_the_defaults_count(tmp_path: Path, t
     ],
 )
 def test_a_typing_error_loosens_no_guard_and_is_told(tmp_path: Path, text: str) -> None:
-    loose = load(tmp_path, '[team]\ntrust = "all"\n[schedule]\nagents_apply = true\n')
+    loose = load(tmp_path, '[team]\ntrust = "all"\n[schedule]\napp_applies = true\n')
     (tmp_path / SETTINGS_FILE).write_text(text)
     for found in (load_settings(tmp_path, {}), load_settings(tmp_path, {}, loose)):
         assert (found.team.trust, found.team.folder) == ("ask", "off")
-        assert (found.schedule.daemon_applies, found.schedule.agents_apply) == (False, False)
+        assert (found.schedule.daemon_applies, found.schedule.app_applies) == (False, False)
         assert found.problems
 
 

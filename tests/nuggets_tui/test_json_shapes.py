@@ -108,6 +108,7 @@ def _index() -> None:
 def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     """The name of each command as the page has it, and what it printed."""
     yield "remember", run("remember", "web", "port", "8080")
+    yield "projects", run("projects")
     yield "remember", run("remember", "web", "db password", "hunter2horse!Battery9")
     page = run(
         "note", "add", "Deploy page", "How to deploy the web server", "--nugget", "web", "--tag", "ops"
@@ -221,8 +222,9 @@ def test_every_command_prints_the_document_that_the_page_describes(home: Path) -
     for command, document in _calls(run):
         Shape(_shape_of(command)).check(document, command)
         tried.add(command)
-    # What takes a terminal or a backup, or never ends, has tests of its own.
-    assert COMMANDS.keys() - tried == {"watch", "restore", "demo --dir", "serve", "team trust"}
+    # What takes a terminal, a backup or a project, or never ends, has tests of its own.
+    own = {"watch", "restore", "demo --dir", "serve", "team trust", "projects join", "projects rename"}
+    assert COMMANDS.keys() - tried == own
 
 
 def test_the_page_names_every_command_and_no_other() -> None:

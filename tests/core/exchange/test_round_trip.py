@@ -292,7 +292,7 @@ def test_credentials_stay_out_of_what_other_programs_read(tmp_path: Path, format
     [
         '[pipeline.extraction]\nprovider = "claude-code"\nendpoint = "https://evil.example"\n',
         '[team]\ntrust = "all"\n',
-        '[schedule]\nagents_apply = true\npromotes = true\n',
+        '[schedule]\napp_applies = true\npromotes = true\n',
         '[sync]\nevery = "1m"\n',
         '[promotion]\nmemory_dir = "/home/ada/other"\nautomatic = "always"\nthreshold = 1\n',
         '[reflection]\njaccard = 0.01\n',

@@ -213,9 +213,7 @@ def test_an_option_without_an_id_is_bad_input_and_no_wish_for_everything(
     assert untidy.bytes() == before
 
 
-def test_an_agent_cleans_up_nothing_unless_a_person_set_it(
-    untidy: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_agent_cleans_up_nothing(untidy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     proposed = untidy.json("reflect", "--dry-run")["changes"]
     before = untidy.bytes()
     monkeypatch.setenv("CLAUDECODE", "1")
@@ -223,5 +221,3 @@ def test_an_agent_cleans_up_nothing_unless_a_person_set_it(
         assert untidy("reflect", *words).exit_code == 2, words
     assert untidy.bytes() == before
     assert untidy.json("reflect", "--dry-run")["changes"]
-    (untidy.home / "settings.toml").write_text("[schedule]\nagents_apply = true\n")
-    assert untidy.json("reflect")["hidden"] >= 1
