@@ -22,10 +22,10 @@ async def test_neither_a_search_nor_a_change_waits_for_facts_that_are_decoded_fo
     decoding, done = threading.Event(), threading.Event()
     recall = Recaller.recall
 
-    def slow(*arguments: Any) -> Any:
+    def slow(*arguments: Any, **named: Any) -> Any:
         decoding.set()
         assert done.wait(60)
-        return recall(*arguments)
+        return recall(*arguments, **named)
 
     monkeypatch.setattr(Recaller, "recall", slow)
     found = await session.find("auth")
