@@ -16,6 +16,7 @@ from msgspec import structs
 
 from core.errors import ErrorCode, InvalidInputError, partly_done
 from core.folder import PIPELINE_FILE
+from core.team_folder import is_team_folder
 from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
@@ -113,10 +114,12 @@ def refuse_untrusted(memory: Memory) -> None:
     """For what an agent is given: raises InvalidInputError for a team's notes as a memory of their own, unless a person
     lets them be used.
     """
-    if memory.is_team:
+    # A repository may ship a link to its own notes under any name.
+    folder = Path(os.path.realpath(memory.folder))
+    if memory.is_team or is_team_folder(folder):
         from core.team.trust import must_be_trusted
 
-        if not must_be_trusted(memory.folder, memory.settings):
+        if not must_be_trusted(folder, memory.settings):
             raise InvalidInputError(
                 "you said that this project's notes are not to be used", code=ErrorCode.NOT_TRUSTED,
                 where=str(memory.folder), kept="nothing was read", todo="nuggets team trust",

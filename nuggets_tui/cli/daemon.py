@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 import click
 
 from core.errors import ErrorCode, InvalidInputError
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.daily import folder_of
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -59,6 +60,8 @@ def daemon(
         raise InvalidInputError(
             "needs --once", code=ErrorCode.BAD_OPTIONS, where="--pipeline", kept="nothing was changed"
         )
+    if not only_pipeline:
+        refuse_agents("running the daily pass")
     folder = folder_of(call)
     _end_on_signals()
     output = _Output()

@@ -9,6 +9,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError
 from core.workspace import Workspace
+from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import yes_option
@@ -52,6 +53,8 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     the pipeline. You cannot undo that. Then it searches every file of the memory. Exit code 1 when a file still holds
     the credential or cannot be read; the output names the file.
     """
+    if mask:
+        refuse_agents("masking")
     if mask and none:
         raise InvalidInputError(
             "cannot be combined",

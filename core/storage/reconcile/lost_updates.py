@@ -731,7 +731,7 @@ def overwritten(journal: Journal, found: Iterable[ChangeSet], loaded: Loaded) ->
         if ours_was_there and not _knew_of_later(journal, own.entry, item[1], changed.keys()):
             names.add(item)
     for note in (note for one in found if one.kind != "hit" for note in one.notes if not note.note.is_fact):
-        own = own_change(("note", note.id)) if note.after is not None else None
+        own = own_change(("note", note.id))
         if own is None or own.note is None or not 0 <= own.seconds <= _GRAPH_HELD_SECONDS:
             continue
         if same(own.note.after, note.before) and same(own.note.before, note.after):
@@ -760,7 +760,11 @@ def ways_back(logged: ChangeSet, overwritten: frozenset[ItemKey]) -> Iterator[st
                 for f in part.facts
                 if ("fact", f.nugget, f.key) in overwritten
             ),
-            *(f'changed "{n.note.title}" back' for n in part.notes if ("note", n.id) in overwritten),
+            *(
+                f'removed "{n.note.title}"' if n.after is None else f'changed "{n.note.title}" back'
+                for n in part.notes
+                if ("note", n.id) in overwritten
+            ),
         ]
         for what in told:
             yield (f"another program {what} right after you did; to restore yours, undo {part.id}")

@@ -202,7 +202,11 @@ def test_no_bytes_crash_it_and_unknown_lines_stay(
         after = normalised_note(
             replace(before, tags=(*before.tags, "zz"), hidden=not before.hidden), lambda _: True
         )
-        changed = dialect.changed_page("p.md", page, before, after)
+        try:
+            changed = dialect.changed_page("p.md", page, before, after)
+        except FormatError:
+            # An edit that would leave front matter which cannot be read is refused.
+            continue
         now = dialect.read_page("p.md", changed)
         assert "zz" in now.tags
         assert now.hidden is not found.hidden

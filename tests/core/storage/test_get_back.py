@@ -12,7 +12,7 @@ from kits.original_writer import Original, read_graph
 
 from core import Memory
 from core.facts.edits import forget, remember
-from core.graph.edits import edit_note, hide_note
+from core.graph.edits import create_note, edit_note, hide_note
 
 
 @pytest.fixture
@@ -145,6 +145,17 @@ def test_a_note_that_is_back_as_it_was_soon_after_our_edit_is_told_with_a_way_ba
         assert notice.startswith('another program changed "Title 1" back right after you did')
         memory.undo(_way_back(notice))
         assert content_of(home) == "Ours."
+
+
+def test_a_new_note_that_an_old_copy_takes_away_is_told_with_a_way_back(home: Path) -> None:
+    memory = Memory.open(home)
+    before = read_graph(home)
+    made, _ = memory.change("new", lambda draft: create_note(draft, "memory", "Fresh", "Just written."))
+    save_stale(home, before, 7)
+    memory.refresh()
+    (notice,) = memory.take_notices()
+    memory.undo(_way_back(notice))
+    assert memory.snapshot.note(made.id).content == "Just written."
 
 
 def test_an_edit_by_who_had_read_ours_is_no_notice(home: Path) -> None:

@@ -197,3 +197,14 @@ def test_an_agent_takes_back_no_change_of_the_settings(nuggets: Any, monkeypatch
     assert nuggets("undo", entry).exit_code == 2
     assert nuggets("undo", f"{entry}.1").exit_code == 2
     assert (nuggets.home / "settings.toml").read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [("daemon", "--once"), ("secrets", "--mask", "--yes")])
+def test_an_agent_runs_no_daily_pass_and_masks_nothing(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    nuggets.ok("note", "add", "Deploys", "They go out on Tuesdays")
+    before = nuggets.bytes()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert nuggets(*words).exit_code == 2
+    assert nuggets.bytes() == before

@@ -68,6 +68,17 @@ def test_an_agent_reads_nothing_of_an_untrusted_folder_that_it_names_as_its_memo
     assert "zebra" not in refused.stdout.lower()
 
 
+@pytest.mark.parametrize("link", ["memory", "dotn/notes"])
+def test_a_link_to_an_untrusted_folder_gets_an_agent_no_further(
+    folder: Path, nuggets: Any, monkeypatch: pytest.MonkeyPatch, link: str
+) -> None:
+    root = folder.parent.parent
+    (root / "memory").symlink_to(Path(".nuggets", "notes"))
+    (root / "dotn").symlink_to(".nuggets")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "zebra" not in nuggets("--home", str(root / link), "search", "zebra").stdout.lower()
+
+
 def test_a_folder_that_a_person_makes_is_trusted(
     tmp_path: Path, nuggets: Any, person: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
