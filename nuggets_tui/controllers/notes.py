@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from nuggets_tui.screens.bulk_forms import TagsWanted
     from nuggets_tui.session import Session
     from nuggets_tui.typed_text import TypedTextStore
+    from nuggets_tui.widgets.neighbours import Neighbour
 
 # Work that brings other rows into Notes or Results.
 _OF_LISTS: Final = ("search", "listing")
@@ -289,14 +290,14 @@ class NotesController(Controller):
             self._change(note, f"pinned {note.title}", edit, "Pinned")
 
     def hide(self) -> None:
-        """Hides, or brings back; of a linked note in Neighbours asks whether the link alone is meant."""
+        """Hides, or brings back; in Neighbours asks, as the link alone may be meant."""
         from nuggets_tui.bulk import hiding
 
-        notes, linked = self._targets(), self._linked_row()
+        notes, shown, row = self._targets(), self.view.note, self.context.neighbour
         if len(notes) > 1:
             self._review(hiding(notes))
-        elif notes and linked is not None and not self.view.selected:
-            self._hide_or_unlink(notes[0], *linked)
+        elif notes and shown is not None and row is not None:
+            self._hide_or_unlink(notes[0], shown, row)
         elif notes:
             self._hide(notes[0])
 
@@ -315,16 +316,16 @@ class NotesController(Controller):
             (shown, row.reason) if shown is not None and row is not None and row.suggestion is None else None
         )
 
-    def _hide_or_unlink(self, note: Note, shown: Note, reason: str) -> None:
+    def _hide_or_unlink(self, note: Note, shown: Note, row: Neighbour) -> None:
         from nuggets_tui.screens.choice import HIDE, NeighbourScreen
 
         def chosen(answer: str | None) -> None:
             if answer == HIDE:
                 self._hide(note)
             elif answer is not None:
-                self._unlink(shown, note, reason)
+                self._unlink(shown, note, row.reason)
 
-        self.context.open_dialog(NeighbourScreen(shown, note, reason), chosen)
+        self.context.open_dialog(NeighbourScreen(shown, note, row), chosen)
 
     def delete(self) -> None:
         """Deletes for good, after asking."""
@@ -407,7 +408,7 @@ class NotesController(Controller):
         note, linked = self.context.target, self._linked_row()
         if note is None:
             return
-        if linked is not None and not self.view.selected:
+        if linked is not None:
             self._unlink(linked[0], note, linked[1])
             return
         around = neighbours(self.view.holder(note.id), note.id)

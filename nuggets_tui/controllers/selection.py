@@ -46,6 +46,17 @@ class SelectionController(Controller):
         self.select(frozenset())
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the pane in focus shows no selection: there commands act on what is under its cursor alone."""
+        pane = self.context.focused
+        return pane is not None and pane.id in ("note", "neighbours", "graph", "audit")
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """The selected notes that commands act on."""
+        return frozenset() if self.elsewhere else self.view.selected
+
+    @property
     def under_cursor(self) -> str:
         """The id of the note under the cursor of the pane in focus, "" for none; outside of lists, of that shown."""
         pane = self.context.focused
@@ -54,11 +65,11 @@ class SelectionController(Controller):
     def targets(self) -> list[Note]:
         """The notes that a command acts on: those selected, in the order of the list, else the one under the cursor."""
         one = self.target()
-        return self.context.notes_pane.in_order(self.view.selected) or ([one] if one is not None else [])
+        return self.context.notes_pane.in_order(self.selected) or ([one] if one is not None else [])
 
     def target(self) -> Note | None:
         """The one note that a command acts on: the selected one, where it is one, else the one under the cursor."""
-        selected = self.view.selected
+        selected = self.selected
         return self.view.find(next(iter(selected)) if len(selected) == 1 else self.under_cursor)
 
     @property
@@ -67,7 +78,8 @@ class SelectionController(Controller):
         note, neighbour = self.target(), self.context.neighbour
         suggestion = neighbour.suggestion if neighbour is not None else None
         return self.view.with_(
-            note_id=note.id if note is not None else next(iter(self.view.selected), ""),
+            note_id=note.id if note is not None else next(iter(self.selected), ""),
+            selected=self.selected,
             suggested=(suggestion,) if suggestion is not None else (),
         )
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.memory import Backup, PromotionTarget
     from core.model.note import Link, Note
     from core.model.snapshot import Snapshot
+    from nuggets_tui.widgets.neighbours import Neighbour
 
 
 _NAME, _PATH = 60, 70
@@ -93,12 +94,12 @@ HIDE: Final = "hide"
 
 
 class NeighbourScreen(ChoiceScreen):
-    """Answers with HIDE, or anything else to remove the link alone."""
+    """Answers with HIDE, or anything else to remove the link alone, where there is one."""
 
     keys = "⏎  choose · ↑↓  move · esc  close"
-    said = "You can undo either."
+    said = "You can undo it."
 
-    def __init__(self, shown: Note, other: Note, reason: str) -> None:
+    def __init__(self, shown: Note, other: Note, neighbour: Neighbour) -> None:
         self.heading = safe_line(other.title, _NAME)
         unlink = f'Unlink it from "{safe_line(shown.title, _NAME)}"'
         hide = (
@@ -106,12 +107,11 @@ class NeighbourScreen(ChoiceScreen):
             if other.hidden
             else ("Hide it", "from search and recall")
         )
-        super().__init__(
-            [
-                Row("unlink", (content(unlink, "bold"), content(cut(reason, _PATH), MUTED))),
-                Row(HIDE, (content(hide[0], "bold"), content(hide[1], MUTED))),
-            ]
-        )
+        rows = [Row(HIDE, (content(hide[0], "bold"), content(hide[1], MUTED)))]
+        if neighbour.suggestion is None:
+            reason = content(cut(neighbour.reason, _PATH), MUTED)
+            rows.insert(0, Row("unlink", (content(unlink, "bold"), reason)))
+        super().__init__(rows)
 
 
 SHOW = "show"

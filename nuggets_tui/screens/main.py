@@ -81,6 +81,7 @@ if TYPE_CHECKING:
 # Characters of the object that the footer names, where there is room and in a narrow terminal.
 _OBJECT: Final = 16
 _SHORT_OBJECT: Final = 6
+_SELECTING: Final = ("select", "select_all")
 _ROOM_FOR_OBJECTS: Final = 100
 
 
@@ -225,7 +226,7 @@ class MainScreen(Screen[None]):
     def can(self, name: str) -> bool:
         """Whether a command makes sense now."""
         command = BY_NAME[name]
-        if command.at_once and self.context.typing:
+        if (command.at_once and self.context.typing) or (name in _SELECTING and self.selection.elsewhere):
             return False
         view = self.selection.acted_on
         return self.time_travel.can(name, view) if view.past is not None else command.makes_sense(view)
@@ -288,9 +289,13 @@ class MainScreen(Screen[None]):
         if command is not None and event.key not in self.active_bindings:
             event.stop()
             key = shown_key(event.key)
+            where = (
+                f': "{command.title}" is in {PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in '
+                "[keys] of settings.toml."
+            )
             self.context.notify(
-                f'{key} is not bound {"any more" if command.former else "now"}: "{command.title}" is in '
-                f'{PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in [keys] of settings.toml.'
+                f"{key} is not bound {'any more' if command.former else 'now'}"
+                + (where if command.former or self.can(command.name) else ".")
             )
 
     def show_keys(self) -> None:
@@ -300,7 +305,7 @@ class MainScreen(Screen[None]):
         place = self.focused.id if self.focused is not None else None
         if getattr(self.focused, "overview", False):
             place = OVERVIEW
-        selected = len(self.view.selected)
+        selected = len(self.selection.selected)
         commands = [
             self._with_its_key(command, place or "")
             for command in footer_commands(place or "", selected=selected > 0)
@@ -332,7 +337,7 @@ class MainScreen(Screen[None]):
 
     def _what_is_hidden(self) -> str:
         """What the key that hides does, with the object."""
-        note, selected = self.selection.target(), len(self.view.selected)
+        note, selected = self.selection.target(), len(self.selection.selected)
         if selected > 1 or note is None:
             return f"hide {selected:,}"
         does = "bring back" if note.hidden else "hide"
@@ -387,7 +392,7 @@ class MainScreen(Screen[None]):
             return
         if self.search_box.value and not away:
             self.search_box.value = ""
-        elif self.view.selected:
+        elif self.selection.selected:
             self.selection.clear()
         elif self.panes.zoomed:
             self.arrangement.leave_zoom()

@@ -14,9 +14,14 @@ from nuggets_tui.widgets.row_list import RowList
 
 
 class Sides(Horizontal):
-    """The list and the lines beside each other, each with its title; tab goes from one to the other."""
+    """The list and the lines beside each other, each with its title; tab goes from one to the other, and esc
+    from the lines to the list.
+    """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "switch", "switch", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "switch", "switch", show=False),
+        Binding("escape", "to_rows", "to the list", show=False),
+    ]
 
     def __init__(self, rows: RowList, lines: LineView, titles: tuple[str, str]) -> None:
         super().__init__(rows, lines, id="sides")
@@ -30,6 +35,14 @@ class Sides(Horizontal):
         """Enter goes to the lines."""
         event.stop()
         self._lines.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the list, esc means what it does in the dialog."""
+        return action != "to_rows" or self._lines.has_focus
+
+    def action_to_rows(self) -> None:
+        """Back to the list."""
+        self._rows.focus()
 
     def action_switch(self) -> None:
         """To the other side."""

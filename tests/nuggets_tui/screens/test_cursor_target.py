@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from kits.app_kit import NARROW, Driver, agent_on, opened
 
-from core.graph.edits import edit_note, link_notes
+from core.graph.edits import create_note, edit_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.screens.choice import LinksScreen, NeighbourScreen
@@ -164,14 +164,39 @@ async def test_who_links_a_linked_pair_sees_the_stored_reason(home: Path) -> Non
         assert picker.query_one("#reason").value == "uses JWT tokens"  # type: ignore[attr-defined]
 
 
-async def test_a_selection_is_what_keys_act_on_in_every_pane_and_the_footer_counts_it(home: Path) -> None:
+async def test_a_selection_counts_where_it_is_seen_and_elsewhere_keys_act_on_the_row_under_the_cursor(
+    home: Path,
+) -> None:
     async with opened(home) as app:
+        await app.show(SHOWN)
         await app.press("2", "home", "space", "space")
         chosen = app.view.selected
+        assert "x hide 2" in footer(app)
         for pane in ("3", "4", "5", "6"):
-            await app.press(pane)
-            assert "x hide 2" in footer(app)
-            assert {note.id for note in app.main.selection.targets()} == chosen
+            await app.press(pane, "space", "ctrl+a")
+            assert "hide 2" not in footer(app)
+            assert not app.main.can("select")
+            assert [note.id for note in app.main.selection.targets()] in (
+                [],
+                [app.main.selection.under_cursor],
+            )
+        await app.press("2")
+        assert app.view.selected == chosen
+        assert "x hide 2" in footer(app)
+
+
+async def test_x_on_a_suggested_row_asks_before_it_hides(home: Path) -> None:
+    agent_on(home).change(
+        "near", lambda draft: create_note(draft, "project", "Redis sessions", "Redis holds many sessions.")
+    )
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.until(lambda: app.view.suggested, "a suggestion")
+        await app.press("4", "x")
+        await app.screen(NeighbourScreen)
+        assert not stored(home, "Redis sessions").hidden
+        await app.press("enter")
+        await app.until(lambda: stored(home, "Redis sessions").hidden)
 
 
 @pytest.mark.parametrize("size", [(120, 40), NARROW])

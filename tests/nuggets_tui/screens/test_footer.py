@@ -21,8 +21,6 @@ async def test_with_a_selection_it_shows_what_acts_on_all_of_it(home: Path, size
         await app.press("space", "space", "space")
         for said in ("x hide 3", "t tags", "esc deselect"):
             assert said in footer(app)
-        await app.press("3")
-        assert "x hide 3" in footer(app)
         await app.press("escape")
         assert "deselect" not in footer(app)
         assert "x hide 3" not in footer(app)

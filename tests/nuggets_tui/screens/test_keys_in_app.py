@@ -197,6 +197,14 @@ async def test_a_former_key_names_its_command_and_how_to_bind_it_and_does_nothin
         assert app.view.snapshot is before
 
 
+async def test_a_key_bound_at_times_names_no_command_that_is_not_listed_now(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("exclamation_mark")
+        assert "! is not bound now" in app.notices
+        assert "ctrl+p" not in app.notices
+
+
 async def test_who_has_set_a_former_key_keeps_it(home: Path) -> None:
     settings(home, '[keys]\npin = "P"\nredo = "U"\nopen_file = "o"\nsort = "X"\n')
     async with opened(home) as app:

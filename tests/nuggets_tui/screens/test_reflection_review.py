@@ -46,6 +46,18 @@ def proposed(home: Path) -> set[str]:
     return {change.id for change in Memory.open(home).reflect(dry_run=True).changes}
 
 
+async def test_esc_in_the_details_goes_back_to_the_list_first(home: Path) -> None:
+    async with opened(home) as app:
+        review = await reviewing(app)
+        await app.press("enter")
+        assert review.query_one("#difference").has_focus
+        await app.press("escape")
+        assert app.app.screen is review
+        assert review.query_one(RowList).has_focus
+        await app.press("escape")
+        await app.back_on_main()
+
+
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_what_is_unticked_is_refused_says_so_and_is_not_proposed_again(
     home: Path, size: tuple[int, int]

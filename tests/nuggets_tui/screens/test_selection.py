@@ -241,8 +241,6 @@ async def test_one_selected_note_is_acted_on_at_once_and_two_are_merged(home: Pa
         assert app.view.selected == frozenset()
         await app.press("home", "space")
         assert len(app.view.selected) == 1
-        await app.press("3", "space")
-        assert app.view.note_id in app.view.selected
 
 
 async def test_a_note_that_changed_while_it_was_reviewed_keeps_both_changes(home: Path) -> None:
