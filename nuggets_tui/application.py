@@ -296,11 +296,14 @@ class NuggetsApp(App[None]):
 
     async def action_quit(self) -> None:
         """Leaves; where something typed would be lost, its dialog asks first, whatever stands above it."""
+        from nuggets_tui.screens.dialog import Dialog
+
         for dialog in reversed(self.screen_stack):
-            if getattr(dialog, "unsaved", False):
+            if isinstance(dialog, Dialog) and dialog.unsaved:
                 while self.screen is not dialog:
                     self.pop_screen()
                 await dialog.run_action("close")
+                dialog.quitting = self.screen is not dialog
                 return
         self.exit()
 

@@ -52,5 +52,7 @@ def close_if_sure(dialog: Dialog[Any], question: ConfirmScreen) -> None:
     def answered(sure: bool | None) -> None:
         if sure:
             dialog.dismiss(None)
+        else:
+            dialog.quitting = False
 
     dialog.app.push_screen(question, answered)

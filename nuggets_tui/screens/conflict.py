@@ -305,10 +305,7 @@ class ConflictScreen(TypedDialog[Resolution]):
         elif not self.edited:
             self.dismiss(None)
         else:
-            self.ask_to_leave(
-                "Close without saving?",
-                "Both versions stay as they are. The conflict waits in the audit log.",
-            )
+            self.ask_to_leave("Both versions stay as they are. The conflict waits in the audit log.")
 
 
 def _pane(id: str, title: str, make: MakeLines) -> LineView:

@@ -56,6 +56,8 @@ class Dialog(ModalScreen[_Answer]):
     heading = ""
     about = ""
     _answered = False
+    # Whether the app is to end once this has closed.
+    quitting = False
     keys = "esc  close"
     # What a notice says of a text being written here, when it could not be saved.
     not_saved = ""
@@ -120,6 +122,8 @@ class Dialog(ModalScreen[_Answer]):
         self._answered = True
         while self.app.screen is not self:
             self.app.pop_screen()
+        if self.quitting:
+            self.app.call_later(self.app.action_quit)
         return super().dismiss(result)
 
     def action_close(self) -> None:

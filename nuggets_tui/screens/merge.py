@@ -170,6 +170,8 @@ class MergeScreen(Dialog[Reviewed | PendingConflict]):
         def answered(sure: bool | None) -> None:
             if sure:
                 then()
+            else:
+                self.quitting = False
 
         self.app.push_screen(question, answered)
 

@@ -27,20 +27,23 @@ _PAUSE: Final = 0.6
 
 
 class LeaveScreen(ConfirmScreen):
-    """Asks what becomes of a text: y lets it go, k and esc keep it for another time, n and enter go on with it."""
+    """Asks what becomes of a text: d lets it go, enter goes on with it; esc keeps it as a draft and leaves, where there
+    is a place for drafts.
+    """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("k", "later", "keep", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("d", "answer(True)", "discard", show=False)]
     # Whether the answer is to keep the text.
     later = False
 
-    def action_later(self) -> None:
-        """Closes with that answer."""
-        self.later = True
-        self.dismiss(True)
+    def __init__(self, text: str, *, keeps: bool) -> None:
+        super().__init__("You have unsaved changes", text, yes="discard")
+        self.keys = f"{'esc  keep draft · ' if keeps else ''}d  discard · ⏎  keep editing"
+        self._keeps = keeps
 
     def action_close(self) -> None:
         """Whoever presses esc once more wants to leave, and loses nothing."""
-        self.action_later()
+        self.later = self._keeps
+        self.dismiss(self._keeps)
 
 
 class TypedDialog(Dialog[_Answer]):
@@ -170,26 +173,23 @@ class TypedDialog(Dialog[_Answer]):
     def action_close(self) -> None:
         """Asks first when something was typed."""
         if self.unsaved:
-            self.ask_to_leave("Close without saving?")
+            self.ask_to_leave()
         else:
             self.dismiss(None)
 
-    def ask_to_leave(self, heading: str, more: str = "") -> None:
+    def ask_to_leave(self, more: str = "") -> None:
         """Asks what becomes of what was typed."""
-        kept = " It survives a crash only until you answer." if self.text_store is not None else ""
-        said = f"What you typed is not saved yet.{kept}" + (f" {more}" if more else "")
-        question: ConfirmScreen
-        if self.text_store is None:
-            question = ConfirmScreen(heading, said, yes="discard it", no="keep editing", leaves=True)
-        else:
-            question = LeaveScreen(heading, said, yes="discard it", no="keep editing")
-            question.keys = "esc  keep it for later · y  discard it · n  keep editing"
+        keeps = self.text_store is not None
+        said = 'ctrl+p "unsaved" continues a draft.' if keeps else "No draft can be kept here."
+        question = LeaveScreen(f"{said} {more}".strip(), keeps=keeps)
 
         def answered(sure: bool | None) -> None:
-            if sure and getattr(question, "later", False):
+            if sure and question.later:
                 self._keep_for_later()
             elif sure:
                 self.dismiss(None)
+            else:
+                self.quitting = False
 
         self.app.push_screen(question, answered)
 
@@ -205,8 +205,10 @@ class TypedDialog(Dialog[_Answer]):
 
         if await self.attempt(put()):
             self._over = True
-            notify(self, 'Kept for later. To continue: ctrl+p "unsaved", or start the app again.')
+            notify(self, 'Draft kept. To continue: ctrl+p "unsaved", or start the app again.')
             self.dismiss(None)
+        else:
+            self.quitting = False
 
 
 class FieldsDialog(TypedDialog[_Answer]):

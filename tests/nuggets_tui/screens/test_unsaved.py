@@ -155,7 +155,7 @@ async def test_the_result_of_a_conflict_is_gone_on_with_in_its_screen(home: Path
         await app.screen(ConflictScreen)
         await app.press("e", *"!", "escape", "escape")
         await app.screen(LeaveScreen)
-        await app.press("k")
+        await app.press("escape")
         await app.back_on_main()
     async with opened(home) as app:
         await offered(app)
@@ -188,7 +188,7 @@ async def test_keys_are_on_disk_soon_and_gone_once_they_are_saved_taken_back_or_
         await app.until(lambda: kept(home))
         await app.press("escape")
         await app.screen(LeaveScreen)
-        await app.press("y")
+        await app.press("d")
         await app.back_on_main()
         await app.until(lambda: not kept(home), "let go")
 
@@ -200,9 +200,9 @@ async def test_a_text_kept_for_later_waits_where_its_note_is_edited(home: Path) 
         await app.screen(EditorScreen)
         await app.press("A", "escape")
         await app.screen(LeaveScreen)
-        await app.press("k")
+        await app.press("escape")
         await app.back_on_main()
-        assert "Kept for later" in app.notices
+        assert "Draft kept" in app.notices
         await app.until(lambda: app.main.unsaved_texts._offered)
         await app.press("e")
         await offered(app)
@@ -254,21 +254,36 @@ async def test_without_a_place_for_it_esc_says_what_is_lost(
     monkeypatch.setenv("NUGGETS_STATE", "off")
     async with opened(home) as app:
         await app.press("f")
-        await app.screen(FormScreen)
-        await app.press("k", "escape")
-        question = await app.screen(ConfirmScreen)
-        assert not isinstance(question, LeaveScreen)
-        await app.press("k", "y")
-        await app.back_on_main()
-        # Where nothing can be kept, esc once more leaves as well.
-        await app.press("f")
         form = await app.screen(FormScreen)
         await app.press("k", "escape")
-        await app.screen(ConfirmScreen)
-        await app.press("n")
+        await app.screen(LeaveScreen)
+        assert "keep draft" not in app.text
+        await app.press("escape")
         await app.until(lambda: app.app.screen is form)
-        await app.press("escape", "escape")
+        await app.press("escape")
+        await app.screen(LeaveScreen)
+        await app.press("d")
         await app.back_on_main()
+
+
+@pytest.mark.parametrize(("key", "kept_then"), [("escape", True), ("d", False)])
+async def test_after_ctrl_q_keeping_a_draft_and_discarding_it_both_quit(
+    home: Path, key: str, kept_then: bool
+) -> None:
+    async with opened(home) as app:
+        await app.press("n")
+        editor = await app.screen(EditorScreen)
+        app.fill("#title", "Half done")
+        await app.pilot.press("ctrl+q")
+        await app.screen(LeaveScreen)
+        await app.press("enter")
+        await app.until(lambda: app.app.screen is editor)
+        assert app.app.is_running
+        await app.pilot.press("ctrl+q")
+        await app.screen(LeaveScreen)
+        await app.pilot.press(key)
+        await app.until(lambda: not app.app.is_running)
+    assert bool(kept(home)) is kept_then
 
 
 async def test_esc_pressed_twice_leaves_a_form_and_what_was_typed_is_kept(home: Path) -> None:
@@ -277,12 +292,12 @@ async def test_esc_pressed_twice_leaves_a_form_and_what_was_typed_is_kept(home: 
         form = await app.screen(FormScreen)
         await app.press("k", "escape")
         await app.screen(LeaveScreen)
-        assert "esc keep it for later" in " ".join(app.text.split())
+        assert "esc keep draft" in " ".join(app.text.split())
         await app.press("enter")
         await app.until(lambda: app.app.screen is form)
         await app.press("escape", "escape")
         await app.back_on_main()
-        await app.until(lambda: "Kept for later" in app.notices)
+        await app.until(lambda: "Draft kept" in app.notices)
         await app.until(lambda: kept(home))
 
 
