@@ -137,7 +137,13 @@ class ArrangementController(Controller):
         """To the note, else the pane, that one came from."""
         pane, notes = self._came_from[-1]
         if len(self._reading.trail) <= notes or not self._reading.back():
-            self.go_to(pane)
+            self._come_back(pane)
+
+    def _come_back(self, pane: PaneName) -> None:
+        """To a pane; the cursor of Notes may have lost the note shown while one was away."""
+        self.go_to(pane)
+        if pane == "notes":
+            self._reading.reveal()
 
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""
@@ -202,7 +208,7 @@ class ArrangementController(Controller):
         panes = self.context.panes
         panes.zoomed = False
         former, self._before_graph = self._before_graph, None
-        self.go_to(former if former and panes.active == "graph" else panes.active)
+        self._come_back(former if former and panes.active == "graph" else panes.active)
         self.context.show_keys()
 
     def zoom(self, pane: PaneName | None = None) -> None:

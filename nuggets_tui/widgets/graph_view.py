@@ -164,7 +164,7 @@ class GraphView(Widget, can_focus=True):
 
     @property
     def cursor_id(self) -> str:
-        """Id of the note that the cursor stands on; "" when nothing is shown."""
+        """Id of the note that the cursor stands on; "" when nothing is shown, or the note has left the picture."""
         return self._cursor
 
     @property
@@ -267,7 +267,8 @@ class GraphView(Widget, can_focus=True):
             reasons.setdefault(frozenset((edge.a, edge.b)), []).append(edge)
         self._reasons = {ends: tuple(edges) for ends, edges in reasons.items()}
         if moved or self._cursor not in self._picture.box_of:
-            self._cursor = self._picture.focus
+            # What left the picture leaves nothing under the cursor: the next key would be meant for it.
+            self._cursor = self._picture.focus if moved else ""
             self._wire = None
         elif self._wire is not None:
             ends = frozenset((self._wire.a, self._wire.b))
@@ -313,7 +314,7 @@ class GraphView(Widget, can_focus=True):
 
     def action_walk(self, direction: Direction) -> None:
         """Move the cursor to the nearest note in a direction."""
-        found = step(self._picture, self._cursor, direction)
+        found = step(self._picture, self._cursor, direction) if self._cursor else self._picture.focus
         if found:
             self._move(found)
 

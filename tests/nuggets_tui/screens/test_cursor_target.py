@@ -185,6 +185,37 @@ async def test_a_selection_counts_where_it_is_seen_and_elsewhere_keys_act_on_the
         assert "x hide 2" in footer(app)
 
 
+async def test_in_the_graph_a_second_x_hides_nothing_once_the_note_has_left_the_picture(home: Path) -> None:
+    async with opened(home) as app:
+        await to_node(app)
+        assert app.main.selection.under_cursor == stored_id(app, OTHER)
+        await app.press("x")
+        await app.until(lambda: stored(home, OTHER).hidden)
+        await app.until(lambda: not app.main.selection.under_cursor)
+        await app.press("x")
+        assert not stored(home, SHOWN).hidden
+        await app.press("right")
+        assert app.main.selection.under_cursor == stored_id(app, SHOWN)
+
+
+async def test_the_centre_of_the_graph_hidden_and_brought_back_is_where_notes_stands(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show(SHOWN)
+        await app.press("2")
+        await app.until(lambda: app.main.selection.under_cursor == stored_id(app, SHOWN))
+        await app.press("g")
+        await app.until(lambda: app.main.selection.under_cursor == stored_id(app, SHOWN))
+        await app.press("x")
+        await app.until(lambda: stored(home, SHOWN).hidden)
+        await app.until(lambda: app.log[0].deed.verb == "hid")
+        await app.press("u")
+        await app.until(lambda: not stored(home, SHOWN).hidden)
+        await app.until(lambda: app.log[0].deed.verb != "hid")
+        await app.press("escape")
+        await app.until(lambda: focus(app) == "notes")
+        assert app.main.selection.under_cursor == app.view.note_id == stored_id(app, SHOWN)
+
+
 async def test_x_on_a_suggested_row_asks_before_it_hides(home: Path) -> None:
     agent_on(home).change(
         "near", lambda draft: create_note(draft, "project", "Redis sessions", "Redis holds many sessions.")
