@@ -315,6 +315,8 @@ class MainScreen(Screen[None]):
                 and (command.name == "let_go" or self.view.keys.is_bound(command.name, self.view))
             )
         ]
+        if isinstance(self.focused, AuditPane) and not self.focused.can_be_undone:
+            commands = [command for command in commands if command.name != "undo"]
         commands = [command for command in commands if command.keys]
         if self.view.past is not None:
             commands = [self.time_travel.labelled(command) for command in commands]

@@ -110,10 +110,19 @@ class AuditPane(RowList):
         return self.cursor_row.key if self.cursor_row is not None else ""
 
     @property
+    def _line(self) -> LogLine | None:
+        row = self.cursor_row
+        return row.data if row is not None and isinstance(row.data, LogLine) else None
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether the entry under the cursor stands: it is neither undone already nor a conflict."""
+        return self._line is not None and not self._line.undone and self._line.state == "done"
+
+    @property
     def note_under_cursor(self) -> str:
         """The id of the note that the entry is about; "" for an entry about several or none."""
-        row = self.cursor_row
-        return row.data if row is not None and isinstance(row.data, str) else ""
+        return self._line.deed.note_id if self._line is not None else ""
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:
@@ -232,7 +241,7 @@ def _row(line: LogLine, view: View, authors: tuple[int, int]) -> Row:
         said = _entry_line(line, view, authors, width)
         return sides(Content.styled(said.plain, MUTED) if dull else said, sign)(width)
 
-    return Row(line.id, (shown,), data=line.deed.note_id)
+    return Row(line.id, (shown,), data=line)
 
 
 def _entry_line(line: LogLine, view: View, authors: tuple[int, int], width: int) -> Content:

@@ -134,6 +134,20 @@ async def test_u_in_the_log_undoes_the_entry_under_the_cursor_once_it_was_seen(l
         assert stored(logged, "Deploy day").hidden
 
 
+async def test_the_footer_offers_no_undo_of_an_entry_that_is_undone(logged: Path) -> None:
+    async with opened(logged) as app:
+        await app.ready()
+        await app.press("6", "home")
+        await app.until(lambda: "u undo entry" in footer(app))
+        await app.press("u")
+        await app.screen(EntryScreen)
+        await app.press("enter")
+        await app.back_on_main()
+        await app.until(lambda: any(line.undone for line in app.log), "it is undone")
+        await app.press("home", "down")
+        await app.until(lambda: "undo entry" not in footer(app))
+
+
 async def test_x_on_a_neighbour_unlinks_it_and_the_palettes_command_does_so_elsewhere(home: Path) -> None:
     memory = Memory.open(home)
     ids = {note.title: note.id for note in memory.snapshot.notes}
