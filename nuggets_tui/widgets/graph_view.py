@@ -268,6 +268,8 @@ class GraphView(Widget, can_focus=True):
         self._reasons = {ends: tuple(edges) for ends, edges in reasons.items()}
         if moved or self._cursor not in self._picture.box_of:
             # What left the picture leaves nothing under the cursor: the next key would be meant for it.
+            if self._cursor and not moved:
+                self.post_message(self.NodeFocused(self, ""))
             self._cursor = self._picture.focus if moved else ""
             self._wire = None
         elif self._wire is not None:

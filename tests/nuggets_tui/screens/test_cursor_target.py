@@ -206,6 +206,7 @@ async def test_in_the_graph_a_second_x_hides_nothing_once_the_note_has_left_the_
         await app.press("x")
         await app.until(lambda: stored(home, OTHER).hidden)
         await app.until(lambda: not app.main.selection.under_cursor)
+        await app.until(lambda: "x hide" not in footer(app))
         await app.press("x")
         assert not stored(home, SHOWN).hidden
         await app.press("right")
