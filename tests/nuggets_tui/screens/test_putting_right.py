@@ -71,7 +71,7 @@ async def test_what_could_not_be_read_is_listed_with_reason_place_and_bytes(
         await app.press("down")
         await app.until(lambda: "oth\\xff" in details.text)
         assert_harmless(app)
-        await app.press("tab", "down", "escape")
+        await app.press("tab", "down", "escape", "escape")
         await app.back_on_main()
 
 

@@ -56,7 +56,7 @@ async def test_closing_a_review_changes_nothing(home: Path) -> None:
     async with opened(home, NARROW) as app:
         await app.press("r")
         await app.screen(ReviewScreen)
-        await app.press("tab", "down", "escape")
+        await app.press("tab", "down", "escape", "escape")
         await app.back_on_main()
     assert (home / "graph" / "graph.json").read_bytes() == before
 
