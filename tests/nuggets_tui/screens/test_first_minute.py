@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from kits.agent_files import COMMENTED, SERVERS, tree
+from kits.agent_files import SERVERS, tree
 from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
 
 from core.facts.edits import remember
@@ -31,7 +31,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (pages / "MEMORY.md").write_text(
         "# What I know\n\n- Tests run with `pytest -q`\n- Deploys go out on Tuesdays\n"
     )
-    (home / ".claude" / "settings.json").write_text(COMMENTED)
+    (home / ".claude" / "settings.json").write_text('{"model": "opus", "permissions": {"allow": []}}\n')
     (home / ".claude.json").write_text(SERVERS)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "bin"))

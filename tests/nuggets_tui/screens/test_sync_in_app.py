@@ -126,7 +126,7 @@ async def test_of_what_both_machines_changed_ones_own_version_is_saved_unless_an
         await app.press("c")
         screen = await app.screen(ConflictScreen)
         assert screen.result == "Of the laptop"
-        await app.until(lambda: "✓ Yours" in app.text, "which is taken")
+        await app.until(lambda: "Result: this machine's" in app.text, "which is taken")
         await app.press("t", "y")
         assert screen.result == "Of the desk"
         await app.press("t", "ctrl+s")
