@@ -16,7 +16,6 @@ from msgspec import structs
 
 from core.errors import ErrorCode, InvalidInputError, partly_done
 from core.folder import PIPELINE_FILE
-from core.team_folder import is_team_folder
 from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
@@ -114,6 +113,8 @@ def refuse_untrusted(memory: Memory) -> None:
     """For what an agent is given: raises InvalidInputError for a team's notes as a memory of their own, unless a person
     lets them be used.
     """
+    from core.team_folder import is_team_folder
+
     # A repository may ship a link to its own notes under any name.
     folder = Path(os.path.realpath(memory.folder))
     if memory.is_team or is_team_folder(folder):
