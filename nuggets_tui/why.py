@@ -202,7 +202,7 @@ def _below_the_line(explanation: Explanation) -> str:
     """Why a hit is among those that are less likely."""
     if explanation.judgement == "found":
         return "It is listed as less likely: it, or a note above it, matches too little."
-    from core.search.ranking import FOUND_FROM
+    from core.search.judge import FOUND_FROM
 
     best, needed = percents(explanation.best, FOUND_FROM)
     return (

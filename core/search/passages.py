@@ -14,7 +14,8 @@ from typing import Final, NamedTuple, Protocol
 from core.model.note import Note
 from core.search.conditions import DOCUMENT
 from core.search.documents import is_content_word, weight
-from core.search.ranking import Ranking, judged
+from core.search.judge import judged
+from core.search.ranking import Ranking
 from core.search.results import FoundPassage, Passage
 from core.search.scorers import BM25_SHARE, COVERAGE_SHARE, PHRASE_BONUS, TITLE_BONUS
 from core.search.signals import after

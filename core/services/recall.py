@@ -342,7 +342,7 @@ def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:
 def _passages(found: Sequence[Passage]) -> tuple[AnsweringPassage, ...]:
     """The parts of documents that answer likely enough to be named beside the notes."""
     from core.facts.recall import AnsweringPassage
-    from core.search.ranking import judged
+    from core.search.judge import judged
 
     return tuple(
         AnsweringPassage(
@@ -390,7 +390,7 @@ def judged_among(hits: Sequence[Hit], query: str) -> Judgement:
     """
     if not hits:
         return "nothing"
-    from core.search.ranking import judged
+    from core.search.judge import judged
 
     best = judged(hits[0].breakdown.likelihood)
     return "not sure" if best == "found" and (_torn(hits) or _completed(hits[0], query)) else best

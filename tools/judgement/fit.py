@@ -1,4 +1,4 @@
-"""Fits the rule that judges a search as a whole, and prints the numbers for `core/search/ranking.py`.
+"""Fits the rule that judges a search as a whole, and prints the numbers for `core/search/judge.py`.
 
     python tools/judgement/fit.py [--data FOLDER|FILE.json ...]
 
@@ -24,8 +24,9 @@ from memories import SmallMemory, all_memories, drawn
 from numpy.typing import NDArray
 
 from core.search import SearchIndex
+from core.search.judge import by_size, features
 from core.search.query_syntax import parse_query
-from core.search.ranking import by_size, features, rank
+from core.search.ranking import rank
 from core.search.results import Filters
 from core.settings import SearchSettings
 

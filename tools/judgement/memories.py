@@ -1,4 +1,4 @@
-"""The memories that the rule of `core/search/ranking.py` is fitted on: notes, questions, and foreign questions.
+"""The memories that the rule of `core/search/judge.py` is fitted on: notes, questions, and foreign questions.
 
 They were written for this purpose. With them go the demo memory and a person's memory with their questions in
 `tests/recall_questions.py`. Nothing else may be used to fit the rule.

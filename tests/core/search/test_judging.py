@@ -12,7 +12,7 @@ import pytest
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
-from core.search.ranking import FOUND_FROM, OFFERED_FROM, Evidence, by_rule, judged
+from core.search.judge import FOUND_FROM, OFFERED_FROM, Evidence, by_rule, judged
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools" / "judgement"))
 
