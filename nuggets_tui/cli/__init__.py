@@ -64,7 +64,6 @@ ENTRIES: Final = {
         f"{_PACKAGE}.daemon:daemon", "Run the daily pass and the pipeline in the background."
     ),
     "mcp": CommandEntry(f"{_PACKAGE}.mcp:mcp", "Serve the memory to an agent, over MCP."),
-    "serve": CommandEntry(f"{_PACKAGE}.serve:serve", "Show the app in a browser on this machine."),
     "schedule": CommandEntry(
         f"{_PACKAGE}.schedule:schedule_group", "Let systemd, cron or launchd run the daily pass."
     ),

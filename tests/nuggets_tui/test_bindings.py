@@ -12,12 +12,10 @@ from textual.dom import DOMNode
 import nuggets_tui
 from nuggets_tui.application import NuggetsApp
 
-_NO_MODULES = ("__main__", "nuggets_tui.web.page")
-
 
 def _classes() -> Iterator[type[DOMNode]]:
     for found in pkgutil.walk_packages(nuggets_tui.__path__, "nuggets_tui."):
-        if not found.name.endswith(_NO_MODULES):
+        if not found.name.endswith("__main__"):
             for each in vars(importlib.import_module(found.name)).values():
                 if isinstance(each, type) and issubclass(each, DOMNode) and each.__module__ == found.name:
                     yield each

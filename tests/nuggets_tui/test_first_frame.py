@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 # What the first frame does without; it is loaded afterwards, or when somebody asks for it.
 LATER = (
     "numpy", "orjson", "watchfiles", "sqlite3", "filelock", "rapidfuzz", "snowballstemmer", "tomllib",
-    "tomlkit", "click", "httpx2", "mcp", "markdown_it", "rich.markdown", "selectolax", "netext", "textual_serve",
+    "tomlkit", "click", "httpx2", "mcp", "markdown_it", "rich.markdown", "selectolax", "netext",
     "multiprocessing", "json", "hypothesis", "pytest",
     "textual.widgets._markdown", "textual.widgets._text_area", "textual.widgets._data_table",
     "core.memory", "core.services", "core.storage", "core.search", "core.facts", "core.graph", "core.text", "core.fhrr",

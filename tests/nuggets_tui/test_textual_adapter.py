@@ -26,8 +26,8 @@ from nuggets_tui.textual_adapter import (
 )
 
 FRONTS = Path(__file__).parents[2] / "nuggets_tui"
-# Textual's, its list of a field, and those of textual-serve; the last two inherit.
-ADAPTERS = {"textual_adapter.py", "value_list.py", "behind.py"}
+# Textual's, and its list of a field, which inherits.
+ADAPTERS = {"textual_adapter.py", "value_list.py"}
 # Of the standard library: `os._exit`, and `_asdict` of a named tuple.
 STANDARD = {"_exit", "_asdict"}
 
