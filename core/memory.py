@@ -8,7 +8,7 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial, wraps
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.passages import PassageSource
-    from core.search.search_checks import SearchCheckResult
     from core.search.signals import OpenChangeSource, SignalSource
     from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
@@ -475,8 +474,7 @@ class Memory:
         """Saves a search under its name, as one entry of the log that `undo` undoes.
 
         instead_of: the name of the search that it replaces. Raises InvalidInputError for a search that makes no
-        sense or a name that is taken, NotFoundError for a note that does not exist, BrokenFileError for a file that
-        cannot be read; errors as in `apply`.
+        sense or a name that is taken, BrokenFileError for a file that cannot be read; errors as in `apply`.
         """
         return self._repository.change_file(
             lambda draft: self._saved_searches.save(draft, search, instead_of)
@@ -569,21 +567,6 @@ class Memory:
         beside = self.with_team()
         explain = partial(self._search.explain, self.snapshot) if beside is None else beside.explain
         return explain(SearchQuery(text, filters, new_since, settings, syntax), note_id, shown)
-
-    def judge_searches(
-        self,
-        searches: Iterable[SavedSearch] | None = None,
-        *,
-        settings: SearchSettings | None = None,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-    ) -> Iterator[SearchCheckResult]:
-        """Runs saved searches (None: all of them), one after the other, and yields the result of each.
-
-        settings: other weights for this run alone. stopped: asked now and then; once it says yes, the run ends.
-        """
-        wanted = self.searches if searches is None else searches
-        return self._search.judge(self.snapshot, wanted, settings, new_since, stopped)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
         """The search index of this memory and the team's, brought up to their present notes. progress: called with how

@@ -192,14 +192,11 @@ def _commands() -> tuple[Command, ...]:
         Command("same_tag", "", "same tag", "Search the notes with a tag of this note (or click a tag)", SEARCH,
                 lambda main: main.search.find_same_tag(), "note",
                 when=lambda view: view.loaded and view.note is not None and bool(topics(view.note))),
-        Command("keep_search", "", "save", "Save this search, or make it a search check", SEARCH,
+        Command("keep_search", "", "save", "Save this search", SEARCH,
                 lambda main: main.searches.save_search(), "search", 20,
                 when=lambda view: view.found is not None, explains=_always, former="K"),
-        Command("searches", "", "searches", "Saved searches and search checks: run, change, delete", SEARCH,
+        Command("searches", "", "searches", "Saved searches: run, change, delete", SEARCH,
                 lambda main: main.searches.open(), "memory", former="Q"),
-        Command("tune", "", "weights", "Search weights: adjust them and watch the hits "
-                                                   "move", SEARCH,
-                lambda main: main.searches.tune(), "memory", former="percent_sign"),
         Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
         Command("select", "space", "select", "Select or deselect the note and move down; shift+↑↓ selects "

@@ -58,7 +58,6 @@ DESCRIPTIONS: Final = {
     "why_not": "explain, not found",
     "keep_search": "bookmark, regression",
     "searches": "bookmarks",
-    "tune": "ranking, sliders",
     "undo": "revert, take back",
     "redo": "again, repeat",
     "conflicts": "both versions, merge, compare",

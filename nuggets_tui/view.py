@@ -121,8 +121,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `show_facts`: whether Notes lists the notes of facts, which Facts lists too.
     `reflection_due`: the daily pass waits for the person; `proposed`: how many changes it would propose, 0 while that
     is not known. `promotable`: lines for MEMORY.md that wait until the person says whether the pass may write them.
-    `lost_searches`: golden searches that no longer find their
-    notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
+    `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
     newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in
@@ -160,7 +159,6 @@ class View(msgspec.Struct, frozen=True, eq=False):
     promotable: int = 0
     loaded: bool = False
     quick_counts: tuple[int, int, int] | None = None
-    lost_searches: tuple[str, ...] = ()
     keys: KeyMap = DEFAULT
     past: Past | None = None
     pipeline: PipelineIndicator = NOT_BEGUN

@@ -160,7 +160,7 @@ def command_line(home: Path) -> object:
         "note edit none --title x", f"note edit {ONE} --title x", "undo", "undo", "undo none", "redo none", "redo",
         "log --note none", "restore 2001-01-01 --yes", "restore none --yes", "resolve none --incoming", "resolve",
         "remember a/b key value", "note merge none none", f"note merge {ONE} {ONE}", "facts none",
-        "secrets --mask none", "searches keep a b --within 3", "verify", "reflect --accept none",
+        "secrets --mask none", "searches drop none", "verify", "reflect --accept none",
         "promote --accept none", "pipeline accept none",
     ):  # fmt: skip
         done = runner.invoke(program, ["--home", str(folder), *line.split()])

@@ -1,4 +1,4 @@
-"""Saved searches, and search checks: those that must find a note."""
+"""Saved searches: a name and a query."""
 
 from __future__ import annotations
 
@@ -11,28 +11,15 @@ from core.errors import ErrorCode, InvalidInputError
 
 SEARCHES_FILE: Final = "searches.toml"
 TABLE: Final = "searches"
-WITHIN: Final = 10
 _LONGEST_NAME: Final = 100
 _LONGEST_QUERY: Final = 2000
-_LONGEST_TITLE: Final = 200
-_MOST_WITHIN: Final = 1_000_000
 
 
 class SavedSearch(msgspec.Struct, frozen=True):
-    """A search under a name. must_find: the id of the note that it must find among the first `within` hits; "" for a
-    search that is no check. title: what the note was called then, to tell of it when it is gone.
-    """
+    """A search under a name."""
 
     name: str
     query: str
-    must_find: str = ""
-    title: str = ""
-    within: int = WITHIN
-
-    @property
-    def is_check(self) -> bool:
-        """Whether it must find a note."""
-        return bool(self.must_find)
 
 
 def checked(search: SavedSearch) -> SavedSearch:
@@ -52,27 +39,7 @@ def checked(search: SavedSearch) -> SavedSearch:
             field="query",
             where=name,
         )
-    if not 1 <= search.within <= _MOST_WITHIN:
-        raise InvalidInputError(
-            f"must be from 1 to {_MOST_WITHIN:,}, not {search.within}",
-            code=ErrorCode.BAD_NUMBER,
-            field="within",
-            where="within",
-        )
-    # It only tells of the note: a title may be of any length, and hold what no file can.
-    title = search.title[:_LONGEST_TITLE].encode("utf-8", "replace").decode("utf-8")
-    return SavedSearch(name, query, search.must_find, title if search.must_find else "", search.within)
-
-
-def values_of(search: SavedSearch) -> dict[str, Any]:
-    """What the file holds of a search, by name of the value; None for what it does not hold."""
-    golden = search.is_check
-    return {
-        "query": search.query,
-        "must_find": search.must_find or None,
-        "title": search.title or None,
-        "within": search.within if golden else None,
-    }
+    return SavedSearch(name, query)
 
 
 def read_searches(table: Mapping[str, Any]) -> tuple[tuple[SavedSearch, ...], tuple[str, ...]]:
@@ -91,11 +58,10 @@ def read_searches(table: Mapping[str, Any]) -> tuple[tuple[SavedSearch, ...], tu
 def _read(name: str, given: Any) -> SavedSearch | None:
     if not isinstance(given, dict):
         return None
-    query, must_find = given.get("query"), given.get("must_find", "")
-    title, within = given.get("title", ""), given.get("within", WITHIN)
-    if not all(isinstance(text, str) for text in (query, must_find, title)) or type(within) is not int:
+    query = given.get("query")
+    if not isinstance(query, str):
         return None
-    search = SavedSearch(name, str(query), must_find, title, within)
+    search = SavedSearch(name, query)
     try:
         checked(search)
     except InvalidInputError:

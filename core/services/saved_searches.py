@@ -54,10 +54,6 @@ class SavedSearches:
     def save(self, draft: Draft, search: SavedSearch, instead_of: str) -> str:
         """Lays the file with a search put in over a draft; the reason for the log. See `Memory.save_search`."""
         search = checked(search)
-        if search.is_check and search.must_find not in draft.snapshot.by_id:
-            raise NotFoundError(
-                "no note has this id", code=ErrorCode.NO_SUCH_NOTE, where=search.must_find, kept=_KEPT
-            )
         self._reload_to_change()
         if search.name != instead_of and any(search.name == one.name for one in self.searches):
             raise InvalidInputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
@@ -18,14 +18,12 @@ from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
     from core.model.joined import Whose
-    from core.model.saved_search import SavedSearch
     from core.projects import Standpoint
     from core.search import Explanation, Filters, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.index import Progress, QuestionFilters
     from core.search.passages import PassageSource
     from core.search.query_syntax import Question
-    from core.search.search_checks import SearchCheckResult
     from core.search.signals import SignalSource
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
@@ -148,30 +146,6 @@ class SearchService:
         index = self.index(snapshot)
         wanted = self._question_filters(index, query, whose)
         return explain_question(index, snapshot, wanted, note_id, query.settings or self._settings(), shown)
-
-    def judge(
-        self,
-        snapshot: Snapshot,
-        searches: Iterable[SavedSearch],
-        settings: SearchSettings | None = None,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-    ) -> Iterator[SearchCheckResult]:
-        """See `Memory.judge_searches`."""
-        from core.graph.merging import survivor
-        from core.search.search_checks import run_search_checks
-
-        return run_search_checks(
-            searches,
-            self.index(snapshot),
-            snapshot,
-            settings or self._settings(),
-            now=self._clock().astimezone(),
-            survivor=lambda id: survivor(snapshot, id),
-            new_since=new_since,
-            elsewhere=lambda question: self._asked_elsewhere(question, new_since),
-            stopped=stopped,
-        )
 
     def _asked_elsewhere(self, question: Question, new_since: str | None) -> Elsewhere:
         """What a question wants to know of other machines and people; nothing is looked up for any other."""

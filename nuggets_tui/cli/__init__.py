@@ -46,9 +46,7 @@ ENTRIES: Final = {
     "why": CommandEntry(
         f"{_PACKAGE}.search:why_command", "Explain why a note answers a question, or why not."
     ),
-    "searches": CommandEntry(
-        f"{_PACKAGE}.searches:searches_group", "List saved searches; exit code 1 when a search check fails."
-    ),
+    "searches": CommandEntry(f"{_PACKAGE}.searches:searches_group", "List saved searches."),
     "notes": CommandEntry(f"{_PACKAGE}.notes:notes", "List notes."),
     "note": CommandEntry(
         f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."

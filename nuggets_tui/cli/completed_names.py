@@ -24,7 +24,6 @@ _NOTES: Final = {
     "why": ("note",),
     "log": ("note",),
     "restore": ("note",),
-    "searches": ("must_find",),
     "secrets": ("ids",),
 }
 

@@ -48,11 +48,6 @@ WORDS: Final = (
         "",
     ),
     (
-        "search check",
-        "a saved search that must find a certain note among its first hits; {searches} shows whether it does",
-        "",
-    ),
-    (
         "pipeline",
         "turns submitted texts into notes, with a model; {pipeline} opens it, {origin} shows the "
         "text of a note",
@@ -110,7 +105,6 @@ SIGNS: Final = (
     ("⚿", "seems to hold a credential; {secrets} reviews and masks it"),
     ("⊘", "hidden"),
     ("a→b  b~", "in the results: you typed a, it was read as b; b~ where space is short"),
-    ("✓  ✗", "a search check finds its note, or no longer finds it"),
     ("3×", "recalled in three sessions"),
     ("↶", "undone, in whole or in part"),
     ("◈", "in the audit log: a reflection run"),

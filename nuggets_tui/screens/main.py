@@ -212,7 +212,6 @@ class MainScreen(Screen[None]):
     def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
-        self.searches.view_changed(after)
         if before.found is not after.found:
             self.context.call_later(self.tips.choose)
             if after.empty and after.past is None:

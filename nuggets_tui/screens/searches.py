@@ -1,10 +1,10 @@
-"""The kept searches: how each stands, run, changed, let go."""
+"""The saved searches: run, changed, deleted."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -12,28 +12,20 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
-from core.model.note import Note
-from core.model.saved_search import WITHIN, SavedSearch
+from core.model.saved_search import SavedSearch
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import FieldsDialog
-from nuggets_tui.searches_text import lost_in_words, status_icon, status_text
 from nuggets_tui.session import Session
-from nuggets_tui.tuning import Trials
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns
 from nuggets_tui.words import deed, plural
 
-if TYPE_CHECKING:
-    from core.search.search_checks import SearchCheckResult
-
 _EMPTY: Final = "No saved searches yet.\nSearch for something, then {keep_search} saves the search."
-_TITLE: Final = 48
 _NAME: Final = 28
 
 
@@ -45,7 +37,7 @@ class SearchesAnswer(NamedTuple):
 
 
 class SearchesScreen(Dialog[SearchesAnswer]):
-    """Saved searches and search checks. enter runs one."""
+    """The saved searches. enter runs one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", show=False),
@@ -57,76 +49,46 @@ class SearchesScreen(Dialog[SearchesAnswer]):
     heading = "Saved searches"
     keys = "⏎  search · e  change · s  select · x  delete · u  undo · esc  close"
 
-    def __init__(self, session: Session, note: Note | None) -> None:
-        """note: the one under the cursor, which a search may be made to find."""
+    def __init__(self, session: Session) -> None:
         super().__init__(classes="large")
         self._session = session
-        self._note = note
-        self._trials = Trials(session)
-        self.known: dict[str, SearchCheckResult] = {}
         self._searches: tuple[SavedSearch, ...] = ()
         self._written = False
         # Ids of the entries that were written here and are not taken back, the latest last.
         self._done: list[str] = []
 
     def compose_inside(self) -> ComposeResult:
-        """The list, and what is lost."""
+        """The list, and how many there are."""
         yield Static(id="searches-said", classes="headline")
         yield RowList(id="choices", empty_text=keys_of(self).filled(_EMPTY), multi_select=True)
 
     def on_mount(self) -> None:
-        """Shows them, and how they stand as that becomes known."""
+        """Shows them."""
         self.query_one(RowList).focus()
         self.read()
 
-    def on_unmount(self) -> None:
-        """Nobody waits any more."""
-        self._trials.stop()
-
     @work(group="read", exclusive=True, exit_on_error=False)
     async def read(self) -> None:
-        """The searches as they are now, judged one after the other."""
+        """The searches as they are now."""
         found = await self.attempt(asyncio.to_thread(lambda: self._session.memory.searches))
         if found is None or not self.is_mounted:
             return
         self._searches = found
-        self.known = {}
         self._show()
-        await self.attempt(self._trials.judge(found, report_progress=self._take))
-        if self.is_mounted:
-            self._show()
-
-    def _take(self, verdicts: tuple[SearchCheckResult, ...]) -> None:
-        self.known = {one.search.name: one for one in verdicts}
-        if self.is_mounted:
-            self._show()
 
     def _show(self) -> None:
-        # Those that are lost come first: they are what somebody comes here for.
-        ordered = sorted(self._searches, key=lambda one: (not self._lost(one), not one.is_check))
+        ordered = self._searches
         rows = self.query_one(RowList)
         # Until the cursor is moved it stays on the first, whichever that comes to be.
         rows.set_source(
             len(ordered),
-            lambda place: _row(ordered[place], self.known.get(ordered[place].name)),
+            lambda place: _row(ordered[place]),
             key_at=lambda place: ordered[place].name,
             mark_at=lambda place: ordered[place].name,
             keep_cursor=rows.cursor > 0,
         )
-        said = plural(len(self._searches), "search", "searches")
-        parts = [(said, "bold")]
-        lost = lost_in_words(tuple(self.known.values()))
-        if lost:
-            parts.append((f" · ✗ {lost}", "bold $text-error"))
-        elif any(one.is_check for one in self._searches) and len(self.known) == len(self._searches):
-            parts.append((" · ✓ every search check finds its note", "$text-success"))
-        if len(self.known) < len(self._searches):
-            parts.append((f" · {len(self.known):,} checked …", MUTED))
-        self.query_one("#searches-said", Static).update(Content.assemble(*parts))
-
-    def _lost(self, search: SavedSearch) -> bool:
-        known = self.known.get(search.name)
-        return known is not None and known.lost
+        said = Content.styled(plural(len(self._searches), "search", "searches"), "bold")
+        self.query_one("#searches-said", Static).update(said)
 
     @property
     def _under_cursor(self) -> SavedSearch | None:
@@ -154,10 +116,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         search = self._under_cursor
         if search is None:
             return
-        known = self._session.snapshot.by_id.get(search.must_find)
-        self.app.push_screen(
-            SaveSearchScreen(self._session, search.query, known or self._note, search), self._edited
-        )
+        self.app.push_screen(SaveSearchScreen(self._session, search.query, search), self._edited)
 
     def _edited(self, done: ChangeSet | None) -> None:
         if done is not None and not done.empty:
@@ -197,58 +156,30 @@ class SearchesScreen(Dialog[SearchesAnswer]):
             self.read()
 
 
-def _row(search: SavedSearch, verdict: SearchCheckResult | None) -> Row:
-    lost = verdict is not None and verdict.lost
-    sign = status_icon(verdict) if verdict is not None else ("·" if search.is_check else "")
-    head = Content.assemble(
-        (f"{sign or ' '} ", "bold $text-error" if lost else "$text-success"), content(search.name, "bold")
-    )
-    said = status_text(verdict) if verdict is not None else "…"
-    right = content(said, "bold $text-error" if lost else MUTED)
-    return Row(search.name, (columns(head, content(search.query, MUTED), right, wanted=_NAME, share=0.3),))
+def _row(search: SavedSearch) -> Row:
+    name, query = content(search.name, "bold"), content(search.query, MUTED)
+    return Row(search.name, (columns(name, query, Content(""), wanted=_NAME, share=0.3),))
 
 
 class SaveSearchScreen(FieldsDialog[ChangeSet]):
-    """Keeps a search under a name. With a number in the last line it is a golden one."""
+    """Keeps a search under a name."""
 
     not_saved = "It is not saved. What you typed is still here; enter tries again."
     keys = "⏎  save · tab  next field · esc  close"
 
-    def __init__(
-        self,
-        session: Session,
-        query: str,
-        note: Note | None,
-        former: SavedSearch | None = None,
-        *,
-        rank: int = 0,
-    ) -> None:
-        """note: the one that it may be made to find; rank: its place among the hits at present, 0 when that is not
-        known. former: the kept search that is changed.
-        """
+    def __init__(self, session: Session, query: str, former: SavedSearch | None = None) -> None:
+        """former: the saved search that is changed."""
         super().__init__(classes="small")
         self.heading = "Save this search" if former is None else f'The saved search "{former.name}"'
         self._session = session
-        self._note = note
-        self._rank = rank
         self._former = former or SavedSearch(query, query)
         self._editing = former is not None
 
     def compose_inside(self) -> ComposeResult:
-        """The fields, and what the last one is for."""
+        """The fields."""
         begun = self.begun
         yield Field("Name", begun["name"], id="name")
         yield Field("Search", begun["query"], id="query")
-        if self._title:
-            said = Content.assemble(
-                "For a search check, say among how many first hits you want ",
-                content(f'"{safe_line(self._title, _TITLE)}"', "bold"),
-                f" (now #{self._rank})" if self._rank else "",
-                ". You get a notice when it drops out.",
-            )
-            yield Static(said, classes="words")
-            hint = f"a number, such as {WITHIN}; empty for a plain saved search"
-            yield Field("Among the first", begun["within"], id="within", hint=hint)
 
     def on_mount(self) -> None:
         """The cursor goes into the name, ready to be typed over."""
@@ -265,35 +196,14 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         self.action_save()
 
     @property
-    def _title(self) -> str:
-        if self._note is not None:
-            return self._note.title
-        return self._former.title or self._former.must_find
-
-    @property
     def begun(self) -> Mapping[str, str]:
         """What stood in the fields at first."""
         former = self._former
-        return {
-            "name": former.name[:100],
-            "query": former.query,
-            "within": str(former.within) if former.is_check else "",
-        }
+        return {"name": former.name[:100], "query": former.query}
 
     async def saved(self) -> ChangeSet:
         """Keeps it."""
-        search = self._wanted()
+        values = self.values
+        search = SavedSearch(values["name"], values["query"])
         former = self._former.name if self._editing else ""
         return await asyncio.to_thread(self._session.memory.save_search, search, former)
-
-    def _wanted(self) -> SavedSearch:
-        values = self.values
-        within = values.get("within", "").strip()
-        if not within:
-            return SavedSearch(values["name"], values["query"])
-        if not (within.isascii() and within.isdigit() and len(within) < 8):
-            raise InvalidInputError(
-                "must be a number", code=ErrorCode.BAD_NUMBER, field="within", where="within"
-            )
-        id = self._note.id if self._note is not None else self._former.must_find
-        return SavedSearch(values["name"], values["query"], id, self._title, int(within))

@@ -209,9 +209,6 @@ def _waiting(view: View) -> list[Content]:
     if view.waiting:
         said = plural(len(view.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
-    if view.lost_searches:
-        said = plural(len(view.lost_searches), "search check", "search checks")
-        waits.append(_badge(f"✗ {said} failed", "searches", view.keys))
     if view.promotable:
         waits.append(_badge(f"{plural(view.promotable, 'line')} for MEMORY.md", "automatic", view.keys))
     if view.snapshot.problems:

@@ -252,7 +252,7 @@ def put_everywhere(home: Path, value: str) -> None:
         memory.change("short", lambda d: edit_note(d, note.id, content=quoted))
         gone, _ = memory.change("more", lambda d: create_note(d, "web", "Gone", f"the password is `{value}`"))
         memory.change("less", lambda d: delete_note(d, gone.id))
-        memory.save_search(SavedSearch("mine", quoted, must_find=note.id, title=quoted, within=3))
+        memory.save_search(SavedSearch("mine", quoted))
         memory.index()
         memory.keep_index()
     graph = (home / "graph/graph.json").read_bytes()

@@ -145,7 +145,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
         yield command.split()[0], run(*command.split())
     yield "search", run("search", "deploy")
     yield "why", run("why", "deploy", page["id"])
-    yield "searches keep", run("searches", "keep", "s", "deploy", "--must-find", page["id"], "--within", "3")
+    yield "searches keep", run("searches", "keep", "s", "deploy")
     yield "searches", run("searches")
     yield "searches drop", run("searches", "drop", "s")
     for words in ("sync init --dry-run", "sync init", "sync", "sync status", "sync off"):

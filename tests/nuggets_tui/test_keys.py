@@ -208,7 +208,7 @@ def test_about_25_single_keys_are_bound_by_default_besides_the_numbers_of_panes(
 
 def test_every_single_key_of_earlier_versions_can_be_had_back_all_at_once() -> None:
     former = {command.name: command.former for command in COMMANDS if command.former}
-    assert len(former) > 20
+    assert len(former) > 15
     found = made(**former)
     assert found.wrong == ()
     assert all(found.by_name[name].keys == key for name, key in former.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BrokenFileError
-from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, read_searches, values_of
+from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, read_searches
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.toml import parsed_toml, with_values
 
@@ -81,5 +81,5 @@ def changed_searches(
         elif given is not None:
             changes[TABLE, name] = None
     for search in put:
-        changes |= {(TABLE, search.name, key): value for key, value in values_of(search).items()}
+        changes[TABLE, search.name, "query"] = search.query
     return before, with_values(before, changes, str(path))

@@ -182,7 +182,6 @@ async def test_a_former_key_names_its_command_and_how_to_bind_it_and_does_nothin
         before = app.view.snapshot
         for key, name, title in (
             ("X", "delete", "Delete for good"),
-            ("percent_sign", "tune", "Search weights"),
             ("V", "verify", "Check the memory"),
             ("o", "open_file", "Open the file named"),
         ):

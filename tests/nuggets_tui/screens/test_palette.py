@@ -223,7 +223,6 @@ async def test_the_word_theme_leads_to_the_list_of_themes_first_and_to_the_switc
 async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:
     Memory.open(home).save_search(SavedSearch("my tokens", "jwt tokens"))
     async with opened(home) as app:
-        await app.until(lambda: app.main.searches.at_hand)
         screen = await palette(app, "my tok")
         assert rows(screen)[:2] == ["group Search", "search my tokens"]
         await app.press("enter")

@@ -156,7 +156,6 @@ SCREENS: dict[str, Go] = {
     "time": pressing("T"),
     "compare": pressing("T", "home", "c"),
     "log-filter": pressing("F"),
-    "weights": typing("auth token", "enter", "percent_sign"),
     "searches": pressing("Q"),
     "keep-search": typing("auth token", "enter", "K"),
     "backups": pressing("B"),
