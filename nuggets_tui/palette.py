@@ -67,7 +67,6 @@ DESCRIPTIONS: Final = {
     "show_hidden": "archived, forgotten",
     "sort": "order, oldest",
     "zoom": "full screen, enlarge",
-    "usual_panes": "layout, default",
     "reflect": "tidy, duplicates, archive, merge, links",
     "promote": "CLAUDE.md, bullets",
     "automatic": "schedule, every day",

@@ -1,30 +1,25 @@
-"""The panes: from one to the next, wider, higher, one alone; the arrangement is there at the next start."""
+"""The panes: from one to the next, and one alone."""
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, cast
 
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, ORDERS
-from nuggets_tui.widgets.pane_shapes import USUAL, Shares
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
 
 if TYPE_CHECKING:
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.widgets.graph import GraphPane
 
-_COLUMNS, _ROWS = 4, 2
 _MOST_HOPS = 3
-# Lines are mostly moved by several keys, or while the mouse goes about.
-_PAUSE: Final = 0.5
 
 
 class ArrangementController(Controller):
-    """Which pane has the cursor, which fills the screen, and the lines between them, which the mouse can move, too."""
+    """Which pane has the cursor, and which fills the screen."""
 
     def __init__(self, context: Context, reading: ReadingController) -> None:
         super().__init__(context)
@@ -38,72 +33,35 @@ class ArrangementController(Controller):
         self._came_from: list[tuple[PaneName, int]] = []
 
     def first_frame_shown(self) -> None:
-        """The panes become as somebody arranged them for this memory."""
-        self._arrange_as_saved()
+        """Notes lists what somebody chose for this memory."""
+        self._list_as_saved()
 
     def leaving(self) -> None:
-        """Another memory may be arranged otherwise, and has another trail."""
+        """Another memory may list other notes, and has another trail."""
         self._came_from = [(pane, 0) for pane, _ in self._came_from]
         self._facts_chosen = False
 
     @background("panes", exclusive=True)
-    async def _arrange_as_saved(self) -> None:
-        home = self._arranged_home()
-        shares, fact_notes = await run_in_thread(_saved, home) if home is not None else ({}, False)
-        if fact_notes and not self._facts_chosen:
+    async def _list_as_saved(self) -> None:
+        from nuggets_tui.fact_notes import saved_fact_notes
+
+        home = self._own_home()
+        if home is not None and await run_in_thread(saved_fact_notes, home) and not self._facts_chosen:
             self.context.show(show_facts=True)
-        panes = self.context.panes
-        # Whoever was quicker has moved them already.
-        if shares and panes.shares is USUAL:
-            panes.shares = {**USUAL, **shares}
 
     @background("panes", exclusive=True)
     async def save(self) -> None:
-        """Keeps where the lines are for the next start, once they rest."""
-        await asyncio.sleep(_PAUSE)
-        home = self._arranged_home()
-        if home is not None:
-            shares = self.context.panes.shares
-            await self.context.attempt(
-                run_in_thread(
-                    _save,
-                    home,
-                    {name: shares[name] for name in USUAL if name in shares},
-                    self.view.show_facts,
-                )
-            )
+        """Keeps whether Notes lists the notes of facts."""
+        from nuggets_tui.fact_notes import save_fact_notes
 
-    def _arranged_home(self) -> Path | None:
-        """The memory whose arrangement is kept: none of a copy of the demo, which goes with the app."""
+        home = self._own_home()
+        if home is not None:
+            await self.context.attempt(run_in_thread(save_fact_notes, home, self.view.show_facts))
+
+    def _own_home(self) -> Path | None:
+        """The memory whose choice is kept: none of a copy of the demo, which goes with the app."""
         home = self.session.memory.home if self.context.open_session is not None else None
         return None if home is None or self.context.app.is_copy(home) else home
-
-    def wider(self, step: int) -> None:
-        """The pane with the cursor, wider (1) or narrower (-1)."""
-        self._grow(columns=step * _COLUMNS)
-
-    def higher(self, step: int) -> None:
-        """The pane with the cursor, higher (1) or lower (-1)."""
-        self._grow(rows=step * _ROWS)
-
-    def as_usual(self) -> None:
-        """All lines between panes where they were at first."""
-        panes = self.context.panes
-        panes.zoomed = False
-        panes.shares = USUAL
-        self.save()
-        self.go_to(panes.active)
-
-    def _grow(self, *, columns: int = 0, rows: int = 0) -> None:
-        panes = self.context.panes
-        if panes.zoomed:
-            self.context.notify(
-                f"One pane fills the screen; {self.view.keys.key('zoom')} shows the others again."
-            )
-        elif panes.single:
-            self.context.notify("At this size the panes are tabs that fill the screen.")
-        else:
-            panes.grow(columns=columns, rows=rows)
 
     # From pane to pane
 
@@ -181,7 +139,7 @@ class ArrangementController(Controller):
         self.context.show(show_hidden=not self.view.show_hidden)
 
     def show_facts(self) -> None:
-        """The notes of facts come into Notes and go; that is kept with the arrangement."""
+        """The notes of facts come into Notes and go; that is kept for the next start."""
         self._facts_chosen = True
         self.context.show(show_facts=not self.view.show_facts)
         self.save()
@@ -263,16 +221,3 @@ class ArrangementController(Controller):
         self._reading.reveal()
         self.go_to("graph" if panes.zoomed else self._reading.list_with_note(former))
         self.context.show_keys()
-
-
-def _saved(home: Path) -> tuple[dict[str, float], bool]:
-    from nuggets_tui.pane_sizes import saved_fact_notes, saved_panes
-
-    shares = {name: share for name, share in saved_panes(home).items() if name in USUAL}
-    return shares, saved_fact_notes(home)
-
-
-def _save(home: Path, shares: Shares, fact_notes: bool) -> bool:
-    from nuggets_tui.pane_sizes import save_panes
-
-    return save_panes(home, shares, fact_notes=fact_notes)

@@ -510,11 +510,6 @@ class MainScreen(Screen[None]):
         event.stop()
         self.go_to(cast("PaneName", event.pane))
 
-    @on(Panes.Arranged)
-    def _save_arrangement(self, event: Panes.Arranged) -> None:
-        event.stop()
-        self.arrangement.save()
-
     @on(Panes.ZoomWanted)
     def _zoom(self, event: Panes.ZoomWanted) -> None:
         event.stop()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
-from textual.geometry import NULL_OFFSET, NULL_SPACING, Offset, Size
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.message import Message
 from textual.reactive import reactive
@@ -18,16 +18,10 @@ from nuggets_tui.widgets.pane_shapes import (
     PANE_TITLES,
     PANES,
     TABS,
-    USUAL,
     WIDE,
-    Divider,
     PaneName,
-    Shares,
-    moved,
     one_at_a_time,
     regions_for,
-    resized,
-    shape_for,
 )
 
 __all__ = [
@@ -52,7 +46,7 @@ class _PaneLayout(Layout):
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
         assert isinstance(parent, Panes)
-        regions = regions_for(size, parent.active, parent.zoomed, parent.shares)
+        regions = regions_for(size, parent.active, parent.zoomed)
         return [
             WidgetPlacement(regions[child.id], NULL_OFFSET, NULL_SPACING, child)
             for child in children
@@ -75,7 +69,7 @@ class GraphPlace(Widget):
 class Panes(Widget):
     """Holds the panes. `active` is the one that keeps its place when only one is shown; `zoomed` shows it alone.
 
-    The lines between panes are moved by `grow` and with the mouse; two clicks on a pane's title show it alone.
+    Two clicks on a pane's title show it alone.
     """
 
     @dataclass(eq=False, repr=False)
@@ -84,15 +78,10 @@ class Panes(Widget):
 
         pane: PaneName
 
-    class Arranged(Message):
-        """Somebody moved a line between panes."""
-
     active: reactive[PaneName] = reactive[PaneName]("notes", layout=True)
     zoomed: reactive[bool] = reactive(False, layout=True)
-    shares: reactive[Shares] = reactive[Shares](USUAL, layout=True)
 
     _arrangement = _PaneLayout()
-    _held: Divider | None = None
 
     @property
     def layout(self) -> Layout:
@@ -112,17 +101,11 @@ class Panes(Widget):
         """Shows or hides the panes beside the active one."""
         self.show_and_hide(self.size)
 
-    def watch_shares(self) -> None:
-        """Places the panes anew."""
-        # An arrangement is kept as long as no child asks for another.
-        for child in self.children[:1]:
-            child.refresh(layout=True)
-
     def show_and_hide(self, size: Size) -> None:
         """Takes panes that have no place out of the display, so that the tab key passes them over."""
         if not size:
             return
-        wanted = regions_for(size, self.active, self.zoomed, self.shares)
+        wanted = regions_for(size, self.active, self.zoomed)
         for child in self.children:
             shown = child.id in wanted
             if child.display is not shown:
@@ -132,55 +115,12 @@ class Panes(Widget):
         """Another size may mean another arrangement."""
         self.show_and_hide(self.size)
 
-    # Moving the lines between panes
-
-    def grow(self, *, columns: int = 0, rows: int = 0) -> bool:
-        """Makes the active pane wider or higher, or smaller; whether it could."""
-        if self.single:
-            return False
-        before, self.shares = (
-            self.shares,
-            resized(self.size, self.shares, self.active, columns=columns, rows=rows),
-        )
-        self.post_message(self.Arranged())
-        return shape_for(self.size, before) != shape_for(self.size, self.shares)
-
-    def _divider_under(self, event: events.MouseEvent) -> Divider | None:
-        if self.single:
-            return None
-        return shape_for(self.size, self.shares).divider_at(*self._place_of(event))
-
-    def _place_of(self, event: events.MouseEvent) -> Offset:
-        return event.screen_offset - self.region.offset
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Takes the line under the mouse."""
-        self._held = self._divider_under(event) if event.button == 1 else None
-        if self._held is not None:
-            event.stop()
-            self.capture_mouse()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Moves the line that is held."""
-        if self._held is not None:
-            event.stop()
-            place = self._place_of(event)
-            self.shares = moved(self.shares, self._held, place.x if self._held.upright else place.y)
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        """Lets the line go."""
-        if self._held is not None:
-            event.stop()
-            self._held = None
-            self.release_mouse()
-            self.post_message(self.Arranged())
-
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title: that pane alone."""
         if event.chain != 2 or event.button != 1:
             return
-        place = self._place_of(event)
-        for pane, region in regions_for(self.size, self.active, self.zoomed, self.shares).items():
+        place = event.screen_offset - self.region.offset
+        for pane, region in regions_for(self.size, self.active, self.zoomed).items():
             if pane in PANES and region.contains_point(place) and place.y == region.y:
                 event.stop()
                 self.post_message(self.ZoomWanted(pane))

@@ -174,7 +174,7 @@ class Walk:
         self._home = meddling_in or Path()
         steps: list[tuple[Callable[[], str], int]] = [
             (self._move, 40), (self._command, 40), (self._other, 6), (self._type, 8), (self._paste, 2),
-            (self._click, 12), (self._wheel, 4), (self._drag, 2), (self._resize if resizing else self._move, 2),
+            (self._click, 12), (self._wheel, 4), (self._resize if resizing else self._move, 2),
             (self._dive, 8), (self._bytes, 1), (self._meddle if meddling_in else self._move, 1),
         ]  # fmt: skip
         self._steps = [step for step, _ in steps]
@@ -265,10 +265,6 @@ class Walk:
     def _wheel(self) -> str:
         x, y = self._place()
         return f"\x1b[<{self._random.choice((64, 65))};{x};{y}M"
-
-    def _drag(self) -> str:
-        (x, y), (right, down) = self._place(), self._place()
-        return f"\x1b[<0;{x};{y}M\x1b[<32;{right};{down}M\x1b[<0;{right};{down}m"
 
     def _resize(self) -> str:
         self.terminal.resize(self._random.choice(_SIZES))
