@@ -207,8 +207,6 @@ class NuggetsApp(App[None]):
         """Obeys an event whose turn it is."""
         if isinstance(event, Key) and not event.is_forwarded:
             self._asked_to_quit &= event.key == "ctrl+c"
-            if isinstance(self.screen, MainScreen):
-                self.screen.tour.pressed(event)
         await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:
@@ -351,11 +349,6 @@ class NuggetsApp(App[None]):
     def is_demo(self, home: str) -> bool:
         """Whether a folder is a copy of the demo memory."""
         return any(home == str(copy) for copy in (*self._copies, self._demo) if copy is not None)
-
-    @property
-    def gives_tips(self) -> bool:
-        """Whether the user wants to be told what is worth trying."""
-        return self._user.app.tips and self._settings.app.tips
 
     def remove_copies(self) -> None:
         """Takes away what only this run needed."""

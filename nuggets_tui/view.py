@@ -126,7 +126,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
     newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in
     `quick_counts`. `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`:
-    its status. `tip`: the command that is worth trying next, "" for none. `awaited`: titles of the connected agents
+    its status. `awaited`: titles of the connected agents
     whose first recall has not arrived. `sync`: how the memory stands to its remote, None where no sync is set up.
     `team`: the notes of the team in whose project one works, None where it has none, and `team_known`: whether that was
     looked up yet. `untrusted`: how many notes the project has that are not used until the person says so. `arrived`:
@@ -162,7 +162,6 @@ class View(msgspec.Struct, frozen=True, eq=False):
     keys: KeyMap = DEFAULT
     past: Past | None = None
     pipeline: PipelineIndicator = NOT_BEGUN
-    tip: str = ""
     awaited: tuple[str, ...] = ()
     sync: SyncState | None = None
     team: TeamNotes | None = None

@@ -335,12 +335,11 @@ class InferenceSettings(msgspec.Struct, frozen=True):
 
 class AppSettings(msgspec.Struct, frozen=True):
     """How the terminal app is used. vim: h, j, k and l move, and half pages with ctrl+d and ctrl+u. theme: "" for the
-    app's own. tips: whether the header of a new memory names what is worth trying.
+    app's own.
     """
 
     vim: Annotated[bool, Words("Vim keys, in this memory")] = False
     theme: Annotated[str, Words("Theme in this memory, for those who chose none")] = ""
-    tips: Annotated[bool, Words("Header names what is worth trying, in this memory")] = True
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -39,8 +39,6 @@ from nuggets_tui.controllers.sync import SyncController
 from nuggets_tui.controllers.team import TeamController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
-from nuggets_tui.controllers.tips import TipsController
-from nuggets_tui.controllers.tour import TourController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.keys import shown_key
 from nuggets_tui.messages import (
@@ -144,14 +142,12 @@ class MainScreen(Screen[None]):
         self.pace = PaceController(context)
         self.theme = ThemeController(context)
         self.settings = SettingsController(context, self.history, self.theme)
-        self.tips = TipsController(context)
-        self.tour = TourController(context, self.arrangement, self.time_travel, self.search)
         # Whoever looks back is back first, and the memory is closed last.
         context.controllers = (
             self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
             self.history, self.search, self.searches, self.notes, self.unsaved_texts, self.files, self.promotion,
             self.daily, self.sync, self.maintenance, self.agents, self.imports, self.memories, self.pace, self.theme,
-            self.settings, self.tips, self.tour, self.team, self.opening,
+            self.settings, self.team, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -212,10 +208,8 @@ class MainScreen(Screen[None]):
     def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
-        if before.found is not after.found:
-            self.context.call_later(self.tips.choose)
-            if after.empty and after.past is None:
-                self.context.call_later(self.opening.show_message_or_panes)
+        if before.found is not after.found and after.empty and after.past is None:
+            self.context.call_later(self.opening.show_message_or_panes)
         if self.is_mounted:
             # Once the lists show it: the keys act on what is under their cursors.
             self.call_later(self.show_keys)
@@ -253,8 +247,6 @@ class MainScreen(Screen[None]):
 
     async def action_command(self, name: str) -> None:
         """Carries out a command of the catalogue, on the note that the cursor has come to by now."""
-        if self.tour.takes(name):
-            return
         if self._is_off(name):
             self.time_travel.carry_out_instead(name)
             return
@@ -264,8 +256,6 @@ class MainScreen(Screen[None]):
         self.reading.follow_facts()
         notes.unheard = ""
         if self.answers(name):
-            if self.can(name):
-                self.tips.tried(name)
             BY_NAME[name].run(self)
 
     def on_key(self, event: Key) -> None:
@@ -457,7 +447,6 @@ class MainScreen(Screen[None]):
     @on(SearchTyped)
     def _search_typed(self, event: SearchTyped) -> None:
         event.stop()
-        self.tips.tried("search")
         self.search.typed(event.text)
 
     @on(PassageWanted)

@@ -110,10 +110,10 @@ class HeaderLine(Widget):
         return None
 
     def _between(self, gap: int) -> tuple[Content | str, ...]:
-        """What fills the line: what is worth trying, where that takes room from nothing else."""
-        tip = _tip(self.view)
-        rest = gap - tip.cell_length - len(_GAP)
-        return (_GAP, tip, " " * rest) if tip and rest >= len(_GAP) else (" " * gap,)
+        """What fills the line: whom one waits for, where that takes room from nothing else."""
+        said = _awaited(self.view)
+        rest = gap - said.cell_length - len(_GAP)
+        return (_GAP, said, " " * rest) if said and rest >= len(_GAP) else (" " * gap,)
 
     @property
     def _memory(self) -> str:
@@ -160,10 +160,10 @@ class HeaderLine(Widget):
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))
 
     def _long_event(self, room: int) -> Content | None:
-        """The event in all the room, but as long as usual where that cuts it all the same and a tip may stand."""
+        """The event in all the room, but as long as usual where that cuts it all the same and that may stand."""
         event = self._event(room)
         cut = event is not None and self._event(_LONGEST) != event
-        return self._event(min(_EVENT_WIDTH, room)) if cut and _tip(self.view) else event
+        return self._event(min(_EVENT_WIDTH, room)) if cut and _awaited(self.view) else event
 
     def _event(self, limit: int) -> Content | None:
         """What goes on, or what happened last, in at most so many cells."""
@@ -224,15 +224,11 @@ def _dues(view: View) -> list[list[Content]]:
     return [[_badge(said, "reflect", view.keys)] for said in (*counted, "reflection due")]
 
 
-def _tip(view: View) -> Content:
-    """Whose first recall is waited for, else what is worth trying next, if anything is."""
+def _awaited(view: View) -> Content:
+    """Whose first recall is waited for."""
     if view.awaited and view.past is None:
         return content(f"waiting for the first recall of {' and '.join(view.awaited)}", "$text-muted")
-    if not view.tip:
-        return Content("")
-    key, label = view.keys.key(view.tip), view.keys.by_name[view.tip].label
-    tip = Content.assemble(("try ", "$text-muted"), (key, "bold $text-accent"), (f" {label}", "$text-muted"))
-    return tip.stylize(Style.from_meta({"does": f"screen.command('{view.tip}')"}))
+    return Content("")
 
 
 def _pipeline_status(view: View) -> list[list[Content]]:
