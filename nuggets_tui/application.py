@@ -28,7 +28,6 @@ from textual.worker import WorkerFailed
 
 from core.settings import AppSettings, Settings
 from nuggets_tui import garbage
-from nuggets_tui.contrast import readable
 from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import KeyMap, key_map
 from nuggets_tui.notices import make_room, notify
@@ -87,9 +86,6 @@ class NuggetsApp(App[None]):
         # Before anything is drawn, and so before the memory is there.
         self._settings = settings_ahead(opening.home)
         self._user = user_settings_ahead()
-        self._readable: dict[str, Theme] = {}
-        # While somebody looks through the themes, none is kept.
-        self.previewing = False
         self.key_map = self._make_key_map()
         super().__init__()
         self.key_queue = KeyQueue(self, self._obey)
@@ -114,47 +110,25 @@ class NuggetsApp(App[None]):
         """Our own themes and all of Textual's. They are there before the first style is made."""
         return {DARK.name: DARK, LIGHT.name: LIGHT, **super().available_themes}
 
-    def get_theme(self, theme_name: str) -> Theme | None:
-        """The theme of a name, its colours made readable; None for no such theme."""
-        # Asked for with every line that is painted.
-        found = self._readable.get(theme_name)
-        if found is None:
-            theme = super().get_theme(theme_name)
-            if theme is None:
-                return None
-            found = self._readable[theme_name] = readable(theme)
-        return found
-
-    def register_theme(self, theme: Theme) -> None:
-        """As every app's; one of the same name is another from now on."""
-        self._readable.clear()
-        super().register_theme(theme)
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Of a theme that is not ours: the ground of header and footer while somebody looks at the past."""
+        return {"ground-past": self.current_theme.to_color_system().generate()["panel"]}
 
     def first_theme(self) -> str:
-        """The theme to begin with: what the environment says, else the user's settings, else the memory's, else our
-        dark one.
-        """
-        for name in (os.environ.get("TEXTUAL_THEME", ""), self._user.app.theme, self._settings.app.theme):
-            theme = self.get_theme(name) if name else None
-            if theme is not None:
-                return theme.name
-        return DARK.name
+        """The theme to begin with: what the environment says, else the user's settings, else our dark one."""
+        names = (os.environ.get("TEXTUAL_THEME", ""), self._user.app.theme)
+        return next((name for name in names if name and self.get_theme(name)), DARK.name)
 
     def take_settings(self, settings: Settings) -> tuple[str, ...]:
-        """Follows settings that are other than before: keys, vim, theme. Returns what of them cannot be followed."""
+        """Follows keys that are other than before. Returns what of the settings cannot be followed."""
         before, self._settings = self._settings, settings
-        if (before.keys, before.app.vim) != (settings.keys, settings.app.vim):
+        if before.keys != settings.keys:
             self._follow_keys()
-        if before.app.theme != settings.app.theme and not self.previewing:
-            self.theme = self.first_theme()
         return (*self.key_map.wrong, *self._wrong_theme(), *self._user.problems)
 
     def _make_key_map(self) -> KeyMap:
-        """Vim's keys are on where the user or the memory says so."""
-        settings = self._settings
-        if self._user.app.vim and not settings.app.vim:
-            settings = replace(settings, app=replace(settings.app, vim=True))
-        return key_map(settings)
+        """The memory's keys; vim's where the user says so."""
+        return key_map(replace(self._settings, app=self._user.app))
 
     def _follow_keys(self) -> None:
         self.key_map = self._make_key_map()
@@ -174,7 +148,7 @@ class NuggetsApp(App[None]):
     def watch_theme(self, name: str) -> None:
         """A theme that was chosen here is kept for the next start."""
         main = self.screen_stack[0] if self.is_running and self.screen_stack else None
-        if isinstance(main, MainScreen) and not self.previewing:
+        if isinstance(main, MainScreen):
             main.theme.save(name)
 
     def theme_saved(self, name: str) -> None:
@@ -182,10 +156,7 @@ class NuggetsApp(App[None]):
         self._user = self._user._replace(app=replace(self._user.app, theme=name))
 
     def _wrong_theme(self) -> tuple[str, ...]:
-        named = (self._user.app.theme, self._settings.app.theme)
-        return tuple(
-            wrong for name in dict.fromkeys(named) for wrong in missing_theme(name, self.available_themes)
-        )
+        return missing_theme(self._user.app.theme, self.available_themes)
 
     def get_driver_class(self) -> type[Driver]:
         """The driver of this platform, which a stray byte does not stop."""
@@ -321,13 +292,6 @@ class NuggetsApp(App[None]):
             main = self.screen_stack[0]
             usable = main.usable if isinstance(main, MainScreen) else None
             self.push_screen(HelpScreen(self.screen.here(), usable))
-
-    def action_change_theme(self) -> None:
-        """Lists the themes; each is shown while the cursor is on it."""
-        from nuggets_tui.screens.themes import ThemesScreen
-
-        if not isinstance(self.screen, ThemesScreen):
-            self.push_screen(ThemesScreen())
 
     def action_toggle_theme(self) -> None:
         """Dark to light, and back."""

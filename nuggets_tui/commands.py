@@ -332,7 +332,7 @@ def _commands() -> tuple[Command, ...]:
         Command("pane_graph", "5", "graph", "Go to Graph", VIEW, lambda main: main.go_to("graph"), "memory"),
         Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
                 lambda main: main.go_to("audit"), "memory"),
-        Command("themes", "", "theme", "Choose a theme, with a preview of each", SETTINGS,
+        Command("themes", "", "theme", "Choose a theme", SETTINGS,
                 lambda main: main.theme.choose()),
         Command("theme", "", "dark or light", "Switch between the dark and the light theme", SETTINGS,
                 lambda main: main.theme.toggle()),

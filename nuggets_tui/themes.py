@@ -1,4 +1,4 @@
-"""The app's own two themes; the only place where colours are written down, each as `contrast` would push it."""
+"""The app's own two themes; the only place where colours are written down."""
 
 from __future__ import annotations
 

@@ -334,12 +334,12 @@ class InferenceSettings(msgspec.Struct, frozen=True):
 
 
 class AppSettings(msgspec.Struct, frozen=True):
-    """How the terminal app is used. vim: h, j, k and l move, and half pages with ctrl+d and ctrl+u. theme: "" for the
-    app's own.
+    """How the terminal app is used: counts in the user's own file alone. vim: h, j, k and l move, and half pages with
+    ctrl+d and ctrl+u. theme: "" for the app's own.
     """
 
-    vim: Annotated[bool, Words("Vim keys, in this memory")] = False
-    theme: Annotated[str, Words("Theme in this memory, for those who chose none")] = ""
+    vim: Annotated[bool, Words("Vim keys")] = False
+    theme: Annotated[str, Words("Theme")] = ""
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -138,7 +138,7 @@ def _team_document(team: Memory | None) -> dict[str, Any] | None:
 
 def _wrong_settings(settings: Settings) -> Iterator[str]:
     """What settings.toml asks for and cannot have, each as a sentence."""
-    from core.settings import SETTINGS_FILE
+    from core.settings import SETTINGS_FILE, AppSettings
     from core.settings.tree import unknown_setting
 
     yield from (unknown_setting(name, SETTINGS_FILE).message for name in settings.unknown)
@@ -149,11 +149,13 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
     from core.user_settings import load_user_settings, user_settings_file
 
     user = load_user_settings()
-    for where, theme in ((SETTINGS_FILE, settings.app.theme), (user_settings_file(), user.app.theme)):
-        if theme:
-            from nuggets_tui.themes import missing_theme, theme_names
+    if settings.app != AppSettings():
+        yield f"{SETTINGS_FILE}, [app]: not used in a memory; it belongs in {user_settings_file()}"
+    if user.app.theme:
+        from nuggets_tui.themes import missing_theme, theme_names
 
-            yield from (f"{where}, [app]: {wrong}" for wrong in missing_theme(theme, theme_names()))
+        wrong_theme = missing_theme(user.app.theme, theme_names())
+        yield from (f"{user_settings_file()}, [app]: {wrong}" for wrong in wrong_theme)
     yield from settings.problems
     yield from user.problems
 

@@ -44,7 +44,8 @@ class SettingsController(Controller):
         yield PresentSetting(f"{USER}vim", app.user_settings.vim, app.user_settings.vim)
         if self.view.loaded and not self.view.trouble and self.view.past is None:
             for name, value in setting_values(self.session.memory.settings):
-                yield PresentSetting(name, value, value != DEFAULTS[name])
+                if not name.startswith("app."):
+                    yield PresentSetting(name, value, value != DEFAULTS[name])
 
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
@@ -105,10 +106,7 @@ class SettingsController(Controller):
             self.context.app.vim_saved(vim)
             self.context.show(keys=self.context.app.key_map)
             self.context.show_keys()
-            if not vim and self.context.app.key_map.vim:
-                self.context.notify("Your own vim setting is off; this memory still turns vim keys on.")
-            else:
-                self.context.notify(f"Vim keys are {choice}, in all memories.")
+            self.context.notify(f"Vim keys are {choice}, in all memories.")
 
 
 def _saved_for_user(vim: bool) -> bool:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import Driver, opened, small_memory
-from kits.contrast import faint_parts
 
 from core.folder import user_configuration_folder
-from nuggets_tui.screens.themes import ThemesScreen
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +23,6 @@ async def test_the_main_screen_and_the_help_show_in_every_theme(home: Path) -> N
             said = app.text
             for words in ("Redis holds sessions", "1 Facts", "6 Audit log", "Deploy day", "ctrl+p commands"):
                 assert words in said, name
-            assert not list(faint_parts(app.app)), name
         assert {"nuggets-dark", "nuggets-light", "nord", "ansi-dark"} <= set(app.app.available_themes)
         await app.press("question_mark")
         assert "Keys, words and signs" in app.text
@@ -64,17 +61,6 @@ async def test_a_chosen_theme_is_the_users_for_every_memory_and_no_entry_of_the_
         assert of_user().read_text() == said
 
 
-async def test_the_theme_of_a_memory_counts_where_the_user_has_none(home: Path) -> None:
-    (home / "settings.toml").write_text('[app]\ntheme = "nord"\n')
-    async with opened(home) as app:
-        assert app.app.theme == "nord"
-        app.app.theme = "dracula"
-        await app.until(lambda: of_user().is_file(), "the settings")
-    assert (home / "settings.toml").read_text() == '[app]\ntheme = "nord"\n'
-    async with opened(home) as app:
-        assert app.app.theme == "dracula"
-
-
 @pytest.mark.parametrize("text", ["[app", "[app]\ntheme = 7\n", '[app]\ntheme = "norf"\n'])
 async def test_a_theme_of_the_user_that_cannot_be_followed_is_said_and_changes_nothing(
     home: Path, text: str
@@ -100,6 +86,13 @@ async def test_settings_of_the_user_that_are_broken_stay_as_they_are_when_a_them
     assert of_user().read_text() == "[app"
 
 
+async def test_the_app_settings_of_a_memory_count_for_nobody(home: Path) -> None:
+    (home / "settings.toml").write_text('[app]\ntheme = "nord"\nvim = true\n')
+    async with opened(home) as app:
+        assert app.app.theme == "nuggets-dark"
+        assert not app.app.key_queue.vim
+
+
 async def test_going_back_to_the_former_theme_writes_nothing(home: Path) -> None:
     async with opened(home) as app:
         before = app.app.theme
@@ -109,40 +102,11 @@ async def test_going_back_to_the_former_theme_writes_nothing(home: Path) -> None
     assert not of_user().exists()
 
 
-async def test_each_theme_of_the_list_is_shown_under_the_cursor_and_esc_brings_the_former_one_back(
-    home: Path,
-) -> None:
-    async with opened(home) as app:
-        await app.main.action_command("themes")
-        screen = await app.screen(ThemesScreen)
-        ground = app.main.styles.background
-        await app.press("end")
-        await app.until(lambda: app.app.theme == list(app.app.available_themes)[-1])
-        await app.until(lambda: app.main.styles.background != ground)
-        assert screen.query_one("#box").styles.background == app.main.styles.background
-        await app.press("escape")
-        await app.back_on_main()
-        assert app.app.theme == "nuggets-dark"
-        assert app.main.styles.background == ground
-        await kept(app)
-    assert not of_user().exists()
-
-
-async def test_enter_keeps_the_theme_under_the_cursor_at_once_even_before_it_is_shown(home: Path) -> None:
-    async with opened(home) as app:
-        await app.main.action_command("themes")
-        await app.screen(ThemesScreen)
-        await app.pilot.press("down", "enter")
-        await app.back_on_main()
-        assert app.app.theme == "nuggets-light"
-        await app.until(lambda: of_user().is_file(), "the settings")
-    assert tomllib.loads(of_user().read_text()) == {"app": {"theme": "nuggets-light"}}
-
-
 async def test_the_environment_chooses_the_theme_before_the_settings(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (home / "settings.toml").write_text('[app]\ntheme = "nord"\n')
+    of_user().parent.mkdir(parents=True)
+    of_user().write_text('[app]\ntheme = "nord"\n')
     monkeypatch.setenv("TEXTUAL_THEME", "dracula")
     async with opened(home) as app:
         assert app.app.theme == "dracula"

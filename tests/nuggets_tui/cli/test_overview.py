@@ -144,7 +144,7 @@ def test_status_lists_every_line_of_the_settings_that_is_not_followed_with_what_
     settings = f'[app]\ntheme = "nuggets-lite"\nvimm = true\n[keys]\n{wrong_keys}'
     (nuggets.home / "settings.toml").write_text(settings, encoding="utf-8")
     warnings = "\n".join(nuggets.json("status")["warnings"])
-    for meant in ("search", "hide", "link", "undo", "quit", "nuggets-light", "app.vim"):
+    for meant in ("search", "hide", "link", "undo", "quit", "app.vim"):
         assert f"did you mean {meant}?" in warnings
     assert "did you mean quit?" in nuggets.ok("status")
 

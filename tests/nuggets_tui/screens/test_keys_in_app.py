@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from core.graph.edits import create_note
 from core.memory import Memory
+from core.user_settings import save_user_settings
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.help import HelpScreen
@@ -73,33 +74,27 @@ async def test_the_palette_shows_the_keys_that_commands_have_and_none_that_was_t
 
 
 async def test_wrong_lines_are_told_and_the_app_opens_with_the_usual_keys(home: Path) -> None:
-    settings(home, '[keys]\nserch = "k"\nhide = "u"\ntags = "f7"\n[app]\ntheme = "nuggets-lite"\n')
+    settings(home, '[keys]\nserch = "k"\nhide = "u"\ntags = "f7"\n')
     async with opened(home) as app:
         assert "did you mean search?" in app.notices
         assert "u is already the key of undo; x stays" in app.notices
-        assert "did you mean nuggets-light?" in app.notices
         assert app.view.keys.key("hide") == "x"
         assert app.view.keys.key("tags") == "f7"
-        assert app.app.theme == "nuggets-dark"
 
 
-async def test_keys_and_theme_follow_the_settings_while_the_app_is_open(home: Path) -> None:
+async def test_keys_follow_the_settings_while_the_app_is_open(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
         assert "x hide" in app.text
-        settings(home, '[keys]\nhide = "f7"\n[app]\nvim = true\ntheme = "nuggets-light"\n')
+        settings(home, '[keys]\nhide = "f7"\n')
         await app.until(lambda: app.view.keys.key("hide") == "f7", "the new keys")
-        assert app.app.key_queue.vim
-        assert app.app.theme == "nuggets-light"
         await app.until(lambda: "f7 hide" in app.text)
-        settings(home, "[app]\nvim = 3\n")
-        await app.until(lambda: "app.vim must be" in app.notices)
-        assert app.app.key_queue.vim  # the value in force stays; what the file says no more is as by default
+        settings(home, "")
         await app.until(lambda: app.view.keys.key("hide") == "x", "the usual key")
 
 
 async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: Path) -> None:
-    settings(home, "[app]\nvim = true\n")
+    save_user_settings({"app.vim": True})
     async with opened(home) as app:
         notes = app.main.query_one("#notes")
         await app.press("j", "j", "k")
@@ -232,7 +227,7 @@ async def test_a_former_key_is_a_letter_in_a_field_and_a_key_of_the_dialogs_that
 async def test_with_the_vim_option_gg_and_capital_g_go_to_the_ends_of_lists_texts_and_dialogs(
     home: Path,
 ) -> None:
-    settings(home, "[app]\nvim = true\n")
+    save_user_settings({"app.vim": True})
     long = "\n\n".join(f"Paragraph {number}." for number in range(80))
     Memory.open(home).change("long", lambda draft: create_note(draft, "project", "Long one", long))
     async with opened(home) as app:
@@ -270,7 +265,8 @@ async def test_with_the_vim_option_gg_and_capital_g_go_to_the_ends_of_lists_text
 
 
 async def test_who_has_set_g_to_the_graph_keeps_it_with_the_vim_option_too(home: Path) -> None:
-    settings(home, '[app]\nvim = true\n[keys]\ngraph = "g"\noverview = "G"\n')
+    save_user_settings({"app.vim": True})
+    settings(home, '[keys]\ngraph = "g"\noverview = "G"\n')
     async with opened(home) as app:
         await app.press("G")
         await app.until(lambda: getattr(app.app.focused, "overview", False))

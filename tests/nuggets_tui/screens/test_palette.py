@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from kits.hostile import HOSTILE
+from textual.command import CommandPalette
 
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -17,7 +18,6 @@ from core.user_settings import load_user_settings, user_settings_file
 from nuggets_tui.commands import GROUPS
 from nuggets_tui.palette import DESCRIPTIONS, Palette
 from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
-from nuggets_tui.screens.themes import ThemesScreen
 from nuggets_tui.setting_words import SETTING_WORDS, USER
 from nuggets_tui.widgets.row_list import RowList
 
@@ -175,7 +175,7 @@ async def test_a_switch_and_a_word_are_chosen_from_a_list(home: Path) -> None:
 async def test_vim_of_the_user_counts_at_once_in_all_memories_and_is_no_entry_of_the_log(home: Path) -> None:
     async with opened(home) as app:
         entries = len(app.log)
-        await palette(app, "vim keys in all")
+        await palette(app, "vim keys")
         await app.press("enter")
         await app.screen(SettingChoiceScreen)
         await app.press("down", "enter")
@@ -217,7 +217,7 @@ async def test_the_word_theme_leads_to_the_list_of_themes_first_and_to_the_switc
         screen = await palette(app, "theme")
         assert rows(screen)[:3] == ["group Settings", "command themes", "command theme"]
         await app.press("enter")
-        await app.screen(ThemesScreen)
+        await app.screen(CommandPalette)
 
 
 async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:
