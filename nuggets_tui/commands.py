@@ -30,8 +30,7 @@ class Command(msgspec.Struct, frozen=True):
     lowest stays longest; 0 keeps it out. at_once: the key is obeyed before the next one is looked at, so that a fast
     typist's words all land in the field it opens. when: whether it makes sense now, where `needs` is not enough to
     say. explains: whether the key says why it can do nothing; somebody who presses it is in need of help.
-    former: the key it had by default in earlier versions; it is bound for those who set it. key_when: while the key
-    of the catalogue is bound, where that is not always.
+    key_when: while the key of the catalogue is bound, where that is not always.
     """
 
     name: str
@@ -45,7 +44,6 @@ class Command(msgspec.Struct, frozen=True):
     at_once: bool = False
     when: Callable[[View], bool] | None = None
     explains: Callable[[View], bool] | None = None
-    former: str = ""
     key_when: Callable[[View], bool] | None = None
 
     def makes_sense(self, view: View) -> bool:
@@ -188,15 +186,15 @@ def _commands() -> tuple[Command, ...]:
                 when=lambda view: view.found is not None and view.note is not None, explains=_always),
         Command("why_not", "", "why not", "Why a note is missing from the results: choose it", SEARCH,
                 lambda main: main.search.why_not(), "search", 3,
-                when=lambda view: view.found is not None, explains=_always, former="W"),
+                when=lambda view: view.found is not None, explains=_always),
         Command("same_tag", "", "same tag", "Search the notes with a tag of this note (or click a tag)", SEARCH,
                 lambda main: main.search.find_same_tag(), "note",
                 when=lambda view: view.loaded and view.note is not None and bool(topics(view.note))),
         Command("keep_search", "", "save", "Save this search", SEARCH,
                 lambda main: main.searches.save_search(), "search", 20,
-                when=lambda view: view.found is not None, explains=_always, former="K"),
+                when=lambda view: view.found is not None, explains=_always),
         Command("searches", "", "searches", "Saved searches: run, change, delete", SEARCH,
-                lambda main: main.searches.open(), "memory", former="Q"),
+                lambda main: main.searches.open(), "memory"),
         Command("back", "backspace", "back", "Go back to the previous note", NOTES,
                 lambda main: main.reading.back(), "memory"),
         Command("select", "space", "select", "Select or deselect the note and move down; shift+↑↓ selects "
@@ -231,29 +229,29 @@ def _commands() -> tuple[Command, ...]:
         Command("edit", "e", "edit", "Edit the title, text, tags and metadata", NOTES,
                 lambda main: main.unsaved_texts.edit(), "note", 3),
         Command("edit_outside", "", "editor", "Edit the text in $EDITOR", NOTES,
-                lambda main: main.notes.edit_outside(), "note", former="E"),
+                lambda main: main.notes.edit_outside(), "note"),
         Command("tags", "t", "tags", "Change the tags", NOTES, lambda main: main.notes.tags(), "note", 14),
         Command("pin", "", "pin", "Pin or unpin: reflection leaves pinned notes alone", NOTES,
-                lambda main: main.notes.pin(), "note", former="P"),
+                lambda main: main.notes.pin(), "note"),
         Command("hide", "x", "hide", "Hide, or bring back a hidden note", NOTES,
                 lambda main: main.notes.hide(), "note", 6),
         Command("delete", "", "delete", "Delete for good (asks first)", NOTES,
-                lambda main: main.notes.delete(), "note", former="X"),
+                lambda main: main.notes.delete(), "note"),
         Command("link", "l", "link", "Link to another note", NOTES, lambda main: main.notes.link(), "note", 7),
         Command("unlink", "", "unlink", "Unlink from another note: the link under the cursor, or one of the note's",
                 NOTES, lambda main: main.notes.remove_link(), "note", when=_has_links),
         Command("merge", "m", "merge", "Merge another note into this one, or the two selected", NOTES,
                 lambda main: main.notes.merge(), "note", 8),
-        Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note", former="M"),
+        Command("move", "", "move", "Move to another scope", NOTES, lambda main: main.notes.move(), "note"),
         Command("accept", "plus", "accept", "Accept the suggested link under the cursor", NOTES,
                 lambda main: main.notes.accept(), "suggestion"),
         Command("copy", "y", "copy", "Copy the text to the clipboard", NOTES,
                 lambda main: main.files.copy(), "note"),
         Command("copy_reference", "", "copy id", "Copy the id and title to the clipboard", NOTES,
-                lambda main: main.files.copy_reference(), "note", former="Y"),
+                lambda main: main.files.copy_reference(), "note"),
         Command("open_file", "", "open file", "Open the file named in the note in $EDITOR", NOTES,
                 lambda main: main.files.open_named(), "note", 20,
-                when=_names_a_file, explains=lambda view: not view.trouble, former="o"),
+                when=_names_a_file, explains=lambda view: not view.trouble),
         Command("new_note", "n", "note", "Write a new note", NOTES, lambda main: main.notes.new_note(), "opened", 4),
         Command("new_fact", "f", "fact", "Remember a new fact", FACTS,
                 lambda main: main.notes.new_fact(), "opened", 5, when=_takes_facts),
@@ -264,11 +262,11 @@ def _commands() -> tuple[Command, ...]:
         Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", MEMORY,
                 lambda main: main.promotion.promote(), "memory", 10, when=_can_be_promoted),
         Command("automatic", "", "daily promotion", "Choose whether the daily pass writes MEMORY.md", MEMORY,
-                lambda main: main.promotion.ask_again(), "memory", when=_can_be_promoted, former="D"),
+                lambda main: main.promotion.ask_again(), "memory", when=_can_be_promoted),
         Command("undo", "u", "undo", "Undo your last change; in the log, the entry under the cursor", HISTORY,
                 lambda main: main.history.undo(), "history", 11),
         Command("redo", "ctrl+r", "redo", "Redo what you undid last", HISTORY,
-                lambda main: main.history.redo(), "history", 18, former="U"),
+                lambda main: main.history.redo(), "history", 18),
         Command("conflicts", "c", "conflict", "Resolve a waiting conflict", HISTORY,
                 lambda main: main.history.resolve_newest(), "memory", 3, when=lambda view: bool(view.waiting),
                 explains=_opened),
@@ -284,22 +282,21 @@ def _commands() -> tuple[Command, ...]:
                 when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always,
                 key_when=_something_broken),
         Command("secrets", "", "secrets", "Credentials: review and mask what looks like one", MEMORY,
-                lambda main: main.maintenance.find_secrets(), "memory", former="S"),
+                lambda main: main.maintenance.find_secrets(), "memory"),
         Command("restore", "B", "restore", "Go back to a backup", MEMORY,
                 lambda main: main.maintenance.restore(), "history", explains=_always, key_when=_broken_or_past),
         Command("show_hidden", "", "hidden", "Show hidden notes, or leave them out", VIEW,
-                lambda main: main.arrangement.show_hidden(), "memory", 15, former="v"),
+                lambda main: main.arrangement.show_hidden(), "memory", 15),
         Command("show_facts", "", "fact notes", "Show fact notes in Notes, or leave them to Facts", VIEW,
                 lambda main: main.arrangement.show_facts(), "memory"),
         Command("sort", "", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
-                lambda main: main.arrangement.sort(), "memory", 16, former="s"),
+                lambda main: main.arrangement.sort(), "memory", 16),
         Command("graph", "g", "graph", "Graph: full screen, and back", VIEW,
                 lambda main: main.arrangement.graph(), "memory", 12),
         Command("overview", "G", "overview",
                 "Overview: the whole memory as points, full screen, and back", VIEW,
                 lambda main: main.arrangement.overview(), "memory"),
-        Command("audit", "", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13,
-                former="a"),
+        Command("audit", "", "log", "Go to the audit log", HISTORY, lambda main: main.audit.go(), "memory", 13),
         Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", HISTORY,
                 lambda main: main.audit.show_note_alone(), "memory", when=_has_log),
         Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", HISTORY,
@@ -314,7 +311,7 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.pipeline.open(), "opened", 20, when=_takes_facts),
         Command("origin", "", "origin", "Where the note came from: its text, its sentence, the "
                                          "decision", PIPELINE,
-                lambda main: main.pipeline.show_origin(), "note", former="O"),
+                lambda main: main.pipeline.show_origin(), "note"),
         Command("hints", "", "hints", "Questions that find the note, too: look at them, remove one", PIPELINE,
                 lambda main: main.pipeline.show_hints(), "note"),
         Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
@@ -348,13 +345,12 @@ def _commands() -> tuple[Command, ...]:
 
 COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
-# Keys that were bound by default in earlier versions, or are so only at times. One that is bound whenever its command
-# makes sense leaves nothing to tell.
-FORMER: Final = {
+# Keys that are bound only at times. One that is bound whenever its command makes sense leaves nothing to tell.
+AT_TIMES: Final = {
     command.keys: command
     for command in COMMANDS
     if command.key_when and command.key_when not in (command.when, command.explains)
-} | {command.former: command for command in COMMANDS if command.former}
+}
 GROUPS: Final = (NOTES, FACTS, SEARCH, HISTORY, VIEW, MEMORY, PIPELINE, SETTINGS)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
 PALETTE_KEY: Final = ("ctrl+p", "commands")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from nuggets_tui.commands import BY_NAME, COMMANDS, FORMER, PALETTE_KEY, Command, unbound
+from nuggets_tui.commands import AT_TIMES, BY_NAME, COMMANDS, PALETTE_KEY, Command, unbound
 from nuggets_tui.keys import WrongKeyError, nearest, read_keys, shown_key
 
 if TYPE_CHECKING:
@@ -64,11 +64,9 @@ class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         command = self.by_name[name]
         return command.key_when is None or command.keys != BY_NAME[name].keys or command.key_when(view)
 
-    def former(self, key: str, view: View) -> Command | None:
-        """The command that a key was bound to by default in earlier versions, or is so only at times, when it has no
-        meaning now.
-        """
-        command = FORMER.get(key)
+    def bound_at_times(self, key: str, view: View) -> Command | None:
+        """The command that a key is bound to only at times, when it has no meaning now."""
+        command = AT_TIMES.get(key)
         owners = (one for one in self.commands if key in one.keys.split(","))
         return None if any(self.is_bound(one.name, view) for one in owners) else command
 
@@ -156,8 +154,8 @@ def _double(wanted: Mapping[str, str], standard: Mapping[str, str]) -> tuple[str
     for name, keys in wanted.items():
         for key in filter(None, keys.split(",")):
             owner = owners.get(key, name)
-            # Two commands may share a key in the catalogue, now or formerly, where never both can be meant.
-            shared = all(key in (*standard[one].split(","), BY_NAME[one].former) for one in (name, owner))
+            # Two commands may share a key in the catalogue where never both can be meant.
+            shared = all(key in standard[one].split(",") for one in (name, owner))
             if owner != name and not shared:
                 return key, name, owners[key]
             owners[key] = name

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from nuggets_tui.commands import COMMANDS, GROUPS, Command
-from nuggets_tui.keys import shown_key
 
 BEGIN: Final = "<!-- keys: made by python -m tools.key_table docs/keys.md -->"
 END: Final = "<!-- end of keys -->"
@@ -29,8 +28,6 @@ def key_table() -> str:
 
 def _remark(command: Command) -> str:
     """What is to be known of a command's key."""
-    if command.former:
-        return f" (formerly `{shown_key(command.former)}`)"
     return " (bound only while there is need of it)" if command.key_when else ""
 
 

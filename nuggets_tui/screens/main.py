@@ -259,8 +259,8 @@ class MainScreen(Screen[None]):
             BY_NAME[name].run(self)
 
     def on_key(self, event: Key) -> None:
-        """Takes up an offer of the greeting, or says where the command of a former key is now; keys that mean something
-        have their own way.
+        """Takes up an offer of the greeting, or says where the command is whose key is bound at times; keys that mean
+        something have their own way.
         """
         if event.key not in self.active_bindings and self.memories.takes(event.key):
             event.stop()
@@ -274,7 +274,7 @@ class MainScreen(Screen[None]):
             event.stop()
             self.context.notify("There is no single note under the cursor.")
             return
-        command = self.view.keys.former(event.key, self.view)
+        command = self.view.keys.bound_at_times(event.key, self.view)
         if command is not None and event.key not in self.active_bindings:
             event.stop()
             key = shown_key(event.key)
@@ -282,10 +282,7 @@ class MainScreen(Screen[None]):
                 f': "{command.title}" is in {PALETTE_KEY[0]}. To bind it, set {command.name} = "{key}" in '
                 "[keys] of settings.toml."
             )
-            self.context.notify(
-                f"{key} is not bound {'any more' if command.former else 'now'}"
-                + (where if command.former or self.can(command.name) else ".")
-            )
+            self.context.notify(f"{key} is not bound now" + (where if self.can(command.name) else "."))
 
     def show_keys(self) -> None:
         """Shows the keys that do something now, and what they do."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import small_memory
+from kits.bound_keys import BOUND
 from kits.frames import draw_at_pauses
 from kits.idle import find_garbage, shorten_waits
 from kits.styles import share_styles
@@ -33,19 +34,19 @@ def home(tmp_path: Path, _made_once: Path) -> Path:
 
 
 @pytest.fixture
-def former_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody has set all keys that were defaults formerly in [keys], besides what the settings say."""
+def bound_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has bound commands that have no key in [keys], besides what the settings say."""
     # A key set to what the catalogue says would be bound only at times; beside another it counts always.
-    former = {
+    bound = {
         command.name: f"{command.keys},ctrl+f{place}"
         for place, command in enumerate((c for c in COMMANDS if c.key_when), 1)
     }
-    former |= {command.name: command.former for command in COMMANDS if command.former}
+    bound |= BOUND
 
-    def with_former(settings: Settings) -> KeyMap:
-        return key_map(replace(settings, keys=tuple((former | dict(settings.keys)).items())))
+    def with_bound(settings: Settings) -> KeyMap:
+        return key_map(replace(settings, keys=tuple((bound | dict(settings.keys)).items())))
 
-    monkeypatch.setattr("nuggets_tui.application.key_map", with_former)
+    monkeypatch.setattr("nuggets_tui.application.key_map", with_bound)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -27,7 +27,7 @@ from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.facts import FactsPane, fact_key
 from nuggets_tui.widgets.notes import NotesPane
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 def stored(home: Path, title: str) -> Note:

@@ -18,7 +18,7 @@ from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 # All short texts in one, a very long one, and none: opening a dialog for each text alone would take long.
 FEW = (" ".join(text for text in HOSTILE if len(text) < 1000), "x" * 100_000, "")

@@ -17,7 +17,7 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, Panes
 
-pytestmark = pytest.mark.usefixtures("former_keys")
+pytestmark = pytest.mark.usefixtures("bound_keys")
 
 _NUMBERED = list(enumerate(PANES, 1))
 

@@ -22,7 +22,7 @@ from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.themes import DARK, LIGHT
 from nuggets_tui.widgets.search_box import SearchBox
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 KINDS_OF_NOTICE: tuple[SeverityLevel, ...] = ("information", "warning", "error")
 Go = Callable[[Driver], Awaitable[None]]

@@ -15,7 +15,7 @@ from core.memory import Memory
 from core.sync import SyncState
 from nuggets_tui.widgets.header import HeaderLine
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from core.settings import AppSettings, Settings
 from nuggets_tui.commands import BY_NAME, COMMANDS, bindings
 from nuggets_tui.key_map import DEFAULT, KeyMap, key_map
 from nuggets_tui.keys import WrongKeyError, read_keys, shown_key
-from nuggets_tui.view import View
 
 # Pairs that share a key, since never both can be meant.
 SHARED = ({"open_file", "open_broken"},)
@@ -204,19 +203,6 @@ def test_about_25_single_keys_are_bound_by_default_besides_the_numbers_of_panes(
     }
     assert set("etxlmynfrpuTGgizwcq") < single
     assert len(single) <= 30
-
-
-def test_every_single_key_of_earlier_versions_can_be_had_back_all_at_once() -> None:
-    former = {command.name: command.former for command in COMMANDS if command.former}
-    assert len(former) > 15
-    found = made(**former)
-    assert found.wrong == ()
-    assert all(found.by_name[name].keys == key for name, key in former.items())
-    bound = BindingsMap(bindings())
-    bound.apply_keymap(found.bound)
-    by_command = {name: {key for key, one in bound if one.id == name} for name in (*former, "open_broken")}
-    assert by_command == {**{name: {key} for name, key in former.items()}, "open_broken": {"o"}}
-    assert all(found.former(key, View()) is None for key in former.values() if key != "o")
 
 
 def test_texts_name_the_key_that_a_command_has() -> None:

@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def test_pages_are_shown_edited_and_undone_and_the_header_says_what_they_are(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from textual.widget import Widget
 from nuggets_tui.messages import EntryOpened, FactOpened
 from nuggets_tui.screens.dialog import Dialog
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 _LAST: Final = ("close",)
 _KEYS: Final = (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import small_memory
-from kits.former_keys import set_former_keys
+from kits.bound_keys import set_bound_keys
 from terminal.test_terminal import Terminal
 
 from core.graph.edits import create_note
@@ -109,7 +109,7 @@ def test_what_is_typed_in_one_window_is_not_offered_in_another(home: Path) -> No
 def test_a_copied_text_leaves_as_one_harmless_sequence(home: Path) -> None:
     text = "First\n\x1b]0;OWNED\x07\x1b[201~rm -rf\tend"
     Memory.open(home).change("evil", lambda draft: create_note(draft, "project", "Evil", text))
-    set_former_keys(home)
+    set_bound_keys(home)
     terminal = Terminal(home)
     terminal.until("Evil")
     terminal.press("/evil\r")
@@ -139,7 +139,7 @@ def test_o_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
     editor.chmod(editor.stat().st_mode | stat.S_IXUSR)
     Memory.open(home).change("one", lambda draft: create_note(draft, "project", "Named", "See `src/a.py:2`."))
     monkeypatch.chdir(project)
-    set_former_keys(home)
+    set_bound_keys(home)
     terminal = Terminal(home, EDITOR=str(editor))
     terminal.until("Named")
     terminal.press("/named\r")

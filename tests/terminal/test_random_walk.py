@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import small_memory
-from kits.former_keys import set_former_keys
+from kits.bound_keys import set_bound_keys
 from kits.pseudo_terminal import EVIL, Terminal, evil_memory, obeyed
 from kits.random_walk import Walk
 
@@ -89,7 +89,7 @@ def test_a_random_walk_crashes_nothing_and_loses_nothing(
     (elsewhere / "here.md").write_text("one\ntwo\n")
     other_memories()
     fill(home)
-    set_former_keys(home)
+    set_bound_keys(home)
     # From this entry on the log knows how the memory was.
     text = "It stays, in here.md:2."
     Memory.open(home).change("begun", lambda draft: create_note(draft, "walk", "The first entry", text))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kits import pseudo_terminal
 from kits.app_kit import small_memory
-from kits.former_keys import set_former_keys
+from kits.bound_keys import set_bound_keys
 from kits.memory_files import tree
 from kits.pseudo_terminal import Terminal, evil_memory, obeyed
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.terminal, pytest.mark.slow]
 def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     evil_memory(home)
-    set_former_keys(home)
+    set_bound_keys(home)
     terminal = Terminal(home)
     terminal.until("Note 0")
     terminal.until("within 1 link")

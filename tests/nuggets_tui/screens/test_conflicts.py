@@ -22,7 +22,7 @@ from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 Edit = Callable[[Draft], object]
 

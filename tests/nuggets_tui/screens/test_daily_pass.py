@@ -22,7 +22,7 @@ from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import plural
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 BADGE = "reflection due"
 ALWAYS = "[reflection]\nhour = 0\n[schedule]\nwaking_from = 0\nwaking_to = 24\n"

@@ -15,7 +15,7 @@ from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.widgets.panes import Panes
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def test_a_dialog_answers_once_and_what_was_asked_over_it_goes_with_it(home: Path) -> None:

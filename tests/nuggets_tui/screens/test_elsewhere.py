@@ -24,7 +24,7 @@ from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.note_view import note_lines
 from nuggets_tui.widgets.tab_line import TabLine
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def test_who_changes_the_note_shown_is_said_and_of_another_note_nothing(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 TEXTS = (
     "We use PostgreSQL for billing. PostgreSQL likes fast disks. Anna runs PostgreSQL with Grafana.",
     "Anna moved to Postgres last week. Today Postgres likes fast disks.",

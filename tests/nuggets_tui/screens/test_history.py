@@ -19,7 +19,7 @@ from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 def stored(home: Path, title: str) -> Note:

@@ -171,26 +171,6 @@ async def test_why_says_so_when_no_note_is_shown(home: Path) -> None:
         assert "There is no note here" in app.notices
 
 
-async def test_a_former_key_names_its_command_and_how_to_bind_it_and_does_nothing_else(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        before = app.view.snapshot
-        for key, name, title in (
-            ("X", "delete", "Delete for good"),
-            ("V", "verify", "Check the memory"),
-            ("o", "open_file", "Open the file named"),
-        ):
-            await app.press(key)
-            shown = {"percent_sign": "%"}.get(key, key)
-            said = app.notices.splitlines()[-1]
-            assert f"{shown} is not bound" in said
-            assert title in said
-            assert "ctrl+p" in said
-            assert f'{name} = "{shown}"' in said
-            assert app.app.screen is app.main
-        assert app.view.snapshot is before
-
-
 async def test_a_key_bound_at_times_names_no_command_that_is_not_listed_now(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")

@@ -13,7 +13,7 @@ from nuggets_tui.palette import command_entries, ranked_entries
 from nuggets_tui.screens.help import help_sections, section_lines
 from nuggets_tui.widgets.audit import AuditPane
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path) -> None:

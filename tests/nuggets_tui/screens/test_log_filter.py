@@ -22,7 +22,7 @@ from nuggets_tui.widgets.audit import AuditPane, AuditRows
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.words import Deed
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 def tag_all(memory: Memory, author: Author, kind: str = "edit") -> ChangeSet:

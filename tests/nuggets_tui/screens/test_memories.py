@@ -19,7 +19,7 @@ from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture

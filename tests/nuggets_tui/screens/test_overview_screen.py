@@ -12,7 +12,7 @@ from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.panes import Panes
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def overview_of(app: Driver) -> GraphOverview:

@@ -17,7 +17,7 @@ from nuggets_tui.long_work import StoppedError
 from nuggets_tui.screens.choice import BackupsScreen
 from nuggets_tui.widgets.note_view import NotePane
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 FOREVER = 3600.0
 

@@ -10,7 +10,7 @@ from textual.geometry import Offset
 
 from nuggets_tui.widgets.pane_shapes import PANES
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture

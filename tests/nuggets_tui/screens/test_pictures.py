@@ -27,7 +27,7 @@ from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 _SIZES = {"120x40": WIDE, "80x24": NARROW}
 _READ = "Auth middleware"

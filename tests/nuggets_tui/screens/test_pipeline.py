@@ -38,7 +38,7 @@ from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 TEXT = (
     "We looked at the numbers again. We chose PostgreSQL over MongoDB because the reports need joins. "

@@ -24,7 +24,7 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import data_size
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 BROKEN = b'{"version": 4, "name": "oth\xff\x1b]0;owned\x07'
 

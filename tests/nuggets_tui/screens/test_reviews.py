@@ -17,7 +17,7 @@ from nuggets_tui.screens.forms import FolderScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from kits.hostile import HOSTILE
 from core.model.saved_search import SavedSearch
 from nuggets_tui.screens.searches import SaveSearchScreen, SearchesScreen
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 async def search(app: Driver, text: str) -> None:

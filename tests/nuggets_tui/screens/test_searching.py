@@ -460,7 +460,7 @@ async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Pa
         assert "1 hit ·" in app.text
 
 
-@pytest.mark.usefixtures("former_keys")
+@pytest.mark.usefixtures("bound_keys")
 @pytest.mark.parametrize("key", ["w", "W"])
 async def test_asking_why_without_a_search_says_to_search_first(home: Path, key: str) -> None:
     async with opened(home) as app:

@@ -15,7 +15,7 @@ from core.pipeline.service import Pipeline
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.secrets_review import SecretsReview
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 VALUE = "Blau3" + "Katze!77"
 

@@ -25,7 +25,7 @@ from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 def titles(app: Driver) -> set[str]:

@@ -25,7 +25,7 @@ from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.time_line import TimeLine
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 def later(home: Path, days: float = 1.0) -> Memory:

@@ -22,7 +22,7 @@ from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.screens.unsaved import UnsavedScreen
 from nuggets_tui.widgets.fields import TextField
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 AT = "2026-11-18T11:57:00.000Z"
 STORED = "Redis holds sessions for an hour."

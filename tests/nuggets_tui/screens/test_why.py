@@ -17,7 +17,7 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 SIZES = [NARROW, WIDE, (160, 50)]
 

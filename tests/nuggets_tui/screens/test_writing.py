@@ -22,7 +22,7 @@ from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.value_list import Choice
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("former_keys")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ async def test_what_is_likely_meant_comes_first(home: Path) -> None:
 async def test_o_opens_the_file_of_a_note_and_a_click_too(home: Path, told: Path) -> None:
     async with opened(home) as app:
         await app.show("Auth middleware")
-        await app.press("o")
+        await app.press("f8")
         await app.until(told.exists)
         there = str(Path.cwd() / "src" / "auth.ts")
         assert told.read_text().split() == [there]
@@ -145,7 +145,7 @@ async def test_of_several_files_one_is_chosen_and_what_is_not_there_is_said(home
     )
     async with opened(home) as app:
         await app.show("Named")
-        await app.press("o")
+        await app.press("f8")
         await app.screen(FilesScreen)
         assert "not found" in app.text
         await app.press("down", "enter")
@@ -153,10 +153,10 @@ async def test_of_several_files_one_is_chosen_and_what_is_not_there_is_said(home
         assert told.read_text().split() == ["-g", f"{Path.cwd()}/src/other.py:7:2"]
         await app.back_on_main()
         await app.show("Gone")
-        await app.press("o")
+        await app.press("f8")
         await app.until(lambda: "Cannot find src/gone.py in" in app.notices)
         await app.show("Deploy day")
-        await app.press("o")
+        await app.press("f8")
         await app.until(lambda: "names no file" in app.notices)
 
 
@@ -166,7 +166,7 @@ async def test_a_file_outside_of_the_project_is_shown_before_it_is_opened(home: 
     Memory.open(home).change("far", lambda draft: create_note(draft, "project", "Far", f"See {outside}:1."))
     async with opened(home) as app:
         await app.show("Far")
-        await app.press("o")
+        await app.press("f8")
         await app.screen(FilesScreen)
         assert "outside the folder" in app.text
         assert not told.exists()
@@ -187,7 +187,7 @@ async def test_where_no_editor_is_named_that_is_said(
             monkeypatch.setenv("EDITOR", str(told.parent / "vim"))
         async with opened(home) as app:
             await app.show("Auth middleware")
-            await app.press("o")
+            await app.press("f8")
             await app.until(lambda said=said: said in app.notices.lower())
 
 
