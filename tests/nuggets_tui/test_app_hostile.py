@@ -7,21 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.app_kit import NARROW, WIDE, assert_harmless, opened
+from kits.app_kit import NARROW, assert_harmless, opened
 from kits.hostile import HOSTILE, RAW
 
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.forms import FormScreen
-from nuggets_tui.screens.picker import PickerScreen
-from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
-# All short texts in one, a very long one, and none: opening a dialog for each text alone would take long.
-FEW = (" ".join(text for text in HOSTILE if len(text) < 1000), "x" * 100_000, "")
+# All short texts in one: opening a dialog for each text alone would take long.
+FEW = " ".join(text for text in HOSTILE if len(text) < 1000)
 
 
 def hostile_memory(home: Path, *texts: str) -> None:
@@ -57,14 +53,11 @@ def hostile_notes(number: int, text: str) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_walking_over_hostile_notes_and_facts_shows_them_harmlessly(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_walking_over_hostile_notes_and_facts_shows_them_harmlessly(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     hostile_memory(home, *HOSTILE)
     before = (home / "graph" / "graph.json").read_bytes()
-    async with opened(home, size) as app:
+    async with opened(home) as app:
         await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
         await app.press("v")
         for pane in "123456":
@@ -78,70 +71,29 @@ async def test_walking_over_hostile_notes_and_facts_shows_them_harmlessly(
     assert (home / "graph" / "graph.json").read_bytes() == before
 
 
-@pytest.mark.parametrize(("key", "kind"), [("e", EditorScreen), ("t", FormScreen), ("l", PickerScreen)])
-async def test_dialogs_on_hostile_notes_show_them_harmlessly(tmp_path: Path, key: str, kind: type) -> None:
+async def test_no_screen_shows_hostile_notes_raw(tmp_path: Path) -> None:
     home = tmp_path / "memory"
-    hostile_memory(home, *FEW)
-    async with opened(home) as app:
-        for note in app.view.snapshot.notes[::3]:
-            app.main.show_note(note.id)
+    hostile_memory(home, FEW)
+    async with opened(home, NARROW) as app:
+        await app.press("x")
+        await app.until(lambda: len(app.log) == 1)
+        app.fill("#search", FEW[:400])
+        await app.until(lambda: app.view.found is not None)
+        await app.press("w")
+        await app.until(lambda: app.app.screen is not app.main)
+        assert_harmless(app)
+        await app.press("escape")
+        await app.back_on_main()
+        for keys in ("e", "t", "l", "m", "r", "i", "C", "Q", "question_mark", "ctrl+p", "1 enter", "6 enter"):
+            await app.press("2", *keys.split())
+            await app.until(lambda: app.app.screen is not app.main, keys)
+            await app.pilot.pause()
+            assert_harmless(app)
+            while app.app.screen is not app.main:
+                await app.press("escape")
+        for key in ("G", "T", "left", "d"):
             await app.press(key)
-            await app.screen(kind)
             assert_harmless(app)
-            await app.press("escape")
-            await app.back_on_main()
-        assert "went wrong" not in app.notices
-
-
-async def test_recalls_of_hostile_facts_show_them_harmlessly(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    hostile_memory(home, *FEW)
-    async with opened(home) as app:
-        await app.press("1")
-        for _ in app.view.snapshot.by_name["evil"].facts:
-            await app.press("enter")
-            await app.screen(RecallScreen)
-            await app.until(lambda: "decoding" not in app.text)
-            assert_harmless(app)
-            await app.press("escape")
-            await app.back_on_main()
-            await app.press("down")
-        assert "went wrong" not in app.notices
-
-
-async def test_searching_for_hostile_words_is_a_search_like_any_other(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    hostile_memory(home, *HOSTILE)
-    async with opened(home) as app:
-        await app.press("slash")
-        for text in HOSTILE:
-            app.fill("#search", text[:400])
-            await app.pilot.pause()
-            assert_harmless(app)
-        app.fill("#search", "other is:hidden")
-        await app.until(lambda: app.view.found is not None and app.view.found.query == "other is:hidden")
-        assert app.view.found is not None
-        assert app.view.found.hits
-        assert_harmless(app)
-
-
-async def test_hostile_notes_of_another_program_show_in_the_log_and_the_header(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    hostile_memory(home, "calm")
-    path = home / "graph" / "graph.json"
-    async with opened(home) as app:
-        for number, text in enumerate(HOSTILE, 5):
-            graph = json.loads(path.read_text())
-            graph["notes"].append(hostile_notes(number, text)[0])
-            path.write_text(json.dumps(graph))
-            await app.until(lambda n=number: len(app.log) == n - 4, f"change {number}")  # type: ignore[misc]
-            await app.pilot.pause()
-            assert_harmless(app)
-        await app.press("a")
-        assert_harmless(app)
-        await app.press("enter")
-        await app.screen(EntryScreen)
-        assert_harmless(app)
 
 
 async def test_saving_a_changed_title_leaves_the_stored_text_as_it_was(tmp_path: Path) -> None:
@@ -163,7 +115,7 @@ async def test_saving_a_changed_title_leaves_the_stored_text_as_it_was(tmp_path:
 
 async def test_a_long_line_can_be_walked_past_and_edited(tmp_path: Path) -> None:
     home = tmp_path / "memory"
-    hostile_memory(home, "x" * 1_000_000)
+    hostile_memory(home, "x" * 200_000)
     async with opened(home) as app:
         await app.press("down", "up", "3", "down", "end", "2")
         await app.press("e")
@@ -180,8 +132,8 @@ def test_markdown_cannot_smuggle_controls_in(text: str) -> None:
         assert not RAW.search(line.plain)
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=[f"{number}" for number in range(len(HOSTILE))])
-@pytest.mark.parametrize("width", [4, 9, 40, 200])
+@pytest.mark.parametrize("width", [4, 40])
+@pytest.mark.parametrize("text", [FEW, "x" * 100_000], ids=["few", "long"])
 def test_markdown_lines_fit_their_width(text: str, width: int) -> None:
     table = f"| {text} | b |\n|--|--|\n| 1 | {text} |"
     block = f"# {text}\n\n- {text}\n  1. {text}\n\n> {text}\n\n```\n{text}\n```\n\n{table}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import importlib
 from pathlib import Path
@@ -30,40 +29,6 @@ FRONTS = Path(__file__).parents[2] / "nuggets_tui"
 ADAPTERS = {"textual_adapter.py", "value_list.py"}
 # Of the standard library: `os._exit`, and `_asdict` of a named tuple.
 STANDARD = {"_exit", "_asdict"}
-
-
-@pytest.fixture(scope="module")
-def others() -> dict[Path, list[ast.AST]]:
-    """What the other files consist of."""
-    paths = (path for path in FRONTS.rglob("*.py") if path.name not in ADAPTERS)
-    return {path: list(ast.walk(ast.parse(path.read_text(encoding="utf-8")))) for path in paths}
-
-
-def made_here(nodes: list[ast.AST]) -> set[str]:
-    """Names with an underscore that the fronts give: to functions, in classes, and to what is their own."""
-    made = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    made |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    stored = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
-    return made | {node.attr for node in stored if ast.unparse(node.value) == "self"}
-
-
-@pytest.mark.slow
-def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
-    others: dict[Path, list[ast.AST]],
-) -> None:
-    made = made_here([node for nodes in others.values() for node in nodes]) | STANDARD
-    for path, nodes in others.items():
-        used = {node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")}
-        assert {name for name in used - made if not name.startswith("__")} == set(), path
-        modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-        assert not [module for module in modules if "._" in module], path
-
-
-@pytest.mark.slow
-def test_no_class_of_another_file_overrides_one_of_these_names(others: dict[Path, list[ast.AST]]) -> None:
-    names = {name for names in NAMES.values() for name in names}
-    for path, nodes in others.items():
-        assert not names & made_here(nodes), path
 
 
 def test_the_installed_version_has_every_name() -> None:

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import NOW, small_memory
-from kits.hostile import HOSTILE, RAW
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
 from core.search.query_syntax import parse_question
-from nuggets_tui.cli.output import render
 from nuggets_tui.why import Given, SearchRequest, Why, neighbours, number, percents, said, why
 
 SHOWN = 10
@@ -174,24 +172,3 @@ def test_neighbours_keep_the_reading_that_gives_most() -> None:
         ScoreReason("vector", "word", "auth", "auth", 0.4),
     ]
     assert neighbours(reasons) == {"token": "tokn"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_titles_and_queries_are_explained_and_harmless_once_rendered(
-    memory: Memory, hostile: str
-) -> None:
-    made, _ = memory.change(
-        "odd", lambda draft: create_note(draft, "project", hostile or "x", f"jwt {hostile}")
-    )
-    for query in (hostile, f"jwt {hostile}", f'"{hostile}" -jwt'):
-        explanation = memory.explain(query, made.id)
-        assert explanation is not None
-        asked = SearchRequest(parse_question(query), NOW, shown=memory.search(query, 5))
-        answer = why(explanation, asked, lambda id: memory.snapshot.by_id[id].title)
-        sentence = [
-            answer.outcome,
-            *answer.sentences,
-            *(given.text for line in answer.lines for given in line.given),
-        ]
-        assert not any(RAW.search(render(text, colour=False)) for text in sentence)

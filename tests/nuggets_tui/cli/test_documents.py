@@ -6,7 +6,6 @@ import sys
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE
 from kits.service_kit import configure
 
 from core.pipeline.database.connection import Database
@@ -93,20 +92,3 @@ def test_before_anything_was_added_nothing_is_found_and_nothing_made(nuggets: An
     assert nuggets("document", "search", "x").exit_code == 1
     nuggets.fails("document", "remove", "doc-1", code=1)
     assert not (nuggets.home / "pipeline.db").exists()
-
-
-@pytest.mark.slow
-def test_hostile_texts_and_titles_reach_no_terminal(nuggets: Any) -> None:
-    for text in HOSTILE:
-        if text.strip() and "\0" not in text:
-            nuggets(
-                "document",
-                "add",
-                "-",
-                "--title",
-                f"t{text[:50]}".encode(errors="replace").decode(),
-                input=f"{text} quetzal".encode(errors="replace"),
-            )
-    nuggets("daemon", "--once")
-    for command in (("list",), ("search", "quetzal", "--limit", "100")):
-        assert "\x1b" not in nuggets.ok("document", *command)

@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE
-from kits.memory_files import note_object, write_graph
 
 from core.graph.edits import edit_note
 from core.memory import Memory
@@ -283,22 +281,6 @@ def test_what_is_taken_back_already_is_refused(told: Any) -> None:
     assert "already" in told.fails("undo", id)
     told.ok("redo", id)
     assert "is not undone" in told.fails("redo", id)
-
-
-@pytest.mark.slow
-def test_hostile_notes_show_harmlessly_in_the_log(nuggets: Any) -> None:
-    write_graph(nuggets.home, [note_object(0)])
-    Memory.open(nuggets.home).close()
-    hostile = [
-        note_object(number, title=text, content=f"{text}\n{text}", tags=[text[:100]])
-        for number, text in enumerate(HOSTILE)
-    ]
-    write_graph(nuggets.home, hostile)
-    for args in (("log",), ("log", "-v"), ("log", "--json"), ("undo",), ("status",)):
-        said = nuggets(*args)
-        assert not re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said.output)
-    (entry,) = nuggets.json("log")
-    assert {change["after"]["title"] for change in entry["changes"]} == set(HOSTILE)
 
 
 # Beside the answers

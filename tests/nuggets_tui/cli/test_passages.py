@@ -79,12 +79,3 @@ def test_a_long_document_takes_no_place_from_a_note(nuggets: Any, tmp_path: Any)
     listed = nuggets.json("search", "quetzal sings", "--limit", "6")
     assert len([one for one in listed if "kind" not in one]) == 6
     assert len([one for one in listed if one.get("kind") == "document"]) == 2
-
-
-def test_text_of_a_document_reaches_the_terminal_harmlessly(nuggets: Any) -> None:
-    nuggets.ok("document", "add", "-", "--title", TITLE, input=f"quetzal {TITLE}")
-    assert nuggets("daemon", "--once").exit_code == 0
-    for said in (nuggets("search", "quetzal").stdout, nuggets("recall", "where is the quetzal").stdout):
-        assert "document" in said
-        assert "\x1b]" not in said
-        assert "\x07" not in said

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE, RAW
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 from kits.writes_kit import fact, found
@@ -132,18 +131,3 @@ def test_a_note_that_a_person_wrote_says_so_and_nothing_of_a_model(nuggets: Any)
     assert (told["text"], told["fact"], told["model"], told["history"]) == (None, None, None, [])
     assert "the pipeline did not make it" in nuggets.ok("note", "origin", page["id"])
     assert "no" in nuggets.fails("note", "origin", "nowhere", code=1)
-
-
-def test_hostile_texts_reach_the_terminal_as_plain_text(nuggets: Any, worked: Work) -> None:
-    said = f"Anna likes green tea {' '.join(HOSTILE[:-2])}."
-    raw_id = worked(said, model=ScriptedModel([found("Anna likes green tea")]))
-    told = nuggets.json("pipeline", "text", raw_id)
-    lines = nuggets.ok("pipeline", "text", raw_id)
-    assert "Anna likes green tea" in lines
-    assert not RAW.search(lines)
-    with open_pipeline(nuggets.home) as pipeline:
-        pipeline.accept([told["facts"][0]["id"]])
-    (note,) = nuggets.notes()
-    lines = nuggets.ok("note", "origin", note["id"])
-    assert raw_id in lines
-    assert not RAW.search(lines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kits.hostile import HOSTILE, RAW
 
 
 @pytest.fixture
@@ -55,18 +54,3 @@ def test_searches_that_cannot_be_read_never_pass_for_none(filled: Any) -> None:
     result = filled("searches")
     assert result.exit_code == 1
     assert "skipped what is not a saved search: b" in result.stderr
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_names_and_queries_never_reach_the_terminal_raw(filled: Any, text: str) -> None:
-    (filled.home / "searches.toml").write_text(
-        f"[searches.{_quoted(text[:90] or 'x')}]\nquery = {_quoted(text[:900] or 'x')}\n", encoding="utf-8"
-    )
-    said = filled.ok("searches")
-    assert not RAW.search(said)
-
-
-def _quoted(text: str) -> str:
-    import tomlkit
-
-    return tomlkit.string("".join(char for char in text if char.isprintable()) or "x").as_string()

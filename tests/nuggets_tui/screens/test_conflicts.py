@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 from textual.widgets import TextArea
 
 from core.errors import ConflictError
@@ -356,19 +355,6 @@ async def test_a_click_on_the_badge_opens_the_conflict(home: Path) -> None:
         place = app.text.split("\n")[0].index("conflict waits")
         await app.pilot.click("#header", offset=(place, 0))
         await app.screen(ConflictScreen)
-
-
-async def test_hostile_texts_are_shown_harmlessly_and_saved_as_they_are(home: Path) -> None:
-    hostile = " ".join(text for text in HOSTILE if len(text) < 1000)
-    texts(home, mine=f"mine {hostile}", theirs=f"theirs {hostile}")
-    async with opened(home) as app:
-        screen = await waiting_conflict(app)
-        assert_harmless(app)
-        kept = screen.result
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert_harmless(app)
-    assert stored(home, "Session store").content == kept
 
 
 async def test_a_conflict_that_cannot_be_kept_leaves_the_editor_open_with_everything_in_it(

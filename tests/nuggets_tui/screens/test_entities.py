@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 from kits.service_kit import configure, open_pipeline
 
 from core.pipeline.database.connection import Database
@@ -170,18 +169,3 @@ async def test_another_name_is_given_and_taken_back_and_one_that_is_taken_is_ref
         await app.press(*"Grafana", "enter")
         await app.until(lambda: "another entity has this name" in app.notices.lower())
         assert names(home)["PostgreSQL"] == ()
-
-
-async def test_a_hostile_name_reaches_the_screen_as_plain_text(home: Path) -> None:
-    # A lone surrogate cannot be stored.
-    name = " ".join(one for one in HOSTILE if len(one) < 100).replace("\ud800", "")
-    database = Database.open(home)
-    with database.write() as writer:
-        writer.connection.execute("UPDATE entities SET name = ? WHERE name = 'Grafana'", (name,))
-    database.close()
-    async with opened(home) as app:
-        await review(app, "PostgreSQL", name)
-        assert_harmless(app)
-        await app.press("y")
-        await app.until(lambda: "u undoes it" in app.notices)
-        assert_harmless(app)

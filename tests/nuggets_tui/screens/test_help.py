@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, assert_harmless, opened
-from kits.hostile import HOSTILE
-from textual import events
+from kits.app_kit import NARROW, opened
 from textual.content import Content
 
 from nuggets_tui.commands import BY_NAME, GROUPS
@@ -141,16 +139,3 @@ def test_the_keys_of_a_dialog_are_read_off_its_line() -> None:
     here = dialog_here("A dialog", "about", key_content("ctrl+s  save it · ↑↓  choose, scroll · esc  close"))
     assert here.keys == (("ctrl+s", "save it"), ("↑↓", "choose, scroll"), ("esc", "close"))
     assert dialog_here("A dialog", "", Content("")).keys == ()
-
-
-async def test_what_is_pasted_to_look_for_is_drawn_harmlessly(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("question_mark")
-        screen = await app.screen(HelpScreen)
-        await app.press("slash")
-        for text in HOSTILE:
-            app.fill("#search", "")
-            app.app.post_message(events.Paste(f"{text}."))
-            await app.pilot.pause()
-            assert_harmless(app)
-        assert app.app.screen is screen

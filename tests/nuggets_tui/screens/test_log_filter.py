@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, opened
-from kits.hostile import HOSTILE
 
 from core.errors import StorageError
 from core.graph.edits import create_note, edit_note
@@ -168,15 +167,6 @@ def test_authors_have_the_room_that_they_need_and_no_more() -> None:
     long = rows(line(2, author="a very long name of an agent"), line(1))
     assert "claude          edited" in said(long.row(1), 100)
     assert "…" in said(long.row(0), 100)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("width", [20, 60, 120])
-def test_hostile_texts_keep_to_the_width_of_a_row(text: str, width: int) -> None:
-    found = rows(line(2, what=text, author=text[:200]), line(1, what=text, counts=text))
-    for index in range(found.count):
-        shown = found.row(index).lines[0]
-        assert (shown(width) if callable(shown) else shown).cell_length <= width
 
 
 def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_has() -> None:

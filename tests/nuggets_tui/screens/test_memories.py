@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from kits.app_kit import NARROW, WIDE, agent_on, assert_harmless, opened, small_memory
-from kits.hostile import HOSTILE
 from textual import events
 from textual.widgets import Input
 
 from core.facts.edits import remember
-from core.memories import PAGE_LIMIT, FoundMemory, Page, PageText
+from core.memories import PAGE_LIMIT, Page, PageText
 from core.memory import Memory
-from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
 
@@ -185,16 +183,6 @@ async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_start
     assert list(empty.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("width", [8, 40])
-def test_a_page_of_any_text_is_lines_that_fit_and_are_harmless(text: str, width: int) -> None:
-    page = Page("/p", text or "MEMORY.md", link=text)
-    for shown in (PageText(text), PageText(text, cut=True), PageText(problem=text or "gone")):
-        lines = page_lines(page, shown, width)
-        assert all(line.cell_length <= width for line in lines)
-        assert all(safe_line(line.plain, 10_000) == line.plain for line in lines)
-
-
 def test_a_huge_page_is_cut_and_says_so() -> None:
     lines = page_lines(Page("/p", "big.md"), PageText("word " * (PAGE_LIMIT // 5), cut=True), 60)
     assert len(lines) < 2000
@@ -206,14 +194,3 @@ def test_a_page_that_cannot_be_read_says_why() -> None:
         line.plain for line in page_lines(Page("/p", "a.md"), PageText(problem="Permission denied"), 60)
     )
     assert "Cannot be read: Permission denied" in said
-
-
-def test_names_of_found_memories_are_harmless() -> None:
-    from kits.app_kit import NOW
-
-    screen = MemoriesScreen("/home", NOW)
-    for text in HOSTILE:
-        row = screen._row("0", FoundMemory("claude", "/x/" + text, text, 1, 1, "", ""))
-        for line in row.lines:
-            shown = line(60) if callable(line) else line
-            assert safe_line(shown.plain, 10_000) == shown.plain

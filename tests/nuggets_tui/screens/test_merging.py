@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened, small_memory
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
@@ -177,35 +176,6 @@ async def test_a_choice_that_cannot_be_is_said_and_the_screen_stays(home: Path) 
         await app.press("ctrl+s")
         assert isinstance(app.app.screen, MergeScreen)
         assert not Memory.open(home).snapshot.note(note.id).hidden
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-async def test_hostile_text_does_no_harm(tmp_path: Path, text: str) -> None:
-    memory = Memory.open(tmp_path)
-    ids = []
-    for number in (1, 2):
-        note, _ = memory.change(
-            "wrote",
-            partial(
-                create_note,
-                nugget="project",
-                title=f"{text[:300]} {number}",
-                content=f"{text}\nline {number}",
-                tags=[text[:100] or "t", f"t{number}"],
-            ),
-        )
-        ids.append(note.id)
-    async with opened(tmp_path, NARROW) as app:
-        app.main.notes.review_merge(memory.snapshot.note(ids[0]), ids[1])
-        screen = await app.screen(MergeScreen)
-        await app.until(lambda: screen.query_one("#becomes", LineView).text)
-        for name in FIELDS:
-            await on_field(app, screen, name)
-            await app.press("space")
-            assert_harmless(app)
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert_harmless(app)
 
 
 async def test_the_merged_text_can_be_edited_before_it_is_written(home: Path) -> None:

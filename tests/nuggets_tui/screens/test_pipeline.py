@@ -567,23 +567,3 @@ async def test_the_screen_of_a_pipeline_that_cannot_be_read_does_not_say_that_no
         await app.until(lambda: "cannot be read now" not in app.text and "2 proposals wait" in app.text)
         fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
         await app.until(lambda: "✗ cannot be read now; this is the last known state" in app.text)
-
-
-async def test_hostile_texts_are_harmless_everywhere(home: Path, fake: FakePipeline) -> None:
-    fake.waiting = [
-        make_proposal(n, text, told=text, contradiction=text[:900]) for n, text in enumerate(HOSTILE)
-    ]
-    fake.work = [make_job(n, "dead", preview=text[:900], error=text) for n, text in enumerate(HOSTILE, 1)]
-    raw = make_raw(1, "\n".join(HOSTILE), author=HOSTILE[4], source_id=HOSTILE[0])
-    fake.texts = {raw.id: raw}
-    fake.why = HOSTILE[4]
-    async with opened(home) as app:
-        screen = await on_screen(app)
-        for pane in "12":
-            await app.press(pane)
-            rows = screen.query_one(f"#{screen.open_pane}", RowList)
-            for _ in range(len(HOSTILE)):
-                assert_harmless(app)
-                await app.press("down")
-            assert rows.cursor_row is not None
-        assert "[/x]" in details(screen)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
-from kits.hostile import HOSTILE
 
 from core.graph.edits import edit_note
 from core.memory import Memory
@@ -303,16 +302,6 @@ async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(h
         await app.until(lambda: app.log[0].kind == "restore")
         await app.press("u")
         await app.until(lambda: stored(home, "Session store").content == "Spoiled by mistake.")
-
-
-async def test_hostile_names_in_what_could_not_be_read_are_harmless(home: Path) -> None:
-    hostile = "".join(text for text in HOSTILE if len(text) < 1000)
-    change_notes(home, content=7, id=f"note-{hostile}", title=hostile)
-    async with opened(home) as app:
-        assert_harmless(app)
-        await app.press("exclamation_mark")
-        await app.screen(ProblemsScreen)
-        assert_harmless(app)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
-from kits.hostile import HOSTILE
-from rich.cells import cell_len
+from kits.app_kit import NARROW, WIDE, Driver, agent_on, opened
 
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
@@ -260,31 +258,6 @@ async def test_a_note_that_changed_while_it_was_reviewed_keeps_both_changes(home
     assert after.note(note.id).content == "Now on Fridays."
     assert "pinned" in after.note(note.id).tags
     assert gone.id not in after.by_id
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_hostile_notes_are_reviewed_harmlessly_and_every_line_fills_its_width(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    home = tmp_path / "memory"
-    memory = Memory.open(home)
-    texts = [text for text in HOSTILE if text.strip() and "\ud800" not in text]
-    for number, text in enumerate((*texts, "👩‍👩‍👧 🇩🇪 1️⃣ e\u0301 क्षि می\u200cخ" * 4)):
-        made = partial(create_note, nugget="evil", title=f"{text} {number}", content=text, tags=[text[:40]])
-        memory.change("more", made)
-    async with opened(home, size) as app:
-        for key in ("x", "t", "M", "l", "X"):
-            await app.press("ctrl+a", key)
-            await app.until(lambda: app.app.screen is not app.main)
-            await app.pilot.pause()
-            for _ in range(3):
-                assert_harmless(app)
-                assert [line for line in lines_of(app) if cell_len(line) != size[0]] == []
-                await app.press("down")
-            await app.press("escape")
-            await app.back_on_main()
-            await app.press("escape")
-        assert "went wrong" not in app.notices
 
 
 async def test_conditions_alone_filter_the_whole_list_in_its_order(home: Path) -> None:

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, assert_harmless, opened
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, opened
 from textual.widgets import Input
 
 from core.graph.edits import create_note, delete_note, edit_note
@@ -272,25 +271,6 @@ async def test_without_a_log_there_is_no_past_and_it_is_said(tmp_path: Path) -> 
         await app.press("T")
         await app.until(lambda: "no past" in app.notices or app.view.past is not None)
         assert app.view.past is None
-
-
-@pytest.mark.parametrize("size", [WIDE, NARROW])
-async def test_hostile_notes_are_harmless_in_the_past_and_beside_now(
-    home: Path, size: tuple[int, int]
-) -> None:
-    memory = later(home)
-    for text in HOSTILE:
-        memory.change(
-            text, partial(create_note, nugget="project", title=text or "empty", content=text or "x")
-        )
-    async with opened(home, size, clock=after(90)) as app:
-        await start_time_travel(app, 3)
-        assert_harmless(app)
-        await app.press("c")
-        await app.screen(CompareScreen)
-        for _ in range(3):
-            assert_harmless(app)
-            await app.press("down")
 
 
 async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Path) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
-from kits.hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, opened
 
 from core.graph.edits import create_note, delete_note
 from core.memory import Memory
@@ -15,7 +14,6 @@ from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.why import WhyScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.widgets.search_box import SearchBox
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -137,30 +135,6 @@ async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None
         await app.main.session.change("gone", lambda draft: delete_note(draft, note.id))
         screen.ask()
         await app.until(lambda: "no longer in the memory" in screen.query_one(LineView).text)
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-@pytest.mark.parametrize("hostile", HOSTILE)
-async def test_hostile_notes_are_explained_harmlessly(
-    home: Path, hostile: str, size: tuple[int, int]
-) -> None:
-    memory = Memory.open(home)
-    memory.change("odd", lambda draft: create_note(draft, "project", hostile or "x", f"zebra {hostile}"))
-    async with opened(home, size) as app:
-        # The field makes harmless what is typed; what a query holds is what the field shows.
-        await app.press("slash")
-        app.fill("#search", f"zebra {hostile}")
-        await app.until(
-            lambda: app.view.found is not None and app.view.found.query == app.main.query_one(SearchBox).value
-        )
-        await app.press("down")
-        assert_harmless(app)
-        await app.press("w")
-        await answer(app)
-        assert_harmless(app)
-        await app.press("escape", "W")
-        await app.screen(PickerScreen)
-        assert_harmless(app)
 
 
 async def test_long_titles_take_no_more_than_a_line_or_two(home: Path) -> None:

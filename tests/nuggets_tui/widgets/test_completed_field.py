@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kits.app_kit import assert_harmless, opened, small_memory
-from kits.hostile import HOSTILE
+from kits.app_kit import opened, small_memory
 
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -101,29 +100,3 @@ async def test_what_is_wrong_is_said_beside_the_field(home: Path) -> None:
         await app.press("ctrl+s")
         confidence = editor.query_one("#confidence", Field)
         await app.until(lambda: confidence.has_focus and "number" in str(confidence.border_subtitle))
-
-
-@pytest.mark.parametrize("hostile", [text for text in HOSTILE if 1 < len(text) < 100])
-def test_hostile_tags_do_no_harm(tmp_path: Path, hostile: str) -> None:
-    memory = small_memory(tmp_path / "memory")
-    memory.change("odd", lambda draft: create_note(draft, "project", "Odd", "Odd.", tags=[hostile]))
-    for offer in tag_offers(memory.snapshot, hostile[:1]):
-        assert offer.word.casefold().startswith(hostile[:1].casefold())
-
-
-@pytest.mark.slow
-async def test_no_hostile_word_is_offered(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    memory = small_memory(home)
-    memory.change(
-        "odd", lambda draft: create_note(draft, "project", "Odd", "Odd.", tags=["qq\x1b]0;x\x07", "qq[/x]"])
-    )
-    async with opened(home) as app:
-        await app.show("Deploy day")
-        await app.press("t")
-        form = await app.screen(FormScreen)
-        field = form.query_one("#tags", CompletedField)
-        await app.press("space", *"qq")
-        await app.until(lambda: field.offered)
-        assert [offer.word for offer in field.offered] == ["qq[/x]"]
-        assert_harmless(app)

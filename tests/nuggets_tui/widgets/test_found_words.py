@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from kits.hostile import HOSTILE, RAW
-from rich.cells import cell_len
-
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import Breakdown, Hit, ScoreReason
@@ -93,18 +89,3 @@ def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None
     assert words(hit(LIKE, like=0.2), next_blend=0.4) == "like Auth middleware"
     itself = ScoreReason("associative", "note", "", "own", 0.2)
     assert words(hit(itself, like=0.2), next_blend=0.4) == ""
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("width", [0, 3, 7, 20, 80])
-def test_hostile_words_and_titles_are_harmless_and_fit(hostile: str, width: int) -> None:
-    reasons = (
-        ScoreReason("text", "spelling", hostile, f"{hostile}x", 0.1),
-        ScoreReason("vector", "pair", hostile, hostile, 0.1),
-        LINK,
-    )
-    found = hit(*reasons, matched=(hostile,), links=0.1)
-    other = Note(id="other", title=hostile, nugget_name="project", content="")
-    shown = found_words(found, 0.35, snapshot(OWN, other), width).plain
-    assert cell_len(shown) <= width
-    assert not RAW.search(shown)

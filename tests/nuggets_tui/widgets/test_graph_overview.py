@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from kits.hostile import HOSTILE, RAW
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
@@ -184,17 +183,3 @@ async def test_nothing_a_single_note_and_hidden_notes_alone_are_no_trouble(snaps
         app.view.show(hidden, "")
         await laid_out(app, pilot)
         assert ("hidden" in screen(app.view)[0]) == bool(snapshot.notes)
-
-
-@pytest.mark.slow
-async def test_hostile_names_and_titles_are_harmless() -> None:
-    async with showing(memory(), "n4") as (app, pilot):
-        for text in HOSTILE:
-            app.view.show(memory(text), "n4")
-            await laid_out(app, pilot)
-            for closer in (0, 6):
-                app.view.zoom_by(closer)
-                lines = screen(app.view)
-                assert not any(RAW.search(line) for line in lines)
-                assert all(cell_len(line) == SIZE[0] for line in lines)
-            app.view.zoom_by(-6)

@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
 from kits.app_kit import NOW
 from kits.fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, make_proposal, make_raw
-from kits.hostile import HOSTILE, RAW
 from textual.content import Content
 
-from core.pipeline.health.records import (
-    HealthDomain,
-    HealthReport,
-    MaintenanceAction,
-    MaintenancePlan,
-    MaintenanceRun,
-    PlannedRepair,
-    Recommendation,
-)
 from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Document,
-    Entity,
-    EntityAttribute,
-    EntityMention,
-    EntityPage,
-    EntityRelation,
     HistoryRow,
     JobStatus,
     PipelineState,
@@ -36,7 +20,6 @@ from core.pipeline.records import (
     ProposalReason,
     ProposalStatus,
 )
-from core.settings.warnings import ConfigurationWarning, WarningKind
 from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS, indicator_of
 from nuggets_tui.pipeline_words import (
     REASONS,
@@ -50,7 +33,7 @@ from nuggets_tui.pipeline_words import (
     until,
 )
 from nuggets_tui.widgets import pipeline_details as details
-from nuggets_tui.widgets.pipeline_details import entity_row, health_rows, job_row, proposal_row, work_rows
+from nuggets_tui.widgets.pipeline_details import health_rows, proposal_row, work_rows
 from nuggets_tui.widgets.row_list import Row
 
 WIDTHS = (4, 20, 31, 66, 120)
@@ -84,60 +67,6 @@ def make_row(event: str, proposal: str, text: str, reason: str = "") -> HistoryR
     return HistoryRow(
         1, AT, event, "pipeline-v2", reason, "raw-1", proposal, "", "", "", text, "m", "1", None
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(text: str) -> None:
-    short = text[:3000]
-    proposal = make_proposal(
-        1, short, told=short, contradiction=short, nugget=short, type=short, decided_by=short, model=short,
-        target_note=short, target_content=short, resolved_by=short, resolved_at=AT,
-    )  # fmt: skip
-    raw = make_raw(1, short * 3, author=short, source_id=short, project=short, source_type=short)
-    job = make_job(1, "dead", preview=short, error=short, error_class=short, leased_by=short, target=short)
-    entity = Entity(1, short, short, short, True, 3, 1, 1, (short,), 1)
-    page = EntityPage(
-        entity,
-        attributes=(
-            EntityAttribute(1, short, "attribute", short, 0.7, 0.5, "superseded", 2, short, False, ""),
-            EntityAttribute(2, short, "attribute", short, 0.7, 0.5, "active", None, short, True, ""),
-        ),
-        relations=(EntityRelation(1, short, 2, short, True, 0.3, 1),),
-        mentions=(EntityMention("r", short, 0.8, AT, short),),
-    )
-    warning = ConfigurationWarning(short, short, short, WarningKind.OUT_OF_RANGE, short, short)
-    health = make_health(name=short, model=short, last_error=short, state="failing")
-    status = make_status(why=short, provider=health, warnings=(warning,), outbox_conflicts=2)
-    domain = HealthDomain("queue", 0.7, "degraded", short, (), {"depth": 51})
-    run = MaintenanceRun(1, AT, MaintenanceAction.REQUEUE, short, "failed", error=short)
-    report = HealthReport(
-        0.7, "degraded", short, (domain,), (Recommendation(run.action, short),), runs=(run,), next_at=AT
-    )
-    plan = MaintenancePlan(run.action, (PlannedRepair(short, short),), short, short)
-    for width in WIDTHS:
-        drawn = [
-            *(
-                row_text(row, width)
-                for row in (proposal_row(proposal, NOW), job_row(job, NOW), entity_row(entity))
-            ),
-            *(row_text(row, width) for row in health_rows(status, report, NOW)),
-        ]
-        for action in ("add", "update", "delete", "none"):
-            lines = details.proposal_lines(replace(proposal, action=action), raw, None, NOW, width)
-            drawn.append("".join(line.plain for line in lines))
-        for lines in (
-            details.job_lines(job, raw, (make_row("none", "p", short, short),), NOW, width),
-            details.entity_lines(page, NOW, width),
-            details.health_lines(status, NOW, width),
-            details.report_lines(report, NOW, width),
-            details.domain_lines(domain, width),
-            details.plan_lines((plan,), NOW, width),
-            details.warning_lines(warning, width),
-            details.beginning_lines(status, width),
-        ):
-            drawn.append("".join(line.plain for line in lines))
-        assert not RAW.search("".join(drawn).replace("\n", ""))
 
 
 def test_the_sentence_that_a_fact_comes_from_is_marked_in_its_text() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-from kits.hostile import HOSTILE, RAW
-
 from nuggets_tui.screens.editor import Preview, previewed
 
 
@@ -33,12 +30,3 @@ def test_a_part_that_begins_inside_of_code_is_read_as_such() -> None:
     line = text[: text.index("After")].count("\n")
     shown = plain(previewed(text, line, 60, most=4_000))
     assert "After it." in shown
-
-
-@pytest.mark.parametrize("hostile", HOSTILE)
-@pytest.mark.parametrize("line", [0, 5])
-def test_hostile_texts_are_shown_harmlessly(hostile: str, line: int) -> None:
-    shown = previewed(f"{hostile}\n\n{hostile}", line, 40)
-    assert all(not RAW.search(text) for text in plain(shown))
-    assert all(each.cell_length <= 60 for each in shown.lines)
-    assert 0 <= shown.place <= max(len(shown.lines), 1)

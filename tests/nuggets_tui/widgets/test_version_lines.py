@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-from kits.hostile import HOSTILE, RAW
-
 from nuggets_tui.screens.conflict import CAME, WENT, plain_lines, version_lines
 
 
@@ -46,11 +43,3 @@ def test_texts_too_long_to_compare_by_words_are_compared_by_lines() -> None:
     assert "- line 1000" in lines
     assert "+ line thousand" in lines
     assert len(lines) < 20
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=[f"{number}" for number in range(len(HOSTILE))])
-def test_hostile_texts_are_harmless_and_fit(text: str) -> None:
-    for base in ("", "something else", text + "more"):
-        for line in version_lines(base, text)(40):
-            assert not RAW.search(line.plain)
-            assert line.cell_length <= 42
