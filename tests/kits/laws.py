@@ -1,4 +1,4 @@
-"""How many examples the laws of a run take: all of them, or few while somebody develops."""
+"""How many examples the laws of a run take: a share of them, all while somebody explores, few in the fast tier."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from hypothesis import HealthCheck, settings
 
 FULL, DEVELOPMENT = "full", "development"
 _FEW = 10
+_EXPLORES = bool(os.environ.get("NUGGETS_EXPLORE"))
+# Of the examples that a law takes while somebody explores.
+_SHARE = 1.0 if _EXPLORES else 0.3
 
 
 def register_profiles() -> None:
     """Both profiles. In both the examples are the same at every run, so that a change is judged by what it changes;
-    NUGGETS_EXPLORE=1 looks for new ones. A machine under load is slow, which is no failure of what is tested."""
+    NUGGETS_EXPLORE=1 looks for new ones, and takes all of them. A machine under load is slow, which is no failure of
+    what is tested.
+    """
     settings.register_profile(
         FULL,
+        max_examples=int(100 * _SHARE),
         deadline=None,
-        derandomize=not os.environ.get("NUGGETS_EXPLORE"),
+        derandomize=not _EXPLORES,
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.register_profile(DEVELOPMENT, settings.get_profile(FULL), max_examples=_FEW)
@@ -37,5 +43,6 @@ def profile_for(marks: str, environment: Mapping[str, str]) -> str:
 
 
 def examples(number: int) -> int:
-    """The number of examples of a law that takes `number` of them with the full profile."""
-    return min(number, _FEW) if settings.get_current_profile_name() == DEVELOPMENT else number
+    """The number of examples of a law that takes `number` of them while somebody explores."""
+    few = settings.get_current_profile_name() == DEVELOPMENT
+    return min(number, _FEW if few else max(_FEW, int(number * _SHARE)))

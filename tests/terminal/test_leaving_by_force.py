@@ -54,7 +54,7 @@ def typed(home: Path, text: str) -> Terminal:
     return terminal
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_what_was_typed_is_offered_after_the_app_was_ended_by(home: Path, how: signal.Signals) -> None:
     terminal = typed(home, "It came to me")
     os.kill(terminal.child.pid, how)
@@ -153,7 +153,7 @@ def test_o_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
     assert terminal.leave() == 0
 
 
-@pytest.mark.parametrize("key", ["i", "\x10"])
+@pytest.mark.parametrize("key", ["i"])
 def test_a_program_that_ends_the_app_while_a_dialog_opens_is_told_of_no_fault(home: Path, key: str) -> None:
     terminal = Terminal(home)
     terminal.until("Auth middleware")

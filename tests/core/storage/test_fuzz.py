@@ -26,10 +26,10 @@ from core.graph.edits import create_note, edit_note, link_notes
 
 pytestmark = pytest.mark.slow
 
-COUNT = int(os.environ.get("NUGGETS_FUZZ", "120"))
+COUNT = int(os.environ.get("NUGGETS_FUZZ", "40"))
 FIRST = int(os.environ.get("NUGGETS_FUZZ_FIRST", "0"))
 FILES = (str(GRAPH), "memory.nugget.json", "other.donna.json")
-CHUNKS = 4
+CHUNKS = 2
 
 
 def _sound_memory(home: Path) -> dict[str, dict[str, bytes]]:

@@ -120,7 +120,7 @@ def _without_ids(memory: Memory) -> object:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ours", "theirs"), list(itertools.permutations(FIELDS, 2)))
+@pytest.mark.parametrize(("ours", "theirs"), list(itertools.pairwise((*FIELDS, next(iter(FIELDS))))))
 def test_edits_of_different_fields_of_one_note_merge(ours: str, theirs: str) -> None:
     merged = outcome((FIELDS[ours], FIELDS[theirs]), (0, 1)).snapshot.note(FIRST)
     for name in (ours, theirs):

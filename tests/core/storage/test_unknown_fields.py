@@ -115,7 +115,7 @@ def _assert_kept(extra: dict[str, Any], *objects: dict[str, Any]) -> None:
         assert {name: shaped.get(name, "missing") for name in extra} == extra
 
 
-QUICK = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(4), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from core.model.draft import Draft
 pytestmark = pytest.mark.slow
 
 _EXPLORES = bool(os.environ.get("NUGGETS_EXPLORE"))
-_ROUNDS = 200 if _EXPLORES else 30
+_ROUNDS = 200 if _EXPLORES else 12
 _TEXT = (
     "We chose PostgreSQL over MongoDB because the reports need joins. Anna owns billing. We ship on Tuesday."
 )
@@ -98,11 +98,10 @@ def _damage(data: bytearray, chance: random.Random) -> None:
 
 
 @pytest.mark.parametrize("name", ["ledger.db", "pipeline.db"])
-@pytest.mark.parametrize("part", range(2))
 def test_one_damaged_byte_is_never_a_bug_and_the_memory_is_served(
-    nuggets: Any, sound: Path, name: str, part: int
+    nuggets: Any, sound: Path, name: str
 ) -> None:
-    chance = random.Random(None if _EXPLORES else f"{name} {part}")
+    chance = random.Random(None if _EXPLORES else name)
     whole = (sound / name).read_bytes()
     for _ in range(_ROUNDS):
         shutil.rmtree(nuggets.home, ignore_errors=True)

@@ -90,9 +90,6 @@ class SlowWork:
     ("key", "name", "words"),
     [
         ("r", "reflect", "looking for notes to clean up 12,30"),
-        ("V", "verify", "checking the memory 12,30"),
-        ("S", "secrets", "looking for credentials 12,30"),
-        ("p", "promote", "looking for notes to promote 12,30"),
         ("B", "restoration", "reading the backup 12,30"),
     ],
 )

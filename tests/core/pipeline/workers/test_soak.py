@@ -11,7 +11,7 @@ from kits.soak import OUTAGE_SECONDS, server, soak
 from core.pipeline.records import PipelineState
 
 # Texts, each of which makes two jobs. NUGGETS_SOAK=5000: the whole run, which takes minutes.
-COUNT = int(os.environ.get("NUGGETS_SOAK", "120"))
+COUNT = int(os.environ.get("NUGGETS_SOAK", "40"))
 
 
 @pytest.mark.slow
