@@ -12,7 +12,7 @@ from kits.app_kit import agent_on, opened
 from textual.events import Key
 from textual.widgets import Input
 
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.palette import Palette
@@ -48,42 +48,6 @@ async def test_x_hides_and_brings_back_a_fact_whole(home: Path) -> None:
         await app.until(lambda: not stored(home, "test command").hidden)
         facts = Memory.open(home).snapshot.by_name["project"].facts
         assert [fact.key for fact in facts] == ["test command", "deploy command"]
-
-
-@pytest.mark.parametrize(("pane", "title"), [("2", ""), ("1", "test command")])
-async def test_x_twice_gives_back_the_same_state(home: Path, pane: str, title: str) -> None:
-    def hidden() -> set[str]:
-        return {note.title for note in Memory.open(home).snapshot.notes if note.hidden}
-
-    async with opened(home) as app:
-        await app.press(pane)
-        if not title:
-            # With hidden notes in the list the row stays.
-            await app.press("v", "down")
-        assert app.view.note is not None
-        title = title or app.view.note.title
-        assert app.view.note.title == title
-        facts = Memory.open(home).snapshot.by_name["project"].facts
-        await app.press("x")
-        await app.until(lambda: title in hidden())
-        await app.pilot.pause()
-        if pane == "1":
-            # The row is gone from Facts, and the cursor with what commands act on has gone on.
-            await app.until(lambda: app.view.note is not None and app.view.note.title == "deploy command")
-            await app.press("2", "v")
-            await app.show(title)
-        assert app.view.note is not None
-        assert app.view.note.title == title
-        assert hidden() == {"Old scratch", title}
-        await app.press("x")
-        await app.until(lambda: app.view.note is not None and not app.view.note.hidden)
-        await app.pilot.pause()
-        assert app.view.note.title == title
-        assert hidden() == {"Old scratch"}
-        assert Memory.open(home).snapshot.by_name["project"].facts == facts
-        cursor = app.main.query_one(FactsPane if pane == "1" else NotesPane).cursor_row
-        assert cursor is not None
-        assert cursor.key == (fact_key("project", title) if pane == "1" else app.view.note_id)
 
 
 async def test_after_a_deletion_the_note_under_the_cursor_is_shown(home: Path) -> None:
@@ -130,20 +94,6 @@ async def test_e_edits_title_text_and_tags_and_saves(home: Path) -> None:
         assert "Session cache" in app.text
 
 
-async def test_the_editor_edits_metadata_too(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        editor.query_one("#scope").value = "shared"  # type: ignore[attr-defined]
-        app.fill("#confidence", "0.5")
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        note = stored(home, "Session store")
-        assert (note.scope, note.confidence) == ("shared", 0.5)
-        assert "scope:shared" in note.tags
-
-
 async def test_a_wrong_value_keeps_the_editor_open_with_everything_in_it(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -175,19 +125,6 @@ async def test_the_editor_begins_at_the_end_of_the_text_and_ctrl_end_goes_there(
         editor = await app.screen(EditorScreen)
         await app.press("A", "ctrl+home", "B", "ctrl+end", "C")
         assert editor.values["text"] == "BRedis holds sessions for an hour.AC"
-
-
-async def test_edits_of_different_fields_by_two_programs_merge(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        note_id = app.view.note_id
-        await app.press("e")
-        await app.screen(EditorScreen)
-        app.fill("#title", "Renamed here")
-        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert stored(home, "Renamed here").content == "Theirs"
 
 
 async def test_esc_in_the_editor_asks_only_when_something_changed(home: Path) -> None:
@@ -243,20 +180,6 @@ async def test_f_shows_the_new_fact_and_its_row(home: Path) -> None:
         assert row.key == fact_key("project", "lint command")
 
 
-async def test_f_remembers_a_fact_also_in_an_empty_memory(tmp_path: Path) -> None:
-    home = tmp_path / "none"
-    async with opened(home) as app:
-        await app.until(lambda: "remember a first fact" in app.text)
-        await app.press("f")
-        await app.screen(FormScreen)
-        app.fill("#key", "editor")
-        app.fill("#value", "helix")
-        await app.press("ctrl+s")
-        await app.until(lambda: home.exists() and Memory.open(home).snapshot.fact_count == 1)
-        await app.until(lambda: "helix" in app.text)
-        assert Memory.open(home).recall("editor", record=False).answer == "helix"
-
-
 async def test_a_fact_without_a_value_keeps_the_form_open(home: Path) -> None:
     async with opened(home) as app:
         await app.press("f")
@@ -279,16 +202,6 @@ async def test_t_changes_the_tags(home: Path) -> None:
         assert {"redis", "hot", "path", "project"} <= set(tags)
 
 
-async def test_capital_p_pins_and_unpins(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("P")
-        await app.until(lambda: "pinned" in stored(home, "Session store").tags)
-        await app.until(lambda: "★ Session store" in app.text)
-        await app.press("P")
-        await app.until(lambda: "pinned" not in stored(home, "Session store").tags)
-
-
 async def test_capital_x_deletes_only_after_a_yes_and_u_brings_it_back(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -304,23 +217,6 @@ async def test_capital_x_deletes_only_after_a_yes_and_u_brings_it_back(home: Pat
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 6)
         await app.press("u")
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 7)
-
-
-async def test_linking_notes_that_are_linked_says_so_and_writes_nothing(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Auth middleware")
-        before = (home / "graph" / "graph.json").read_bytes()
-        entries = len(app.log)
-        await app.press("l")
-        picker = await app.screen(PickerScreen)
-        await app.press(*"jwt token")
-        choices = picker.query_one("#choices")
-        await app.until(lambda: choices.count == 1)  # type: ignore[attr-defined]
-        await app.press("enter", "enter")
-        await app.back_on_main()
-        await app.until(lambda: "already linked (uses JWT tokens)" in app.notices)
-        assert (home / "graph" / "graph.json").read_bytes() == before
-        assert len(app.log) == entries
 
 
 async def test_l_links_to_a_note_chosen_by_its_words(home: Path) -> None:
@@ -360,13 +256,6 @@ async def test_m_shows_what_merging_does_before_it_does_it(home: Path) -> None:
         await app.back_on_main()
         assert stored(home, "Deploy day").hidden
         assert "Deploys go out on Tuesdays." in stored(home, "Session store").content
-
-
-async def test_y_copies_the_text(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("y")
-        assert app.app.clipboard == "Redis holds sessions for an hour."
 
 
 async def test_a_suggested_link_is_made_with_one_key(home: Path) -> None:
@@ -545,20 +434,6 @@ async def test_leaving_asks_first_when_typed_text_would_be_lost(home: Path) -> N
         assert app.app.is_running
         await app.press("n")
         await app.screen(EditorScreen)
-
-
-async def test_q_leaves(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("q")
-        await app.until(lambda: not app.app.is_running)
-
-
-async def test_the_theme_changes_from_the_palettes_command(home: Path) -> None:
-    async with opened(home) as app:
-        before = app.app.theme
-        await app.main.action_command("theme")
-        await app.pilot.pause()
-        assert {before, app.app.theme} == {"nuggets-dark", "nuggets-light"}
 
 
 def _no_suspending(self: object) -> object:

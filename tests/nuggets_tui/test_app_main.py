@@ -77,16 +77,6 @@ async def test_the_tab_key_goes_round_all_panes_when_one_is_shown_at_a_time(home
 
 
 @pytest.mark.slow
-async def test_panes_never_overlap_and_stay_on_screen(home: Path) -> None:
-    async with opened(home) as app:
-        panes = [widget for widget in app.main.query_one(Panes).children if widget.display and widget.region]
-        for pane in panes:
-            assert app.app.screen.region.contains_region(pane.region)
-            for other in panes:
-                assert pane is other or not pane.region.overlaps(other.region)
-
-
-@pytest.mark.slow
 async def test_moving_in_notes_shows_each_note(home: Path) -> None:
     async with opened(home) as app:
         first = app.view.note_id
@@ -152,16 +142,6 @@ async def test_hidden_notes_come_and_go_and_are_marked(home: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_sorting_goes_through_four_orders(home: Path) -> None:
-    async with opened(home) as app:
-        seen = [app.view.order]
-        for _ in range(4):
-            await app.press("s")
-            seen.append(app.view.order)
-        assert seen == ["newest", "recalls", "title", "care", "newest"]
-
-
-@pytest.mark.slow
 async def test_a_pane_can_be_maximised_and_brought_back(home: Path) -> None:
     async with opened(home) as app:
         await app.press("2", "z")
@@ -172,16 +152,6 @@ async def test_a_pane_can_be_maximised_and_brought_back(home: Path) -> None:
         assert app.main.query_one("#note").region.width == WIDE[0]
         await app.press("z")
         assert app.main.query_one(NotesPane).region.width < WIDE[0]
-
-
-@pytest.mark.slow
-async def test_the_graph_key_fills_the_screen_and_brings_it_back(home: Path) -> None:
-    async with opened(home) as app:
-        await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
-        await app.press("g")
-        assert app.main.query_one("#graph").region.width == WIDE[0]
-        await app.press("g")
-        assert app.main.query_one("#graph").region.width < WIDE[0]
 
 
 @pytest.mark.slow

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-import pytest
 from kits.drafts import make_draft, make_fact_note, make_note
-from kits.hostile import HOSTILE, RAW
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
@@ -96,12 +94,6 @@ def test_very_long_texts_are_told_by_their_length() -> None:
     assert many[-1] == DiffLine("~", "… 1,000 more lines")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_come_through_as_they_are(text: str) -> None:
-    lines = text_lines("", text)
-    assert all(line.sign in "+@~" for line in lines)
-
-
 def styled_parts(before: str, after: str) -> list[tuple[str, list[str]]]:
     """Each line of a difference with the words of it that stand out."""
     found = []
@@ -131,10 +123,3 @@ def test_as_many_lines_as_stand_for_each_other_are_compared_and_the_rest_is_plai
         ("- and this line", []),
         ("+ keep that word", ["that"]),
     ]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_changed_words_of_hostile_lines_are_marked_where_they_stand(text: str) -> None:
-    for line in text_difference(f"old {text}", f"new {text}"):
-        assert not RAW.search(line.plain)
-        assert all(0 <= span.start <= span.end <= len(line.plain) for span in line.spans)

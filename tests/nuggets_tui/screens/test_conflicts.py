@@ -14,7 +14,6 @@ from core.facts.edits import remember
 from core.graph.edits import delete_note, edit_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
-from core.model.infer import MetaInput
 from core.model.note import Note
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
@@ -251,22 +250,6 @@ async def test_a_waiting_entry_of_the_log_opens_to_be_settled(home: Path) -> Non
         await app.screen(ConflictScreen)
 
 
-async def test_a_title_is_settled_in_one_line(home: Path) -> None:
-    store = stored(home, "Session store").id
-    collide(
-        home,
-        lambda draft: edit_note(draft, store, title="Session cache"),
-        lambda draft: edit_note(draft, store, title="Session keeper"),
-    )
-    async with opened(home) as app:
-        await waiting_conflict(app)
-        assert "Its title was changed in two ways" in app.text
-        app.fill("#result", "Session  house ")
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert stored(home, "Session house").id == store
-
-
 async def test_a_fact_and_its_note_take_the_same_result(home: Path) -> None:
     fact = stored(home, "test command").id
     collide(
@@ -303,24 +286,6 @@ async def test_a_note_deleted_meanwhile_comes_back_or_stays_away(home: Path, tak
         assert notes.get(store) == ("Mine" if take == "y" else None)
 
 
-async def test_a_field_that_is_no_text_is_said_in_words(home: Path) -> None:
-    store = stored(home, "Session store").id
-    collide(
-        home,
-        lambda draft: edit_note(draft, store, meta=MetaInput(scope="session")),
-        lambda draft: edit_note(draft, store, meta=MetaInput(scope="user")),
-    )
-    async with opened(home) as app:
-        await waiting_conflict(app)
-        assert "e edit" not in app.text
-        assert "Result: yours" in app.text
-        await app.press("t")
-        assert "Result: claude's" in app.text
-        await app.press("ctrl+s")
-        await app.back_on_main()
-        assert stored(home, "Session store").scope == "session"
-
-
 async def test_what_else_the_waiting_change_does_is_said(home: Path) -> None:
     store, day = stored(home, "Session store").id, stored(home, "Deploy day").id
 
@@ -347,14 +312,6 @@ async def test_theirs_is_what_stands_in_the_files_now(home: Path) -> None:
     async with opened(home) as app:
         await waiting_conflict(app)
         assert "Newest of all" in app.text
-
-
-async def test_a_click_on_the_badge_opens_the_conflict(home: Path) -> None:
-    texts(home)
-    async with opened(home) as app:
-        place = app.text.split("\n")[0].index("conflict waits")
-        await app.pilot.click("#header", offset=(place, 0))
-        await app.screen(ConflictScreen)
 
 
 async def test_a_conflict_that_cannot_be_kept_leaves_the_editor_open_with_everything_in_it(

@@ -156,22 +156,6 @@ async def test_what_was_accepted_counts_as_the_pass_of_today(home: Path) -> None
     assert runs(home)[0].counts["changed"] >= 1
 
 
-async def test_the_badge_can_be_clicked(home: Path) -> None:
-    async with opened(home) as app:
-        await app.until(lambda: BADGE in app.text)
-        place = app.text.split("\n")[0].index(BADGE)
-        await app.pilot.click("#header", offset=(place + 3, 0))
-        await app.screen(ReviewScreen)
-
-
-async def test_a_pass_that_ran_today_does_not_wait(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory")
-    (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
-    async with opened(tmp_path / "memory") as app:
-        await app.main.daily.refresh().wait()
-        assert BADGE not in app.text
-
-
 async def test_it_comes_and_goes_while_the_app_is_open(tmp_path: Path) -> None:
     small_memory(tmp_path / "memory")
     (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
@@ -263,17 +247,6 @@ async def test_settings_that_cannot_be_read_leave_the_app_in_peace(home: Path) -
         await app.main.daily.refresh().wait()
         await app.until(lambda: "the settings cannot be read" in app.notices)
         assert app.view.reflection_due
-
-
-async def test_an_empty_memory_has_nothing_to_reflect_on(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    home.mkdir()
-    (home / "settings.toml").write_text(ALWAYS, encoding="utf-8")
-    async with opened(home) as app:
-        await app.main.daily.refresh().wait()
-        assert not app.view.reflection_due
-        assert BADGE not in app.text
-    assert [path.name for path in home.iterdir()] == ["settings.toml"]
 
 
 def _notes(home: Path, data: bytes | None = None) -> list[dict[str, str]]:

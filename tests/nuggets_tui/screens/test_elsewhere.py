@@ -9,9 +9,7 @@ import pytest
 from kits.app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
 from kits.hostile import HOSTILE
 from kits.memory_files import fact_object, write_nugget
-from textual.content import Content
 
-from core.facts.edits import remember
 from core.graph.edits import delete_note, edit_note
 from core.memory import Memory
 from core.model.change import Author
@@ -19,8 +17,6 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.origin import NoteAuthors, origin_of
 from nuggets_tui.screens.confirm import ConfirmScreen
-from nuggets_tui.screens.recall import recall_lines
-from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.note_view import note_lines
 from nuggets_tui.widgets.tab_line import TabLine
 
@@ -104,57 +100,6 @@ def test_where_a_note_comes_from_is_shown_whatever_it_says(text: str) -> None:
         assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
 
 
-def test_a_line_about_a_note_never_begins_with_a_point() -> None:
-    note = Note(
-        id="n", nugget_name="project", title="T", content="", scope="user", type="note", stability="durable"
-    )
-    for width in range(8, 60):
-        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width)
-        assert not [line.plain for line in lines if line.plain.lstrip().startswith("·")]
-
-
-async def test_links_have_their_age_beside_the_reason(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    async with opened(home, clock=lambda: NOW + timedelta(days=3)) as app:
-        await app.show("Auth middleware")
-        await app.until(lambda: "JWT token format" in app.text and " 3 d" in app.text)
-        line = next(
-            line for line in app.text.splitlines() if "→ JWT token format" in line and "uses JWT" in line
-        )
-        assert line.partition("││")[0].rstrip().endswith("3 d")
-
-
-def test_runners_up_of_a_recall_take_a_line_each(tmp_path: Path) -> None:
-    memory = small_memory(tmp_path / "memory")
-    lines = recall_lines(memory.recall("test command", "project", record=False), 40)
-    after = [line.plain for line in lines][[line.plain for line in lines].index("Runners-up") + 1 :]
-    assert after
-    assert all(isinstance(line, Content) and line.cell_length <= 40 for line in lines)
-
-
-async def test_what_recall_answers_is_readable_beside_a_long_key(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    memory = small_memory(home)
-    key = "the command that runs every test of the project"
-    memory.change("fact", lambda draft: remember(draft, "project", key, "pytest -q tests"))
-    async with opened(home) as app:
-        await app.press("slash", *"every test")
-        await app.until(lambda: "= pytest -q tests" in app.text, "the answer")
-
-
-async def test_the_overview_offers_no_key_that_it_takes_for_itself(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    async with opened(home) as app:
-        bar = app.main.query_one(KeyBar)
-        assert "new_note" in [command.name for command in bar.commands]
-        await app.press("G")
-        await app.until(lambda: "new_note" not in [command.name for command in bar.commands])
-        await app.press("G")
-        await app.until(lambda: "new_note" in [command.name for command in bar.commands])
-
-
 async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)
@@ -209,17 +154,6 @@ def _overfull(home: Path, **numbers: int) -> Memory:
     facts = [fact_object(f"port of service{i}", f"value {i}") for i in range(1400)]
     write_nugget(home, "big", facts, **({"D": 16384} | numbers))
     return Memory.open(home)
-
-
-@pytest.mark.parametrize("width", [24, 40, 90])
-def test_the_recall_of_an_overfull_nugget_says_that_it_was_read(tmp_path: Path, width: int) -> None:
-    memory = _overfull(tmp_path / "memory")
-    lines = recall_lines(memory.recall("port of service77", "big", record=False), width)
-    said = " ".join(" ".join(line.plain for line in lines).split())
-    assert said.startswith("value 77")
-    assert "read from the fact file: the nugget holds too many facts for its vectors" in said
-    assert "confidence" not in said
-    assert all(line.cell_length <= width for line in lines)
 
 
 async def test_a_search_names_the_nugget_that_recall_passed_over(tmp_path: Path) -> None:

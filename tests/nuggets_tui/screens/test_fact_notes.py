@@ -85,14 +85,6 @@ async def test_the_editor_calls_key_and_value_of_a_fact_so_and_a_key_is_renamed_
     assert all(note.key != former.key for note in snapshot.visible)
 
 
-async def test_the_editor_calls_title_and_text_of_a_note_so(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("2", "e")
-        editor = await app.screen(EditorScreen)
-        frames = {one.id: str(one.border_title) for one in editor.query(".field")}
-        assert (frames["title"], frames["text"]) == ("Title", "Text")
-
-
 async def test_a_fact_that_was_forgotten_stands_among_the_hidden_notes(home: Path) -> None:
     async with opened(home) as app:
         await app.press("1", "x")

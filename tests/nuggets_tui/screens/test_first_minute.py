@@ -228,16 +228,6 @@ async def test_what_differs_from_the_memory_is_shown_and_never_imported(person: 
     assert facts["test command"] == "pytest -q"
 
 
-async def test_a_path_that_holds_nothing_known_is_one_clear_notice(person: Path, home: Path) -> None:
-    (person / "noise.bin").write_bytes(b"\0\1\2")
-    async with opened(home) as app:
-        for path in (person / "noise.bin", person / "nowhere"):
-            app.main.imports.preview(str(path))
-            await app.until(lambda name=path.name: name in app.notices)
-            assert "--format" not in app.notices
-            assert app.app.screen is app.main
-
-
 async def test_an_imported_credential_is_warned_of(person: Path, home: Path) -> None:
     page = person / "AGENTS.md"
     page.write_text("# Rules\n\n- The deploy key is AKIAIOSFODNN7EXAMPLQ\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, agent_on, opened
 
-from core.graph.edits import create_note, edit_note, hide_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
@@ -72,14 +72,6 @@ async def test_u_never_takes_back_what_others_did(home: Path) -> None:
         assert stored(home, "Theirs")
 
 
-async def test_the_log_shows_what_was_done_before_the_app_was_opened(home: Path) -> None:
-    agent_on(home).change("seen", partial(create_note, nugget="project", title="Seen before", content="x"))
-    async with opened(home) as app:
-        assert "claude added        Seen before" in app.text
-        assert "claude added Seen before" in app.text.split("\n")[0]
-        assert not app.main.query_one(AuditPane).glowing
-
-
 async def test_what_another_program_writes_without_the_engine_comes_into_the_log(home: Path) -> None:
     path = home / "graph" / "graph.json"
     async with opened(home) as app:
@@ -140,19 +132,6 @@ async def test_one_change_of_an_entry_is_taken_back_alone_and_done_again(
         assert "this change" not in app.text
 
 
-async def test_capital_u_does_one_change_again_that_was_taken_back_alone(home: Path) -> None:
-    tag_three(agent_on(home))
-    async with opened(home) as app:
-        await app.press("a", "enter")
-        await app.screen(EntryScreen)
-        await app.press("down", "space")
-        await app.until(lambda: "checked" not in stored(home, "Deploy day").tags)
-        await app.until(lambda: "redo this change" in app.text)
-        await app.press("up", "U")
-        await app.until(lambda: "checked" in stored(home, "Deploy day").tags)
-        await app.until(lambda: "space undoes it" in app.notices)
-
-
 async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) -> None:
     def write_many(draft: Draft) -> None:
         for number in range(21):
@@ -203,34 +182,6 @@ async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path)
         assert stored(home, "Session store").content == "Second."
 
 
-async def test_u_says_what_stands_in_the_way_of_my_last_change(home: Path) -> None:
-    store = stored(home, "Session store")
-    Memory.open(home).change("mine", partial(edit_note, id=store.id, content="Mine."))
-    agent_on(home).change("newer", partial(edit_note, id=store.id, content="Newer."))
-    async with opened(home) as app:
-        await app.press("u")
-        await app.until(lambda: '"Session store"' in app.notices)
-        assert "claude: newer" in app.notices
-        assert stored(home, "Session store").content == "Newer."
-
-
-async def test_taking_back_an_undo_from_its_entry_does_it_again(home: Path) -> None:
-    memory = Memory.open(home)
-    (store,) = ids_of(home, "Session store")
-    memory.change("hid", partial(hide_note, id=store))
-    memory.undo()
-    async with opened(home) as app:
-        assert "undid:       hid Session store" in app.text
-        await app.press("a", "enter")
-        await app.screen(EntryScreen)
-        assert "U redo" in app.text
-        await app.press("U")
-        await app.until(lambda: stored(home, "Session store").hidden)
-        await app.until(lambda: "U redo" not in app.text)
-        await app.press("U")
-        await app.until(lambda: "nothing to redo" in app.notices)
-
-
 async def test_recalls_are_passed_over_until_they_are_asked_for(home: Path) -> None:
     agent_on(home).recall("test command", session="one")
     async with opened(home) as app:
@@ -275,15 +226,6 @@ async def test_a_long_log_is_read_on_as_somebody_comes_near_its_end(
         row = app.main.query_one(AuditPane).cursor_row
         assert row is not None
         assert row.key == app.log[-1].id
-
-
-async def test_what_the_memory_has_to_tell_is_a_notice(home: Path) -> None:
-    for path in home.glob("ledger.db*"):
-        path.unlink()
-    (home / "ledger.db").write_bytes(b"no database at all, but bytes")
-    async with opened(home) as app:
-        await app.until(lambda: "the history is damaged" in app.notices)
-        assert "Session store" in app.text
 
 
 async def test_the_first_frame_does_not_wait_for_the_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

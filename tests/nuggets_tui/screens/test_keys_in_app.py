@@ -162,46 +162,12 @@ async def test_a_widget_that_goes_with_a_key_on_its_way_does_not_stop_the_keyboa
         await app.back_on_main()
 
 
-async def test_why_says_so_when_no_note_is_shown(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("slash", *"qqqzzz")
-        await app.until(lambda: app.view.found is not None and app.view.found.query == "qqqzzz")
-        app.main.view = app.view.with_(note_id="")
-        await app.press("escape", "w")
-        assert "There is no note here" in app.notices
-
-
 async def test_a_key_bound_at_times_names_no_command_that_is_not_listed_now(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("exclamation_mark")
         assert "! is not bound now" in app.notices
         assert "ctrl+p" not in app.notices
-
-
-async def test_who_has_set_a_former_key_keeps_it(home: Path) -> None:
-    settings(home, '[keys]\npin = "P"\nredo = "U"\nopen_file = "o"\nsort = "X"\n')
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("P")
-        await app.until(lambda: "★ Session store" in app.text)
-        await app.press("u")
-        await app.until(lambda: "U redoes it" in app.notices)
-        await app.press("U")
-        await app.until(lambda: "★ Session store" in app.text)
-        await app.press("o", "X")
-        assert "not bound" not in app.notices
-        assert app.view.order != "newest"
-
-
-async def test_a_former_key_is_a_letter_in_a_field_and_a_key_of_the_dialogs_that_have_it(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("slash", *"XKV")
-        assert app.main.search_box.value == "XKV"
-        await app.press("escape", "escape", "r")
-        await app.screen(ReviewScreen)
-        await app.press("a")
-        assert "not bound" not in app.notices
 
 
 async def test_with_the_vim_option_gg_and_capital_g_go_to_the_ends_of_lists_texts_and_dialogs(
@@ -247,12 +213,6 @@ async def test_with_the_vim_option_gg_and_capital_g_go_to_the_ends_of_lists_text
 async def test_who_has_set_g_to_the_graph_keeps_it_with_the_vim_option_too(home: Path) -> None:
     save_user_settings({"app.vim": True})
     settings(home, '[keys]\ngraph = "g"\noverview = "G"\n')
-    async with opened(home) as app:
-        await app.press("G")
-        await app.until(lambda: getattr(app.app.focused, "overview", False))
-
-
-async def test_without_the_vim_option_g_and_capital_g_open_graph_and_overview(home: Path) -> None:
     async with opened(home) as app:
         await app.press("G")
         await app.until(lambda: getattr(app.app.focused, "overview", False))

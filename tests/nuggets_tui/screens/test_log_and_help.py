@@ -9,8 +9,6 @@ import pytest
 from kits.app_kit import agent_on, opened
 
 from core.graph.edits import create_note
-from nuggets_tui.palette import command_entries, ranked_entries
-from nuggets_tui.screens.help import help_sections, section_lines
 from nuggets_tui.widgets.audit import AuditPane
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
@@ -29,19 +27,6 @@ async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path
         assert audit.scroll_offset.y > 0
         await app.press("2")
         await app.until(lambda: (audit.cursor, audit.scroll_offset.y) == (0, 0), "the newest entry")
-
-
-async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        await app.press("x")
-        await app.until(lambda: len(app.log) == 2)
-        found = [entry.title.plain for _, entry in ranked_entries("undo", command_entries(app.main))]
-        assert found[0].startswith("Undo your last change")
-    for width in (40, 76, 120):
-        lines = [line.plain for line in section_lines(help_sections(), width)]
-        assert max(map(len, lines)) <= width
-        assert any(line.startswith("  is:hidden") for line in lines)
 
 
 async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> None:

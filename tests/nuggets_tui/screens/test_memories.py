@@ -151,17 +151,6 @@ async def test_without_a_memory_the_one_of_the_newest_original_is_named_and_open
     assert not (tmp_path / ".nuggets").exists()
 
 
-async def test_what_an_empty_memory_says_names_the_memories_that_are_there(
-    person: Path, tmp_path: Path
-) -> None:
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    async with opened(empty) as app:
-        assert "Welcome. This memory is empty." in app.text
-        await app.until(lambda: "1 project with 2 pages" in app.text)
-        assert "~/.nuggets" in app.text
-
-
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_starting_empty(
     person: Path, tmp_path: Path, size: tuple[int, int]

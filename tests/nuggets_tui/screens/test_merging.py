@@ -134,15 +134,6 @@ async def test_swapping_lets_the_other_note_stay_and_keeps_what_was_chosen(home:
     assert (kept.hidden, kept.title, kept.scope) == (False, "Test database", "project")
 
 
-async def test_what_both_say_alike_is_no_choice(home: Path) -> None:
-    async with opened(home) as app:
-        screen = await merging(app, "Test database", "Data base")
-        await on_field(app, screen, "stability")
-        await app.press("space", "right", "left")
-        assert screen.choices == MergeChoices()
-        assert "same" in app.text
-
-
 async def test_no_duplicates_is_an_answer_that_is_remembered_and_taken_back_with_u(home: Path) -> None:
     memory = Memory.open(home)
     text = "Bravo charlie delta echo foxtrot golf hotel india juliet."

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from kits.hostile import HOSTILE
-from textual.command import CommandPalette
 
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -144,17 +143,6 @@ async def test_no_value_that_a_setting_cannot_have_reaches_the_file(home: Path, 
         assert not (home / "settings.toml").exists()
 
 
-async def test_an_empty_field_gives_back_the_default(home: Path) -> None:
-    Memory.open(home).save_settings({"backups.keep": 3})
-    async with opened(home) as app:
-        app.main.settings.change("backups.keep")
-        await app.screen(SettingScreen)
-        app.fill("#value", "")
-        await app.press("enter")
-        await app.back_on_main()
-        assert Memory.open(home).settings.backups.keep == 14
-
-
 async def test_a_switch_and_a_word_are_chosen_from_a_list(home: Path) -> None:
     async with opened(home) as app:
         await palette(app, "promotion.automatic")
@@ -197,27 +185,6 @@ async def test_nothing_of_the_present_is_offered_while_the_past_is_shown(home: P
         assert "setting promotion.threshold" not in listed
         assert "command hide" not in listed
         assert f"setting {USER}theme" in listed
-
-
-async def test_a_command_or_setting_comes_before_a_title_with_the_word_inside_of_another(home: Path) -> None:
-    Memory.open(home).change("w", lambda draft: create_note(draft, "project", "Resetting staging", "x"))
-    async with opened(home) as app:
-        assert rows(await palette(app, "settings"))[0] == "group Settings"
-        await app.press("escape")
-        shown = rows(await palette(app, "setting"))
-        assert shown[0] == "group Settings"
-        assert shown.index("group Notes") > shown.index("group Settings")
-        assert any("Resetting staging" in note.title for note in app.view.snapshot.notes)
-        await app.press("escape")
-        assert rows(await palette(app, "resetting"))[0] == "group Notes"
-
-
-async def test_the_word_theme_leads_to_the_list_of_themes_first_and_to_the_switch_next(home: Path) -> None:
-    async with opened(home) as app:
-        screen = await palette(app, "theme")
-        assert rows(screen)[:3] == ["group Settings", "command themes", "command theme"]
-        await app.press("enter")
-        await app.screen(CommandPalette)
 
 
 async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, NOW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
 from kits.fake_pipeline import (
     AT,
     CHOSEN,
@@ -433,21 +433,6 @@ async def test_health_shows_each_part_and_a_repair_only_after_a_look_at_what_it_
         await app.until(lambda: "healthy 99%" in app.text)
         await app.press("f")
         await app.until(lambda: "Nothing is recommended." in app.notices)
-
-
-async def test_the_header_says_so_when_the_pipeline_is_unhealthy(home: Path, fake: FakePipeline) -> None:
-    session = pipeline_session.PipelineSession(Memory.open(home), lambda: NOW)
-    fake.light = PipelineState.IDLE
-    assert (await session.refresh(runs=False)).text == "pipeline"
-    fake.work = [make_job(number, "dead") for number in range(60)]
-    fake.unhealthy = True
-    report = await session.measure()
-    assert report is not None
-    assert report.status == "unhealthy"
-    indicator = await session.refresh(runs=False)
-    assert (indicator.state, indicator.text) == ("stuck", "pipeline unhealthy")
-    fake.light = PipelineState.REVIEW
-    assert (await session.refresh(runs=False)).text == "4 proposals"
 
 
 async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(

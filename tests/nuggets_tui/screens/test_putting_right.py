@@ -202,27 +202,6 @@ async def test_an_edit_that_cannot_be_saved_stays_in_the_editor_and_says_so(home
         assert stored(home, "Session store").content.endswith("hour.x")
 
 
-async def test_nothing_unreadable_and_no_backup_are_said(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("exclamation_mark")
-        await app.until(lambda: "Everything is readable" in app.notices)
-        await app.press("B")
-        await app.until(lambda: "no backup yet" in app.notices)
-        await app.press("V")
-        await app.until(lambda: "No problems" in app.notices)
-
-
-async def test_an_empty_memory_answers_the_keys_for_putting_right(tmp_path: Path) -> None:
-    async with opened(tmp_path / "empty") as app:
-        for key, said in (
-            ("exclamation_mark", "Everything is readable"),
-            ("B", "no backup yet"),
-            ("V", "No problems"),
-        ):
-            await app.press(key)
-            await app.until(lambda said=said: said in app.notices)
-
-
 async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path) -> None:
     path = home / "project.nugget.json"
     async with opened(home) as app:
@@ -236,13 +215,6 @@ async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path)
         await app.back_on_main()
         await app.until(lambda: "problem: !" not in app.text)
         assert Memory.open(home).snapshot.fact_count == 2
-
-
-async def test_a_sound_memory_is_told_to_be_sound(home: Path) -> None:
-    async with opened(home) as app:
-        await run(app, "verify")
-        await app.until(lambda: "No problems" in app.notices)
-        assert app.app.screen is app.main
 
 
 async def test_findings_are_shown_before_they_are_repaired_and_u_takes_the_repair_back(home: Path) -> None:
@@ -275,12 +247,6 @@ async def test_findings_that_only_a_person_can_mend_offer_nothing_to_apply(home:
         await app.press("ctrl+s", "escape")
         await app.back_on_main()
     assert (home / "graph" / "graph.json").read_bytes() == before
-
-
-async def test_without_a_backup_going_back_says_so(home: Path) -> None:
-    async with opened(home) as app:
-        await run(app, "restore")
-        await app.until(lambda: "no backup yet" in app.notices)
 
 
 async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(home: Path) -> None:

@@ -6,13 +6,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NARROW, WIDE, opened, small_memory
+from kits.app_kit import NARROW, opened, small_memory
 from textual.widgets import Input
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.notices import notify
 from nuggets_tui.screens.forms import FolderScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
@@ -49,16 +48,6 @@ async def test_reflection_shows_each_change_and_applies_the_accepted_ones_alone(
         await app.back_on_main()
         await app.until(lambda: "1 of" in app.notices)
         await app.until(lambda: app.log[0].author.kind == "reflection")
-
-
-async def test_closing_a_review_changes_nothing(home: Path) -> None:
-    before = (home / "graph" / "graph.json").read_bytes()
-    async with opened(home, NARROW) as app:
-        await app.press("r")
-        await app.screen(ReviewScreen)
-        await app.press("tab", "down", "escape", "escape")
-        await app.back_on_main()
-    assert (home / "graph" / "graph.json").read_bytes() == before
 
 
 async def test_a_reflection_is_taken_back_as_one(home: Path) -> None:
@@ -149,30 +138,3 @@ async def test_a_small_terminal_still_shows_how_to_close_a_review(home: Path) ->
         await app.press("r")
         await app.screen(ReviewScreen)
         assert "esc close" in app.text
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE])
-async def test_notices_cover_no_keys_of_a_dialog(home: Path, size: tuple[int, int]) -> None:
-    async with opened(home, size) as app:
-        # Textual shows no notices in tests unless told to.
-        app.app._disable_notifications = False
-        await app.press("r")
-        await app.screen(ReviewScreen)
-        for _ in range(3):
-            notify(app.main, "Something was done that is worth a line or two of words. u undoes it.")
-        await app.until(lambda: app.app.screen.query("Toast"))
-        await app.pilot.pause()
-        (keys,) = app.app.screen.query("#dialog-keys")
-        for notice in app.app.screen.query("Toast"):
-            assert notice.region
-            assert not notice.region.overlaps(keys.region)
-
-
-async def test_nothing_to_clean_up_is_said(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    Memory.open(home).change(
-        "one", lambda draft: create_note(draft, "memory", "Alone", "A single sound note.", tags=["fine"])
-    )
-    async with opened(home) as app:
-        await app.press("r")
-        await app.until(lambda: "Nothing to clean up" in app.notices)

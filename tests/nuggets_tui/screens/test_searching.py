@@ -132,15 +132,6 @@ async def test_searching_brings_the_hits_into_sight_where_one_pane_fills_the_scr
         assert app.main.query_one("#facts").display
 
 
-async def test_enter_goes_to_the_first_hit_too(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "redis")
-        await app.press("enter")
-        assert app.main.focused is app.main.query_one(NotesPane)
-        assert app.view.note is not None
-        assert app.view.note.title == "Session store"
-
-
 @pytest.mark.parametrize("title", ["needle 3", "needle 60", "needle 119"])
 async def test_the_cursor_is_in_sight_after_the_search_is_cleared(tmp_path: Path, title: str) -> None:
     def fill(draft: Draft) -> None:
@@ -160,47 +151,6 @@ async def test_the_cursor_is_in_sight_after_the_search_is_cleared(tmp_path: Path
             assert notes.cursor_row.key == app.view.note_id
             top = notes.scroll_offset.y
             assert top <= notes.cursor < top + notes.scrollable_content_region.height
-
-
-@pytest.mark.parametrize("size", [NARROW, WIDE, (170, 50)])
-async def test_the_cursor_is_in_sight_when_the_search_was_cleared_from_another_pane(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    def fill(draft: Draft) -> None:
-        for number in range(120):
-            create_note(draft, "project", f"needle {number}", f"text {number}")
-
-    Memory.open(tmp_path / "many").change("filled", fill)
-    async with opened(tmp_path / "many", size) as app:
-        notes = app.main.query_one(NotesPane)
-        await search(app, "needle 3")
-        await app.press("enter", "enter")
-        assert app.main.focused is app.main.query_one("#note")
-        app.main.search_box.value = ""
-        await app.until(lambda: app.view.found is None)
-        await app.press("2")
-        await app.pilot.pause()
-        top = notes.scroll_offset.y
-        assert notes.cursor_row is not None
-        assert notes.cursor_row.key == app.view.note_id
-        assert top <= notes.cursor < top + notes.scrollable_content_region.height
-
-
-async def test_filters_narrow_and_stand_alone(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "tag:redis")
-        assert [hit.note.title for hit in app.view.found.hits] == ["Session store"]  # type: ignore[union-attr]
-        await search(app, "is:hidden scratch")
-        assert [hit.note.title for hit in app.view.found.hits] == ["Old scratch"]  # type: ignore[union-attr]
-        await search(app, "is:hidden")
-        assert [hit.note.title for hit in app.view.found.hits] == ["Old scratch"]  # type: ignore[union-attr]
-        await search(app, "is:fact command")
-        assert {hit.note.title for hit in app.view.found.hits} == {"test command", "deploy command"}  # type: ignore[union-attr]
-        await search(app, "is:pinned")
-        assert app.view.found.hits == ()  # type: ignore[union-attr]
-        await search(app, "nugget:none jwt")
-        assert app.view.found.hits == ()  # type: ignore[union-attr]
-        assert "Nothing found" in app.text
 
 
 async def test_results_follow_the_files(home: Path) -> None:
@@ -386,17 +336,6 @@ async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
         await app.until(lambda: "words: token · tag redis" in app.text)
 
 
-async def test_the_offer_is_taken_with_the_right_arrow_too(home: Path) -> None:
-    async with opened(home) as app:
-        box = app.main.query_one(SearchBox)
-        await app.press("slash", *"sc")
-        await app.until(lambda: box.suggestion == "scope:", "an offer")
-        await app.press("right", *"pro")
-        await app.until(lambda: box.suggestion == "scope:project", "an offer")
-        await app.press("right")
-        assert box.value == "scope:project"
-
-
 async def test_tab_goes_to_the_next_pane_when_nothing_is_offered(home: Path) -> None:
     async with opened(home) as app:
         await search(app, "redis")
@@ -445,15 +384,6 @@ async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Pa
         assert "Results · newest first" in app.text
         await search(app, "needle 59 title:59")
         assert "1 hit ·" in app.text
-
-
-@pytest.mark.usefixtures("bound_keys")
-@pytest.mark.parametrize("key", ["w", "W"])
-async def test_asking_why_without_a_search_says_to_search_first(home: Path, key: str) -> None:
-    async with opened(home) as app:
-        await app.press(key)
-        assert "Search first (/)" in app.notices
-        assert app.app.screen is app.main
 
 
 async def test_in_the_empty_box_up_brings_back_what_was_searched_before(home: Path) -> None:

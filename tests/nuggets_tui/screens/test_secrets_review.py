@@ -90,13 +90,6 @@ async def test_a_text_that_was_handed_in_is_shown_masked_and_masked_for_good(tmp
         assert not path.is_file() or VALUE.encode() not in path.read_bytes(), path
 
 
-async def test_nothing_found_is_said(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory")
-    async with opened(tmp_path / "memory") as app:
-        await app.press("S")
-        await app.until(lambda: "No note, fact or submitted text" in app.notices)
-
-
 async def test_a_credential_is_said_as_soon_as_it_is_saved_and_only_then(tmp_path: Path) -> None:
     small_memory(tmp_path / "memory").close()
     async with opened(tmp_path / "memory", WIDE) as app:
@@ -109,13 +102,6 @@ async def test_a_credential_is_said_as_soon_as_it_is_saved_and_only_then(tmp_pat
         await app.press("t", *" new", "ctrl+s")
         await app.until(lambda: "redis  new" in app.text)
         assert "credential" not in app.notices
-
-
-async def test_a_new_fact_that_is_a_credential_is_said_too(tmp_path: Path) -> None:
-    small_memory(tmp_path / "memory").close()
-    async with opened(tmp_path / "memory", WIDE) as app:
-        await app.press("f", *"db password", "tab", *VALUE, "ctrl+s")
-        await app.until(lambda: "may hold a credential" in app.notices)
 
 
 async def test_undo_right_after_masking_names_the_change_before_it_and_asks(home: Path) -> None:

@@ -273,22 +273,6 @@ async def test_without_a_log_there_is_no_past_and_it_is_said(tmp_path: Path) -> 
         assert app.view.past is None
 
 
-async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Path) -> None:
-    memory = live(home)
-    assert memory.recall("test command", session="late").found
-    async with opened(home, clock=after(9)) as app:
-        # The recall is a change of the slider, too, and none that is counted.
-        await start_time_travel(app)
-        await app.press("left", "left", "left", "left")
-        await app.until(lambda: past(app).changes_after == 3, "the moment")
-        await app.press("c")
-        screen = await app.screen(CompareScreen)
-        rows = screen.query_one(RowList)
-        assert rows.row(rows.count - 1).lines[1].plain == "× recalled since"  # type: ignore[union-attr]
-        said = " ".join(app.text.replace("│", " ").split())
-        assert "3 differences: 2 changed since, 1 deleted since. 1 only recalled since; at the end of" in said
-
-
 async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_clock(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, opened
 
-from core.graph.edits import create_note, delete_note
-from core.memory import Memory
-from nuggets_tui.screens.help import HelpScreen
+from core.graph.edits import delete_note
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.why import WhyScreen
 from nuggets_tui.widgets.line_view import LineView
@@ -95,13 +93,6 @@ async def test_a_note_that_is_not_among_the_results_says_why(home: Path) -> None
             await app.back_on_main()
 
 
-async def test_a_search_without_hits_says_how_to_ask(home: Path) -> None:
-    async with opened(home, NARROW) as app:
-        await search(app, "zzyzx")
-        assert "explains why a note is missing" in app.text
-        assert "nothing in common" in await choose(app, "Deploy day")
-
-
 async def test_the_question_can_be_put_from_the_palette_while_typing(home: Path) -> None:
     async with opened(home) as app:
         await app.press("slash")
@@ -112,16 +103,6 @@ async def test_the_question_can_be_put_from_the_palette_while_typing(home: Path)
         await app.pilot.pause(0.3)
         await app.press("enter")
         await app.screen(PickerScreen)
-
-
-async def test_nothing_is_explained_while_nothing_is_searched(home: Path) -> None:
-    async with opened(home) as app:
-        assert "w why" not in app.text
-        await app.press("w", "W")
-        assert app.app.screen is app.main
-        await app.press("question_mark")
-        screen = await app.screen(HelpScreen)
-        assert "Why a note is missing from the results" in screen.query_one(LineView).text
 
 
 async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None:
@@ -135,21 +116,3 @@ async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None
         await app.main.session.change("gone", lambda draft: delete_note(draft, note.id))
         screen.ask()
         await app.until(lambda: "no longer in the memory" in screen.query_one(LineView).text)
-
-
-async def test_long_titles_take_no_more_than_a_line_or_two(home: Path) -> None:
-    title = "zebra " + "crossing " * 100
-    Memory.open(home).change(
-        "long ones",
-        lambda draft: [
-            create_note(draft, "project", f"{title}{number}", "a zebra crossing") for number in range(3)
-        ],
-    )
-    async with opened(home) as app:
-        await search(app, "zebra crossing")
-        await app.press("w")
-        said = await answer(app)
-        assert 'like "zebra crossing' in said
-        assert '…"' in said
-        # The title of the note itself has two lines, each that is named within a reason two at most.
-        assert sum("crossing crossing" in line for line in said.splitlines()) <= 8

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import NARROW, WIDE, Driver, opened
-from textual.widgets import OptionList
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.model.note import TYPES
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.choice import FilesScreen
 from nuggets_tui.screens.editor import EditorScreen
@@ -20,7 +18,6 @@ from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.widgets.value_list import Choice
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 
@@ -60,22 +57,6 @@ async def test_the_preview_follows_what_is_written(home: Path) -> None:
         assert not preview(app).display
         assert editor.query_one("#text").has_focus
         assert "ctrl+z ctrl+y undo, redo" in app.text
-
-
-@pytest.mark.parametrize("action", ["page_up", "page_down"])
-async def test_a_page_key_before_the_values_of_a_field_are_drawn_breaks_nothing(
-    home: Path, action: str
-) -> None:
-    async with opened(home, WIDE) as app:
-        await app.show("Session store")
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        choice = editor.query_one("#type", Choice)
-        choice.expanded = True
-        await choice.query_one(OptionList).run_action(action)
-        await app.press("pagedown", "enter")
-        await app.until(lambda: not choice.expanded)
-        assert editor.values["type"] in TYPES
 
 
 async def test_in_a_narrow_terminal_the_preview_takes_the_place_of_the_text(home: Path) -> None:
