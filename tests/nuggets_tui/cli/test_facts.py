@@ -99,23 +99,6 @@ def test_recalls_of_one_calling_process_count_once_without_a_session(nuggets: An
     assert nuggets.json("facts", "project")[0]["hits"] == 1
 
 
-def test_the_session_of_the_environment_counts(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    monkeypatch.setenv("NUGGETS_SESSION", "from-outside")
-    nuggets.ok("recall", "test cmd")
-    held = json.loads((nuggets.home / "project.nugget.json").read_text(encoding="utf-8"))
-    assert held["facts"][0]["last_hit_session"] == "from-outside"
-
-
-def test_a_new_value_keeps_the_fact_in_place(nuggets: Any) -> None:
-    for key, value in (("a key", "1"), ("b key", "2"), ("a key", "3")):
-        nuggets.ok("remember", "project", key, value)
-    assert [(f["key"], f["value"]) for f in nuggets.json("facts", "project")] == [
-        ("a key", "3"),
-        ("b key", "2"),
-    ]
-
-
 def test_forgotten_facts_are_gone_and_can_come_back(nuggets: Any) -> None:
     note_id = nuggets.json("remember", "project", "test cmd", "pytest -q")["noteId"]
     assert nuggets.json("forget", "project", " test cmd ") == {"forgotten": True}
@@ -189,12 +172,6 @@ def test_clear_asks_a_person(nuggets: Any, at_keyboard: Any) -> None:
     refused = nuggets("clear", "project", "--json", input="n\n")
     assert json.loads(refused.stdout) == {"cleared": 0}
     assert "Forgot 1 fact" in nuggets.ok("clear", "project", input="y\n")
-
-
-def test_facts_and_clear_of_an_unknown_nugget_are_not_found(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "a key", "1")
-    assert "project" in nuggets.fails("facts", "nowhere", code=1)
-    nuggets.fails("clear", "nowhere", "--yes", code=1)
 
 
 def test_forgetting_in_a_nugget_that_is_not_there_names_the_nugget(nuggets: Any) -> None:

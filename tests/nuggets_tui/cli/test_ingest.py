@@ -198,11 +198,6 @@ def test_credentials_of_a_conversation_are_not_given_back(nuggets: Any) -> None:
     assert "[REDACTED]" in found["transcripts"][0]["text"]
 
 
-def test_control_text_of_a_conversation_does_not_reach_the_terminal(nuggets: Any) -> None:
-    remembered(nuggets, f"\x1b[2J\x1b]0;owned\x07 {SAID}")
-    assert "\x1b" not in nuggets.ok("recall", "which database was chosen for reports", "--expand")
-
-
 def test_a_damaged_conversation_leaves_the_answer(nuggets: Any) -> None:
     remembered(nuggets, SAID)
     database = Database.open(nuggets.home)

@@ -71,12 +71,6 @@ def test_what_came_or_went_is_carried_whole(told: Any) -> None:
     assert (added["changes"][0]["before"], added["changes"][0]["after"]["content"]) == (None, "Tuesday")
 
 
-def test_a_fact_and_its_note_are_one_change(told: Any) -> None:
-    change = told.json("log")[-1]["changes"][0]
-    assert (change["what"], change["key"], change["nuggetName"]) == ("fact", "test cmd", "project")
-    assert change["after"]["content"] == "pytest -q"
-
-
 @pytest.mark.slow
 def test_the_log_is_filtered_and_limited(told: Any) -> None:
     newest = told.json("log", "--limit", "1")
@@ -148,12 +142,6 @@ def test_times_are_shown_to_the_second_and_in_json_with_milliseconds(told: Any) 
     assert told.json("restore", times[0], "--dry-run")["changes"] == []
 
 
-def test_only_the_time_is_short_in_the_log(nuggets: Any) -> None:
-    title = "A long title that says what the note is about " * 3
-    nuggets.ok("note", "add", title, "text")
-    assert title.strip() in nuggets.ok("log")
-
-
 def test_people_see_what_went_and_came_on_demand(told: Any) -> None:
     shown = told.ok("log", "--verbose", "--note", "Deploy day")
     assert "- Tuesday" in shown
@@ -211,26 +199,6 @@ def test_undo_takes_back_the_last_change_and_redo_does_it_again(told: Any) -> No
     assert again == told.json("log")[0]
 
 
-@pytest.mark.slow
-def test_undo_goes_further_back_each_time(told: Any) -> None:
-    for _ in range(5):
-        told.ok("undo")
-    assert told.notes() == []
-    assert "you have no change to undo" in told.fails("undo", code=1)
-
-
-@pytest.mark.slow
-def test_people_are_told_how_to_have_it_again(told: Any) -> None:
-    id = told.json("log")[0]["id"]
-    said = told.ok("undo").splitlines()
-    assert said == ["Undid: hid JWT format", f"To redo it: nuggets redo {id}"]
-    said = told.ok("redo", id).splitlines()
-    assert said == ["Redid: hid JWT format", f"To undo it again: nuggets undo {id}"]
-    assert "undone" not in told.ok("log")
-    told.ok("undo", id[:5])
-    assert "undone" in told.ok("log")
-
-
 def test_an_older_change_is_taken_back_by_its_id_and_what_came_later_stays(told: Any) -> None:
     edit = told.json("log", "--note", "Deploy day")[0]["id"]
     told.ok("note", "edit", "Deploy day", "--tag", "release")
@@ -264,23 +232,6 @@ def test_what_stands_in_the_way_is_a_conflict_that_names_it(told: Any) -> None:
     second = told.json("log")[0]["id"]
     assert second in told.fails("undo", first, code=3)
     assert contents(told)["Deploy day"] == "Friday"
-
-
-@pytest.mark.parametrize("command", ["undo", "redo"])
-def test_there_may_be_nothing_to_take_back_or_do_again(nuggets: Any, command: str) -> None:
-    nuggets.fails(command, code=1)
-    nuggets.ok("note", "add", "One", "Text")
-    nuggets.fails(command, "ffffffffff", code=1)
-    nuggets.fails(command, "")
-    assert "nothing to redo" in nuggets.fails("redo", code=1)
-
-
-def test_what_is_taken_back_already_is_refused(told: Any) -> None:
-    id = told.json("log")[0]["id"]
-    told.ok("undo", id)
-    assert "already" in told.fails("undo", id)
-    told.ok("redo", id)
-    assert "is not undone" in told.fails("redo", id)
 
 
 # Beside the answers

@@ -124,11 +124,6 @@ def test_a_person_sees_the_repairs_and_is_asked(crooked: Any, at_keyboard: Any) 
     assert crooked.json("verify")["ok"] is True
 
 
-def test_yes_repairs_without_a_question(crooked: Any, at_keyboard: Any) -> None:
-    at_keyboard()
-    assert "Repaired" in crooked.ok("verify", "--repair", "--yes")
-
-
 # Restore
 
 
@@ -278,52 +273,3 @@ def test_what_cannot_be_gone_back_to_is_refused(
     before = nuggets.bytes()
     nuggets.fails("restore", *args, code=code)
     assert nuggets.bytes() == before
-
-
-def test_a_long_restoration_is_cut_in_the_preview(nuggets: Any) -> None:
-    write_graph(nuggets.home, [note_object(number) for number in range(1, 31)])
-    moment = nuggets.json("note", "add", "Last", "Text")["createdAt"]
-    last = [note for note in nuggets.notes() if note["title"] == "Last"]
-    write_graph(nuggets.home, [note_object(1), *last])
-    said = nuggets.ok("restore", moment, "--dry-run").splitlines()
-    assert len(said) == 22
-    assert said[-2] == "and 9 more"
-    assert said[-1] == "Would change 29 things: 29 notes added."
-
-
-def test_a_repair_of_a_file_does_not_say_that_it_was_left_as_it_is(nuggets: Any) -> None:
-    nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    nuggets.ok("list")
-    file = nuggets.home / "project.nugget.json"
-    file.write_text(file.read_text(encoding="utf-8")[:-20], encoding="utf-8")
-    assert "warning" in nuggets("verify").stderr
-    result = nuggets("verify", "--repair")
-    assert "Repaired" in result.stdout
-    assert result.stderr == ""
-
-
-def test_a_repair_says_what_it_did_to_notes_and_what_to_facts(nuggets: Any) -> None:
-    for key in ("a", "b"):
-        nuggets.ok("remember", "memory", f"user:{key}", f"value {key}")
-    for left in nuggets.home.glob("ledger.db*"):
-        left.unlink()
-    graph = json.loads(nuggets.graph.read_bytes())
-    nuggets.graph.write_text(json.dumps(graph | {"notes": []}))
-    assert "2 notes added." in nuggets.ok("verify", "--repair")
-    assert "added 2 notes: user:a, user:b" in nuggets.ok("undo").replace("user:b, user:a", "user:a, user:b")
-    assert "added 2 notes" in nuggets.ok("log", "--limit", "1")
-    assert "fact" not in nuggets.ok("redo").replace("nuggets undo", "")
-
-
-def test_a_repair_of_a_fact_and_a_note_that_differ_names_both(nuggets: Any) -> None:
-    nuggets.ok("remember", "memory", "user:a", "in the note")
-    for left in nuggets.home.glob("ledger.db*"):
-        left.unlink()
-    file = nuggets.home / "memory.nugget.json"
-    file.write_text(file.read_text().replace("in the note", "in the file"))
-    assert "1 note added, 1 fact changed." in nuggets.ok("verify", "--repair")
-    shown = nuggets.ok("log", "--limit", "1", "--verbose")
-    assert "- in the file" in shown
-    assert "+ in the note" in shown
-    said = nuggets.ok("undo")
-    assert "added 1 note, changed 1 fact" in said

@@ -93,23 +93,9 @@ def test_an_edit_changes_what_it_names(nuggets: Any) -> None:
     assert changed == nuggets.notes()[0]
 
 
-def test_an_edit_of_a_fact_note_reaches_the_fact(nuggets: Any) -> None:
-    note_id = nuggets.json("remember", "project", "test cmd", "pytest")["noteId"]
-    nuggets.ok("note", "edit", note_id, "--content", "pytest -q", "--title", "test command")
-    assert nuggets.json("facts", "project") == [{"key": "test command", "value": "pytest -q", "hits": 0}]
-
-
 def test_an_edit_of_nothing_is_refused(nuggets: Any) -> None:
     made = add(nuggets, "One")
     assert "no change was given" in nuggets.fails("note", "edit", made["id"])
-
-
-def test_a_fact_renamed_to_an_existing_key_is_a_conflict(nuggets: Any) -> None:
-    first = nuggets.json("remember", "project", "a key", "1")["noteId"]
-    nuggets.ok("remember", "project", "b key", "2")
-    before = nuggets.bytes()
-    assert "b key" in nuggets.fails("note", "edit", first, "--title", "b key", code=3)
-    assert nuggets.bytes() == before
 
 
 def test_several_notes_are_hidden_and_brought_back_together(nuggets: Any) -> None:
@@ -127,14 +113,6 @@ def test_one_unknown_note_among_several_changes_none(nuggets: Any) -> None:
     before = nuggets.bytes()
     nuggets.fails("note", "hide", "One", "nowhere", code=1)
     assert nuggets.bytes() == before
-
-
-def test_bringing_back_a_fact_that_was_remembered_anew_is_a_conflict(nuggets: Any) -> None:
-    note_id = nuggets.json("remember", "project", "a key", "old")["noteId"]
-    nuggets.ok("note", "hide", note_id)
-    nuggets.ok("remember", "project", "a key", "new")
-    nuggets.fails("note", "unhide", note_id, code=3)
-    assert nuggets.json("facts", "project")[0]["value"] == "new"
 
 
 def test_delete_needs_a_yes_without_a_terminal(nuggets: Any) -> None:
@@ -271,36 +249,12 @@ def test_no_tag_an_unknown_scope_and_a_note_that_is_not_there_change_nothing(nug
     assert nuggets.notes() == before
 
 
-def test_an_edit_that_changes_nothing_says_so(nuggets: Any) -> None:
-    add(nuggets, "JWT format", "RS256.", "--tag", "auth", "--scope", "shared")
-    add(nuggets, "Other", "Text.")
-    nuggets.ok("note", "link", "JWT format", "Other")
-    entries = nuggets.json("log")
-    for args in (
-        ("tag", "JWT format", "--untag", "nope"),
-        ("tag", "JWT format", "--tag", "auth"),
-        ("move", "shared", "JWT format"),
-        ("edit", "JWT format", "--content", "RS256."),
-        ("link", "JWT format", "Other"),
-    ):
-        assert nuggets.ok("note", *args).startswith("Nothing to change: JWT format")
-    assert nuggets.json("log") == entries
-    said = nuggets.ok("note", "tag", "JWT format", "Other", "--tag", "auth")
-    assert [line.split(" ")[0] for line in said.splitlines()] == ["Nothing", "Tagged"]
-
-
 def test_one_sign_that_people_put_before_a_tag_is_taken_off(nuggets: Any) -> None:
     made = add(nuggets, "JWT format", "RS256.", "--tag", "#auth", "--tag", "c++")
     assert {"auth", "c++"} <= set(made["tags"])
     assert "#auth" not in made["tags"]
     (tagged,) = nuggets.json("note", "tag", "JWT format", "--tag", "+keys", "--untag", "#auth")
     assert ("keys" in tagged["tags"], "auth" in tagged["tags"]) == (True, False)
-
-
-def test_a_tag_that_a_file_holds_with_its_sign_can_be_taken_off(nuggets: Any) -> None:
-    add(nuggets, "JWT format", "RS256.", "--tag", "##odd", "--tag", "odd")
-    (untagged,) = nuggets.json("note", "tag", "JWT format", "--untag", "#odd")
-    assert ("#odd" in untagged["tags"], "odd" in untagged["tags"]) == (False, True)
 
 
 def test_a_plus_before_a_word_gives_a_tag_and_no_tag_says_how(nuggets: Any) -> None:
@@ -367,13 +321,3 @@ def test_linking_notes_that_are_linked_already_says_so_and_writes_nothing(
     assert "already linked (uses tokens)" in said
     assert nuggets.bytes() == before
     assert len(nuggets.json("log")) == entries
-
-
-def test_linked_notes_get_another_link_for_another_reason(nuggets: Any) -> None:
-    for title in ("JWT format", "Other"):
-        nuggets.ok("note", "add", title, "text")
-    nuggets.ok("note", "link", "JWT format", "Other", "--reason", "uses tokens")
-    pair = nuggets.json("note", "link", "Other", "JWT format", "--reason", "same author")
-    assert [[link["reason"] for link in note["links"]] for note in pair] == [
-        ["uses tokens", "same author"]
-    ] * 2

@@ -102,13 +102,6 @@ def test_home_and_json_stand_before_and_after_the_command(
     assert not nuggets.home.exists()
 
 
-def test_home_and_json_stand_inside_the_note_group(nuggets: Any, tmp_path: Path) -> None:
-    other = str(tmp_path / "other")
-    made = json.loads(nuggets.ok("note", "--json", "--home", other, "add", "A title", "Text"))
-    assert made["title"] == "A title"
-    assert json.loads(nuggets.ok("note", "show", made["id"], "--home", other, "--json")) == made
-
-
 def test_a_home_beginning_with_a_tilde_is_the_persons(nuggets: Any, tmp_path: Path) -> None:
     nuggets.ok("remember", "project", "a key", "1", "--home", "~/mine")
     assert (tmp_path / "mine" / "project.nugget.json").exists()

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
-from kits.hostile import HOSTILE, RAW
 from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
@@ -151,25 +150,6 @@ def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before
     assert nuggets.ok("pipeline", "accept", "--above", "0.8") == "Nothing to accept.\n"
 
 
-def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worked: Worked) -> None:
-    worked(FIRST, settings="shadowMode = true")
-    (one,) = nuggets.json("pipeline", "proposals")
-    assert nuggets.json("pipeline", "refuse", one["id"])["refused"] == 1
-    assert nuggets.json("pipeline", "proposals") == []
-    (settled,) = nuggets.json("pipeline", "proposals", "--all")
-    assert (settled["status"], settled["resolvedBy"]) == ("rejected", "agent:command line")
-    assert nuggets.json("pipeline", "refuse", one["id"], code=1) == {"refused": 0, "changeSet": None}
-    assert "1 proposal already decided" in nuggets("pipeline", "refuse", one["id"]).stderr
-    unknown = nuggets("pipeline", "refuse", "nothing-like-it")
-    assert unknown.exit_code == 1
-    assert "nothing-like-it: no such proposal" in unknown.stderr
-    assert "already decided" not in unknown.stderr
-    assert contents(nuggets) == []
-    # Sentences that name what was refused end for themselves.
-    assert one["content"].endswith(".")
-    assert nuggets.json("log")[0]["reason"] == f"refused: {one['content'][:-1]}"
-
-
 @pytest.mark.slow
 def test_a_refusal_is_undone_and_redone_by_the_next_commands_and_stands_in_the_log(
     nuggets: Any, worked: Worked
@@ -213,17 +193,6 @@ def test_a_command_that_says_too_little_or_too_much_is_bad_input(
 ) -> None:
     worked()
     nuggets.fails("pipeline", *asked)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_reaches_the_terminal_as_more_than_text(nuggets: Any, worked: Worked, text: str) -> None:
-    from kits.scripted_model import ScriptedModel
-
-    said = f"Anna said {text} to the whole team of the billing service."
-    worked(said, settings="shadowMode = true", model=ScriptedModel([found(said)]))
-    for asked in ("proposals", "jobs"):
-        out = nuggets.ok("pipeline", asked)
-        assert not RAW.search(out)
 
 
 @pytest.mark.slow
@@ -329,12 +298,6 @@ def test_a_job_that_is_done_says_so_once_also_where_nobody_knows_since_when(nugg
     told = nuggets.ok("pipeline", "jobs")
     assert "done  " in told
     assert "done done" not in told
-
-
-def test_a_changed_fact_that_is_refused_is_hidden_again(nuggets: Any, changed: str) -> None:
-    assert nuggets.json("pipeline", "refuse", changed)["refused"] == 1
-    assert found_titles(nuggets) == {OLD}
-    assert "No proposals." in nuggets.ok("pipeline", "proposals")
 
 
 def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(

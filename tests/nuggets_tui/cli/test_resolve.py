@@ -109,19 +109,6 @@ def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None
     assert "Resolved" not in nuggets.ok("resolve")
 
 
-def test_an_empty_text_settles_nothing(waiting: tuple[Any, str]) -> None:
-    nuggets, id = waiting
-    assert "--text" in nuggets.fails("resolve", id, "--text", "-", input="  \n")
-    assert content(nuggets) == "Sunday"
-
-
-def test_a_settled_conflict_can_be_taken_back(waiting: tuple[Any, str]) -> None:
-    nuggets, id = waiting
-    done = nuggets.json("resolve", id, "--incoming")["changeSet"]
-    nuggets.ok("undo", done["id"])
-    assert content(nuggets) == "Sunday"
-
-
 def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboard: Any) -> None:
     nuggets, id = waiting
     at_keyboard()
@@ -192,16 +179,6 @@ def test_conflict_copies_are_joined_and_kept(nuggets: Any, copied: Path) -> None
     assert len(nuggets.notes()) == 1
 
 
-def test_people_read_what_was_joined(nuggets: Any, copied: Path) -> None:
-    would = nuggets.ok("resolve", "--dry-run")
-    assert f"Would merge {copied.name} into graph.json." in would
-    assert "Would change 1 thing: 1 note added." in would
-    said = nuggets.ok("resolve")
-    assert f"Merged {copied.name} into graph.json." in said
-    assert "1 note added" in said
-    assert "No conflict copies" in nuggets.ok("resolve")
-
-
 def test_what_a_copy_says_otherwise_waits_as_ours(nuggets: Any, copied: Path) -> None:
     mine, other = (
         note_object(1, content=f"{whose} words", updatedAt=f"2026-0{month}-02T03:04:05.678Z")
@@ -268,16 +245,6 @@ def test_a_file_that_was_renamed_and_begun_anew_since_comes_back(nuggets: Any) -
     assert {note["title"] for note in nuggets.notes()} == {"One", "Two", "Three"}
 
 
-def test_a_field_of_the_file_that_only_a_copy_has_is_named_and_kept(nuggets: Any, copied: Path) -> None:
-    data = json.loads(copied.read_bytes()) | {"theirOwn": [1, 2]}
-    copied.write_text(json.dumps(data), encoding="utf-8")
-    (one,) = nuggets.json("resolve", "--dry-run")["joined"]
-    assert one["leftOut"] == ["the file's field theirOwn"]
-    said = nuggets.ok("resolve")
-    assert "Not merged: the file's field theirOwn" in said
-    assert "The copy is kept" in said
-
-
 # Merging files
 
 
@@ -315,16 +282,6 @@ def test_one_field_changed_both_ways_is_a_conflict_and_ours_stands(nuggets: Any,
         "pytest -x",
     )
     assert facts_of(tmp_path / "ours", "memory.nugget.json")[0]["value"] == "pytest -q"
-
-
-def test_other_fields_that_were_merged_are_named(nuggets: Any, tmp_path: Path) -> None:
-    base, ours, theirs = (
-        str(write_nugget(tmp_path / name, "memory", [fact_object("k")], D=dimension))
-        for name, dimension in (("base", 1024), ("ours", 1024), ("theirs", 2048))
-    )
-    assert "Merged the field D into" in nuggets.ok("merge-file", base, ours, theirs)
-    assert json.loads(Path(ours).read_bytes())["D"] == 2048
-    assert nuggets.json("merge-file", base, ours, theirs)["fields"] == []
 
 
 def test_what_cannot_be_merged_is_named_and_left(
