@@ -1,37 +1,41 @@
 """Long runs of encoded data that look random, and base64 that says a credential."""
 
 # The patterns read as the tables that they are.
-# ruff: noqa: E501
+# ruff: noqa: E501, SIM905
 
 from __future__ import annotations
 
 import binascii
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from core.text.secret_shapes import Span
-from core.text.secret_values import entropy, is_placeholder, is_wordy
+from core.text.secret_values import any_of, entropy, is_placeholder, is_wordy
 
 # As much of a run as is weighed.
 _HEAD: Final = 120
 # Bits a character. Random base64 of 32 signs lies above 4, words and numbers joined below.
 _RANDOM: Final = 3.5
 _LEAST: Final = 32
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
-_STANDARD: Final = str.maketrans("-_", "+/")
-_HEX: Final = re.compile(r"(?:[A-Za-z]+\d*[-_=])?(?:[0-9a-fA-F-]+|0[xX][0-9a-fA-F]+)")
-_PARTS: Final = re.compile(r"[-_/+=]+")
-_PLAIN_PART: Final = re.compile(r"[A-Za-z]{1,24}\d{0,4}|\d{1,10}[A-Za-z]{0,3}|[0-9a-f]{7,64}|")
 # Of signs that look random there must be so many.
 _LEAST_RANDOM: Final = 16
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
+# Between two texts that base64 says: no shape goes on over it.
+_BETWEEN: Final = "\n\n#\n\n"
+_MIXED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
+_HEX: Final = re.compile(r"(?:[A-Za-z]+\d*[-_=])?(?:[0-9a-fA-F-]+|0[xX][0-9a-fA-F]+)")
+_JOINT: Final = re.compile(r"[-_/+=]+")
+_PLAIN_PART: Final = re.compile(r"[A-Za-z]{1,24}\d{0,4}|\d{1,10}[A-Za-z]{0,3}|[0-9a-f]{7,64}|")
 # What is public by its own form: addresses of contents, keys of SSH that begin with the name of their kind, pictures.
 _PUBLIC: Final = re.compile(
-    r"Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}|bc1[a-z0-9]{30,}|AAAA[A-Z]3[A-Za-z0-9+/=]+|(?:9j/|iVBORw0K|R0lGOD|UEsDB)[A-Za-z0-9+/=]+"
+    r"/*(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|baf[a-z2-7]{50,}|bc1[a-z0-9]{30,}|AAAA[A-Z]3[A-Za-z0-9+/=]+|(?:9j/|iVBORw0K|R0lGOD|UEsDB)[A-Za-z0-9+/=]+)"
 )
 # What a digest, a fingerprint, an identifier or embedded contents stand behind.
 _LABELLED: Final = re.compile(
-    r"""(?:sha-?\d{1,3}|md5|h1|blake\w*)[-:]$|base64,$|
+    r"""(?:sha-?\d{1,3}|md5|h1|blake\w*)[-:]$|
+    base64,$|
     ["'](?!\w{0,9}sess)(?:\w{1,30}_)?id["']\s?:\s?["']$|
     \b(?:integrity|\w*hash\w*|digest|checksum|fingerprint|etag|cid|ulid|uuid|guid|cursor|commit|revision|rev|nonce|
     pub(?:lic)?[ _-]?key[\w\x20-]{0,20}|
@@ -39,8 +43,13 @@ _LABELLED: Final = re.compile(
     ["']?\s?(?:[=:]|\bis\b)?\s?["'`]?(?:W/")?$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_DIGEST_HEAD: Final = re.compile(r"(?:sha\d{1,3}|md5|blake\w{0,3})-(?=[A-Za-z0-9+/]+={0,2}$)")
+_LABEL: Final = re.compile(
+    any_of(
+        "sha md5 h1 blake base64 id hash integrity digest checksum fingerprint etag cid cursor commit rev nonce pub key".split()
+    )
+)
 _LONGEST_LABEL: Final = 40
+_DIGEST_HEAD: Final = re.compile(r"(?:sha\d{1,3}|md5|blake\w{0,3})-(?=[A-Za-z0-9+/]+={0,2}$)")
 _PUBLIC_BLOCK: Final = re.compile(
     r"-----BEGIN (?:[A-Z0-9]+ )*(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE)-----"
     r"(?:\\[nr\s]|[\sA-Za-z0-9+/=])*+"
@@ -59,37 +68,49 @@ def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span
     """Start, end and kind of each long run that looks random, and is no digest, path, address or identifier, and of
     base64 that says what `find` finds.
     """
-    public: list[tuple[int, int]] | None = None
-    for found in _RUN.finditer(text):
-        said = _decoded(found[0])
-        if said:
-            if next(find(said), None) is not None:
-                yield *found.span(), "credential in base64"
-            continue
-        if len(found[0]) < _LEAST or not _is_random(found[0]):
-            continue
-        if public is None:
-            public = [block.span() for block in _PUBLIC_BLOCK.finditer(text)] if "-----BEGIN" in text else []
-        start, end = found.span()
-        if any(first <= start < last for first, last in public) or _is_line_of_many(text, start, end):
-            continue
-        if not _is_placed(text, start, found[0]):
-            yield start, end, "random token"
+    said: list[tuple[re.Match[str], str]] = []
+    public = list(_PUBLIC_BLOCK.finditer(text)) if "-----BEGIN" in text else []
+    begins = [block.start() for block in public]
+    for run in _RUN.finditer(text):
+        decoded = _decoded(run[0])
+        if decoded:
+            said.append((run, decoded))
+        elif len(run[0]) >= _LEAST and _is_random(run[0]):
+            block = bisect_right(begins, run.start()) - 1
+            in_public = block >= 0 and run.start() < public[block].end()
+            if not (
+                in_public or _is_line_of_many(text, *run.span()) or _is_placed(text, run.start(), run[0])
+            ):
+                yield *run.span(), "random token"
+    yield from _in_base64(said, find)
+
+
+def _in_base64(
+    said: list[tuple[re.Match[str], str]], find: Callable[[str], Iterator[Span]]
+) -> Iterator[Span]:
+    """The runs whose decoded texts, all searched through at once, hold a credential."""
+    ends, place = [], 0
+    for _, decoded in said:
+        place += len(decoded) + len(_BETWEEN)
+        ends.append(place)
+    found = find(_BETWEEN.join(decoded for _, decoded in said)) if said else ()
+    for number in sorted({bisect_right(ends, start) for start, _, _ in found}):
+        yield *said[number][0].span(), "credential in base64"
 
 
 def _is_line_of_many(text: str, start: int, end: int) -> bool:
     """Whether a run is one of several lines of the same length, as those of a file in base64 are."""
     size = end - start
-    before, after = text[max(0, start - size - 2) : start], text[end : end + size + 2]
-    return any(
-        beside.strip("\r\n") != beside and _RUN.fullmatch(beside.strip("\r\n")) is not None
-        for beside in (before, after)
-    )
+    for beside in (text[max(0, start - size - 2) : start], text[end : end + size + 2]):
+        line = beside.strip("\r\n")
+        if line != beside and _RUN.fullmatch(line):
+            return True
+    return False
 
 
 def _decoded(run: str) -> str:
     """The text that base64 says; "" for what is none."""
-    signs = run.rstrip("=").translate(_STANDARD)
+    signs = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         said = binascii.a2b_base64(signs + "=" * (-len(signs) % 4)).decode()
     except ValueError:
@@ -103,13 +124,14 @@ def _is_random(run: str) -> bool:
         # Zero bytes in base64: no digest, since a digest of that length has digits.
         return True
     head = run[:_HEAD]
-    if not (any(map(str.isdigit, head)) and any(map(str.isalpha, head))) or _HEX.fullmatch(head):
+    if not _MIXED.match(head) or _HEX.fullmatch(head):
         return False
-    if all(map(_PLAIN_PART.fullmatch, _PARTS.split(head))) or _PUBLIC.fullmatch(run.lstrip("/")):
+    parts = _JOINT.split(head)
+    if all(map(_PLAIN_PART.fullmatch, parts)) or _PUBLIC.fullmatch(run):
         return False
     if is_placeholder(run) or entropy(head) < _RANDOM:
         return False
-    parts = [part for part in _PARTS.split(head) if not _HEX.fullmatch(part)]
+    parts = [part for part in parts if not _HEX.fullmatch(part)]
     random = sum(len(part) for part in parts if not is_wordy(part))
     return random >= _LEAST_RANDOM and 2 * random >= sum(map(len, parts))
 
@@ -117,12 +139,14 @@ def _is_random(run: str) -> bool:
 def _is_placed(text: str, start: int, run: str) -> bool:
     """Whether where a run stands tells that it is none: behind the name of a digest or identifier, in a path or address."""
     label = text[max(0, start - _LONGEST_LABEL) : start]
-    if _LABELLED.search(label) or _DIGEST_HEAD.match(run):
+    if _DIGEST_HEAD.match(run) or (_LABEL.search(label.lower()) and _LABELLED.search(label)):
         return True
     before = text[max(0, start - 400) : start]
-    word = (before.split()[-1] if before and not before[-1].isspace() else "") + run[:400]
+    word = (before.rsplit(None, 1)[-1] if before and not before[-1].isspace() else "") + run[:400]
     if _MAIL.match(text, start + len(run)) and "://" not in word:
         return True
+    if "/" not in word and "\\" not in word:
+        return False
     if _ADDRESS.search(word):
         return not _CAPABILITY.search(word)
     named = [part for part in re.split(r"[/\\]", word) if len(part) > 2 and part.isascii() and is_wordy(part)]

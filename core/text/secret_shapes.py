@@ -1,130 +1,59 @@
-"""Shapes of credentials: vendors' tokens, key blocks, signed texts, logins, PINs and numbers of cards, in one table."""
+"""Shapes of credentials: vendors' tokens, key blocks, signed texts, logins, PINs and numbers of cards, in one table.
+
+A shape is tried only where one of its literals stands, and forward from there; one search finds the literals of all.
+"""
 
 # Each shape is one line, however long: so they read as the table that they are.
 # ruff: noqa: E501
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from core.text.secret_values import (
-    harmless,
-    is_harmless_code,
+    any_of,
+    has_digit,
+    is_address_password,
+    is_assigned,
+    is_basic,
+    is_card,
+    is_login,
+    is_paired,
     is_placeholder,
-    is_plain_words,
+    is_random_sk,
+    is_strong,
     looks_typed,
-    mixed,
 )
 
 Span = tuple[int, int, str]
-_LOOK_BACK: Final = 120
-# What people log in with that is no password, though a number stands behind it.
-_WAYS: Final = re.compile(
-    r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
-    re.IGNORECASE,
-)
-_PORT: Final = re.compile(r"\d{1,5}[?#].*")
-_SK_PLAIN: Final = re.compile(r"[a-z]+|\d+|[a-z]\d{1,2}|")
-# Names of programs' own: snake_case, camelCase, and what says what it is.
-_NAMED: Final = re.compile(
-    r"[A-Za-z]+_[A-Za-z_]+|[A-Za-z]*[a-z][A-Z][A-Za-z]*|(?i:.*(?:passw|secret|string|input|field|param|hash|prompt).*)"
-)
-
-
-def _has_digit(value: str) -> bool:
-    return any(map(str.isdigit, value))
-
-
-def _is_random_sk(value: str) -> bool:
-    """Whether a part of it is neither a word nor a number, as in names of things."""
-    parts = value[3:].replace("_", "-").split("-")
-    return _has_digit(value) and not all(map(_SK_PLAIN.fullmatch, parts))
-
-
-def _is_address_password(value: str) -> bool:
-    return not _PORT.fullmatch(value) and not is_plain_words(value)
-
-
-def _is_login(value: str) -> bool:
-    return not value.isdigit() and mixed(value) and not _WAYS.fullmatch(value)
-
-
-def is_strong(value: str) -> bool:
-    """Whether a password that no word tells of is one: of both cases, with a digit."""
-    return (
-        any(map(str.islower, value))
-        and any(map(str.isupper, value))
-        and _has_digit(value)
-        and _is_login(value)
-    )
-
-
-def _is_paired(value: str) -> bool:
-    """Whether what stands behind a name and the word "password" is one, and no program text."""
-    core = value.rstrip(".)]}>;")
-    return len(core) >= 4 and not (
-        is_placeholder(core)
-        or is_plain_words(core)
-        or harmless(core)
-        or is_harmless_code(core)
-        or _NAMED.fullmatch(core)
-    )
-
-
-def _is_assigned(value: str) -> bool:
-    return not (is_plain_words(value) or harmless(value) or is_harmless_code(value) or value.isdigit())
-
-
-def _is_basic(value: str) -> bool:
-    """Whether it is a name and a password, joined by a colon, in base64."""
-    try:
-        decoded = binascii.a2b_base64(value, strict_mode=True).decode()
-    except (binascii.Error, ValueError):
-        return False
-    return ":" in decoded and decoded.isprintable()
-
-
-def _is_card(value: str) -> bool:
-    """Whether the check digit of a card's number holds (Luhn's rule)."""
-    digits = [int(char) for char in reversed(value) if char.isdigit()]
-    doubled = (digit * 2 - 9 * (digit > 4) for digit in digits[1::2])
-    return len(set(digits)) > 1 and (sum(digits[::2]) + sum(doubled)) % 10 == 0
 
 
 class _Shape(NamedTuple):
-    """A kind of credential.
-
-    hints: literals at which the pattern begins to match; with a "*" in front, literals of which one stands in each text
-    that it finds. pattern: its last group, or all of it, is the value. test: of the value. before: what stands shortly
-    before, with the value as its group where the pattern has none. folded: hints are in lower case.
-    """
+    """A kind of credential. pattern: its last group, or all of it, is the value. test: of the value."""
 
     kind: str
-    hints: tuple[str, ...]
+    literals: tuple[str, ...]
     pattern: re.Pattern[str]
     test: Callable[[str], bool] | None = None
-    before: re.Pattern[str] | None = None
-    folded: bool = False
 
 
-def _shape(kind: str, hints: str, pattern: str) -> _Shape:
-    return _Shape(kind, tuple(hints.split()), re.compile(pattern))
+def _shape(kind: str, literals: str, pattern: str, test: Callable[[str], bool] | None = None) -> _Shape:
+    """A shape in its own case, that begins with one of the literals."""
+    return _Shape(kind, tuple(literals.lower().split()), re.compile(pattern), test)
 
 
-def _said(
-    kind: str, hints: str, pattern: str, test: Callable[[str], bool] | None = None, *, before: str = ""
-) -> _Shape:
-    """A shape in words, of which "_" in a hint is a space."""
-    literals = tuple(hint.replace("_", " ") for hint in hints.split())
-    behind = re.compile(before, re.IGNORECASE) if before else None
-    return _Shape(kind, literals, re.compile(pattern, re.IGNORECASE), test, behind, folded=True)
+def _said(kind: str, literals: str, pattern: str, test: Callable[[str], bool] | None = None) -> _Shape:
+    """A shape in words of either case; "_" in a literal is a space."""
+    found = tuple(literal.replace("_", " ") for literal in literals.split())
+    return _Shape(kind, found, re.compile(pattern, re.IGNORECASE), test)
 
 
 # A token stands alone: no letter, digit or hyphen before it.
 _B: Final = r"(?<![\w-])"
+_PASSWORD: Final = r"(?:pass(?:word|wort|phrase|code|wd)?|pwd|pw|kennwort|contrase[nñ]a|mot de passe|senha)"
+_JOINED: Final = r"(?:(?:\s(?:for|of|to|on|für|vom|von|zum|der|del|du)\s[^\n:=\d]{1,40}?)?(?:\s?[:=]\s?|\s(?:is|was|ist|war|lautet|es|est)\s)|\s)[\"'`]?"
 _VENDORS: Final = (
     _shape("age key", "AGE-SECRET-KEY-1", _B + r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
     _shape("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{30,255}|\bgithub_pat_\w{22,255}"),
@@ -133,14 +62,12 @@ _VENDORS: Final = (
     _shape("AWS key", "AKIA ASIA ABIA ACCA", r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![A-Za-z0-9])"),
     _shape("Google key", "AIza GOCSPX- ya29. 1//0", _B + r"(?:AIza[0-9A-Za-z_-]{35}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{40,})"),
     _shape("Slack token", "xox xapp- xwfp-", _B + r"(?:xox[abceoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|x(?:app|wfp)-\d?-?[A-Za-z0-9-]{10,})"),
-    _shape("webhook", "*hooks.slack.com */api/webhooks/ *webhook.office.com", r"https?://(?:hooks\.slack\.com/(?:services|workflows)/T\w+/[AB]\w+/[\w/]{16,}|(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{30,}|[\w.-]+\.webhook\.office\.com/webhookb2/[\w@/-]{40,})"),
     _shape("Stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", _B + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})"),
     _shape("npm token", "npm_", _B + r"npm_[A-Za-z0-9]{36}(?!\w)"),
     _shape("PyPI token", "pypi-", _B + r"pypi-[A-Za-z0-9_-]{40,}"),
     _shape("RubyGems key", "rubygems_", _B + r"rubygems_[0-9a-f]{48}"),
     _shape("Hugging Face token", "hf_ api_org_", _B + r"(?:hf|api_org)_[A-Za-z0-9]{30,}"),
     _shape("SendGrid key", "SG.", _B + r"SG\.[\w-]{16,}\.[\w-]{16,}"),
-    _shape("Mail service key", "key- xkeysib- xsmtpsib- *-us re_", _B + r"(?:key-[0-9a-f]{32}|x(?:key|smtp)sib-[0-9a-f]{64}-\w{16}|[0-9a-f]{32}-us\d{1,2}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b"),
     _shape("Twilio key", "SK", r"(?<![\w-])SK[0-9a-f]{32}\b"),
     _shape("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", _B + r"do[opr]_v1_[0-9a-f]{64}"),
     _shape("Shopify token", "shp", _B + r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
@@ -164,59 +91,71 @@ _VENDORS: Final = (
     _shape("Supabase key", "sbp_ sb_secret_", _B + r"(?:sbp_[0-9a-f]{40}|sb_secret_[\w-]{24,})"),
     _shape("Contentful token", "CFPAT-", _B + r"CFPAT-[\w-]{43}"),
     _shape("Pulumi token", "pul-", _B + r"pul-[0-9a-f]{40}"),
-    _shape("Terraform token", "*.atlasv1.", _B + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
     _shape("PagerDuty key", "pdus+", _B + r"pdus\+_[\w+]{10,}"),
     _shape("Facebook token", "EAAC EAAB", _B + r"EAA[BC][A-Za-z0-9]{60,}"),
     _shape("1Password token", "ops_eyJ A3-", _B + r"(?:ops_eyJ[\w+/=-]{100,}|A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3})"),
-    _shape("Telegram token", "*:AA", r"(?<![\w-])\d{8,10}:AA[\w-]{32,34}(?![\w-])"),
-    _shape("Discord token", "*.", r"[MNO](?<![\w-].)[A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
     _shape("Azure key", "AccountKey= SharedAccessKey= SharedSecret=", r"(?:AccountKey|SharedAccessKey|SharedSecret)=([A-Za-z0-9+/]{40,}={0,2})"),
-    _shape("Azure key", "*7Q~ *8Q~", _B + r"[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w~])"),
-    _shape("signature of an address", "*sig=", r"[?&;]sig=([A-Za-z0-9%+/=_-]{30,200})"),
-    _Shape("API key", ("sk-", "sk_", "pk_", "rk_"), re.compile(_B + r"[spr]k[-_][A-Za-z0-9_-]{13,255}"), _is_random_sk),
-    _shape("JWT", "eyJ", r"\beyJ[\w-]{10,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _shape("JWT", "eyJ", _B + r"eyJ[\w-]{10,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
+    _shape("Mail service key", "key- xkeysib- xsmtpsib- re_", _B + r"(?:key-[0-9a-f]{32}|x(?:key|smtp)sib-[0-9a-f]{64}-\w{16}|re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,})\b"),
+    _shape("webhook", "http", r"https?://(?:hooks\.slack\.com/(?:services|workflows)/T\w+/[AB]\w+/[\w/]{16,}|(?:\w+\.)?discord(?:app)?\.com/api/webhooks/\d+/[\w-]{30,}|[\w.-]+\.webhook\.office\.com/webhookb2/[\w@/-]{40,})"),
+    _shape("signature of an address", "sig=", r"(?<=[?&;])sig=([A-Za-z0-9%+/=_-]{30,200})"),
+    _shape("API key", "sk- sk_ pk_ rk_", _B + r"[spr]k[-_][A-Za-z0-9_-]{13,255}", is_random_sk),
 )  # fmt: skip
-_PASSWORD: Final = r"(?:pass(?:word|wort|phrase|code|wd)?|pwd|pw|kennwort|contrase[nñ]a|mot de passe|senha)"
-_JOINED: Final = r"(?:(?:\s(?:for|of|to|on|für|vom|von|zum|der|del|du)\s[^\n:=\d]{1,40}?)?(?:\s?[:=]\s?|\s(?:is|was|ist|war|lautet|es|est)\s)|\s)[\"'`]?"
-_SHAPES: Final = (
-    _Shape("credential", ("API_KEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "OPENAI_KEY", "ANTHROPIC_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD"), re.compile(r"(?<![A-Za-z0-9])[A-Z_]{1,12}(?:_ID)?(?:=[\"']?|\s{0,3}[:=]\s{0,3}[\"']?(?=[^\s\"',;]{0,60}\d))([^\s\"',;]{3,400})"), _is_assigned),
+_SAID: Final = (
+    _shape("credential", "API_KEY ACCESS_KEY SECRET_KEY PRIVATE_KEY OPENAI_KEY ANTHROPIC_KEY TOKEN SECRET PASSWORD PASSWD", r"(?<![A-Za-z0-9])[A-Z_]{1,12}(?:_ID)?(?:=[\"']?|\s{0,3}[:=]\s{0,3}[\"']?(?=[^\s\"',;]{0,60}\d))([^\s\"',;]{3,400})", is_assigned),
     # Headers and addresses
-    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?Basic\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", _is_basic),
+    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?Basic\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", is_basic),
     _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?(?:Token|ApiKey)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", looks_typed),
-    _said("authorization header", "bearer_", r"\bBearer\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", _has_digit),
-    _said("authorization header", "auth", r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/]{8,400}={0,2})", _is_basic),
-    _said("password in a web address", "://", r"(?<=[a-z0-9])://([^\s:/@?#\"'<>]{0,80}):(?!\1@)([^\s/\"'<>]{3,200}?)@(?=[\w.\[\]-]{1,255}(?:[:/?#,\s\"'`)>;]|$))", _is_address_password),
+    _said("authorization header", "bearer_", r"\bBearer\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", has_digit),
+    _said("authorization header", "auth", r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/]{8,400}={0,2})", is_basic),
+    _said("password in a web address", "://", r"(?<=[a-z0-9])://([^\s:/@?#\"'<>]{0,80}):(?!\1@)([^\s/\"'<>]{3,200}?)@(?=[\w.\[\]-]{1,255}(?:[:/?#,\s\"'`)>;]|$))", is_address_password),
     _said("token in a web address", "http:// https://", r"\bhttps?://([A-Za-z0-9_-]{20,100})@(?!o?\d{0,20}\.?ingest|sentry)[\w-]{1,80}\.", looks_typed),
     _said("recovery phrase", "mnemonic seed_phrase seed_words recovery_phrase recovery_words wallet_phrase wallet_words backup_phrase backup_words", r"\b(?:mnemonic|\w{1,9} (?:phrase|words))(?: is|:| =|=)?\s[\"'`]?((?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b"),
     # Commands
-    _said("password", "curl_ http_ https_ xh_ wget_ hurl_", r"\b\w+\s(?:[^\n]{0,200}?\s)?(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})", _is_login),
-    _said("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,20}\s[^\n]{0,120}?\s(?-i:-p)([^\s\"']{4,100})", _is_login),
-    _said("password", "*:5432: *:5433: *:6432:", r"(?:^|[\s\"'`])[\w.*-]{1,100}:(?:5432|5433|6432):[\w*-]{1,60}:[\w-]{1,60}:([^\s:\"'`]{4,100})", _is_login),
-    _said("password", "sqlcmd", r"\bsqlcmd\s[^\n]{0,120}?\s(?-i:-P)\s?[\"']?([^\s\"']{4,100})", _is_login),
-    _said("password", "smbclient rpcclient net_ mount.cifs", r"\b\S+\s[^\n]{0,120}?-U\s?[\"']?[\w.\\-]{1,60}%([^\s\"']{4,100})", _is_login),
-    _said("password", "sshpass", r"\bsshpass\s{1,9}-p\s{0,9}[\"']?([^\s\"']{4,100})", _is_login),
-    _said("password", "redis-cli mongo", r"\b(?:redis-cli|mongosh?|mongodump)\s[^\n]{0,120}?\s(?:-a|-p)\s{1,9}[\"']?([^\s\"']{4,100})", _is_login),
-    _said("password", "_login_", r"\slogin\s(?:--?[a-z][\w-]{0,40}[ =])?([0-9a-f]{32,128}|[\w.-]{20,255})(?![\w./:-])", _is_login, before=r"(?-i:\b[a-z])[\w-]{1,30}$"),
+    _said("password", "-u --user", r"(?<=\s)(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})", is_login),
+    _said("password", "mysql mariadb", r"\b(?:mysql|mariadb)\w{0,20}(?=\s)(?:(?!mysql|mariadb)[^\n]){0,120}?\s(?-i:-p)([^\s\"']{4,100})", is_login),
+    _said("password", ":5432: :5433: :6432:", r":(?:5432|5433|6432):[\w*-]{1,60}:[\w-]{1,60}:([^\s:\"'`]{4,100})", is_login),
+    _said("password", "sqlcmd", r"\bsqlcmd(?=\s)(?:(?!sqlcmd)[^\n]){0,120}?\s(?-i:-P)\s?[\"']?([^\s\"']{4,100})", is_login),
+    _said("password", "-u", r"(?<=\s)(?-i:-U)\s?[\"']?[\w.\\-]{1,60}%([^\s\"']{4,100})", is_login),
+    _said("password", "sshpass", r"\bsshpass\s{1,9}-p\s{0,9}[\"']?([^\s\"']{4,100})", is_login),
+    _said("password", "redis-cli mongo", r"\b(?:redis-cli|mongosh?|mongodump)(?=\s)(?:(?!redis|mongo)[^\n]){0,120}?\s(?:-a|-p)\s{1,9}[\"']?([^\s\"']{4,100})", is_login),
+    _said("password", "_login_", r"(?<=[\w-]{2})\slogin\s(?:--?[a-z][\w-]{0,40}[ =])?([0-9a-f]{32,128}|[\w.-]{20,255})(?![\w./:-])", is_login),
     # Logins
-    _said("password", "login", r"\blogin\s{1,40}\S{1,80}\s{1,40}password\s{1,40}(\S{4,100})", _is_login),
-    _said("password", "_as_ _als_", r"\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])", _is_login,
-          before=r"\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?$"),
+    _said("password", "login", r"\blogin\s{1,40}\S{1,80}\s{1,40}password\s{1,40}(\S{4,100})", is_login),
+    _said("password", "log sign connect ssh authenticate einloggen anmelden meld", r"\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?"
+          r"\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])", is_login),
     _said("password", "login credential creds user/pass zugangsdaten identifiants basic_auth",
-          r"\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth)(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})", _is_login),
-    _said("password", "user login account benutzer mail usuario utilisateur nutzer", r"(?:user|login|account|benutzer|mail|usuario|utilisateur|nutzer)(?:[ _-]?name)?[\"']?(?:\s{0,3}[:=|]\s{0,3}|\s)[\"']?[^\s\"',;/|=]{1,80}[\"']?[ \t]{0,9}(?:[,;/|]|(?=\s))\s{0,40}(?:(?:and|und)\s)?[\"'*|-]?\s?" + _PASSWORD + r"[\"']?\s{0,3}[:=|]\s{0,3}[\"']?([^\s\"',;]{4,100})", _is_paired),
-    _said("password", "user account benutzer nutzer", r"(?:user|account|benutzer|nutzer)(?:[ _-]?name)?:?\s[^\s\"',;/|=]{1,80},?\s(?:(?:and|und|with|mit)\s)?" + _PASSWORD + r":?\s[\"'`]?([^\s\"'`,;]{5,100})", _is_login),
-    _said("password", "pass pw kennwort psk key schlüssel contrase mot_de_passe senha", r"(?:" + _PASSWORD + r"|psk|key|schlüssel)[\"'*]{0,3}(?:\s?[:=]\s?|\s(?=\S{0,62}\d))[\"'`]?([^\s\"'`,;]{8,63}+)(?=[\"'`]?[ \t]*(?:$|[\n,;.|)]))", _is_paired, before=r"(?:wi-?fi|wlan|ssid|wpa\d?)[^\n]{0,60}?(?:\n[ \t*-]{0,8})?$"),
-    _said("password", "wifi:", r"\bWIFI:[^\n]{0,120}?;?P:([^;\s]{8,63})"),
-    _said("password", "_is_the_ _is_my_ _is_our_ _as_the_ _as_my_ _as_our_ _ist_das_ _ist_mein_ _ist_unser_ _als_", r"\s(?:is|as|ist|als)\s(?:(?:the|my|our|das|mein|unser)\s)?(?:(?!grant|hash)[\w-]{1,20}\s){0,2}(?:password|passwort|passphrase|passcode|kennwort)\b(?![ -]?(?:hash|grant|field|polic|manag|prompt|reset|length|flow|hint|type))", is_strong, before=r"(?:^|[\s\"'`(])([^\s\"'`(]{6,64})[\"'`]?$"),
-    _said("password", "@", r"@[\w-]", is_strong, before=r"(?:^|[\s\"'`(])[\w.+-]{1,40}:([^\s:/@\"'`]{6,64})$"),
-    _said("password", "@", r"@[\w-]{1,60}(?:\.[\w-]{1,30}){1,4}[:;|]([^\s:;|/@]{6,64})(?=[\s\"'`,)]|$)", is_strong, before=r"[\w.+-]$"),
-    _said("password", "*:", r"(?m:^)[ \t>*-]{0,4}(?!title|name|image|label|tag|type|class|chapter|section|version|file|fun|id|ref|key)[a-z][\w.+-]{1,40}:([^\s:/_][^\s:/]{7,40})(?m:$)", is_strong),
+          r"\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth)(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})", is_login),
+    _said("password", "user login account benutzer mail usuario utilisateur nutzer", r"(?:user|login|account|benutzer|mail|usuario|utilisateur|nutzer)(?:[ _-]?name)?[\"']?(?:\s{0,3}[:=|]\s{0,3}|\s)[\"']?[^\s\"',;/|=]{1,80}[\"']?[ \t]{0,9}(?:[,;/|]|(?=\s))\s{0,40}(?:(?:and|und)\s)?[\"'*|-]?\s?" + _PASSWORD + r"[\"']?\s{0,3}[:=|]\s{0,3}[\"']?([^\s\"',;]{4,100})", is_paired),
+    _said("password", "user account benutzer nutzer", r"(?:user|account|benutzer|nutzer)(?:[ _-]?name)?:?\s[^\s\"',;/|=]{1,80},?\s(?:(?:and|und|with|mit)\s)?" + _PASSWORD + r":?\s[\"'`]?([^\s\"'`,;]{5,100})", is_login),
+    _said("password", "wifi wi-fi wlan ssid wpa", r"(?:wi-?fi|wlan|ssid|wpa\d?)(?:(?!wi-?fi|wlan|ssid|wpa)[^\n]){0,60}?(?:\n[ \t*-]{0,8})?(?:" + _PASSWORD + r"|psk|key|schlüssel)[\"'*]{0,3}(?:\s?[:=]\s?|\s(?=\S{0,62}\d))[\"'`]?([^\s\"'`,;]{8,63}+)(?=[\"'`]?[ \t]*(?:$|[\n,;.|)]))", is_paired),
+    _said("password", "wifi:", r"\bWIFI:(?:(?!wifi:)[^\n]){0,120}?;?P:([^;\s]{8,63})"),
     # Numbers
-    _said("PIN", "pin geheimzahl cvv cvc", r"(?<![\w-])(?:(?-i:PIN|Pin)|geheimzahl|pin(?=[ -]?(?:code|number|nummer)?\s?(?:[:=]|is\s|ist\s|lautet\s)))(?:[ -]?(?:code|number|nummer))?" + _JOINED + r"(\d(?:[ -]?\d){3,7})(?![\w-]|\.\d)"),
+    _said("PIN", "pin geheimzahl", r"(?<![\w-])(?:(?-i:PIN|Pin)|geheimzahl|pin(?=[ -]?(?:code|number|nummer)?\s?(?:[:=]|is\s|ist\s|lautet\s)))(?:[ -]?(?:code|number|nummer))?" + _JOINED + r"(\d(?:[ -]?\d){3,7})(?![\w-]|\.\d)"),
     _said("PIN", "cvv cvc", r"(?<![\w-])cv[vc]2?" + _JOINED + r"(\d{3,4})(?![\w-]|\.\d)"),
-    _said("PIN", "code", r"codes?" + _JOINED + r"([*#]?\d(?:[ -]?\d){3,9}[*#]?)(?![\w-]|\.\d)", before=r"(?:door|gate|alarm|entry|entrance|lock|safe|garage|unlock|voicemail|sim|pass|access|security|backup|recovery|verification|tür|zugangs|haus)[ -]?$"),
-    _said("card number", "*", r"[2-6](?<![\w.+-].)(?:(?:(?<=4)\d{3}|(?<=5)[1-5]\d\d|(?<=2)[2-7]\d\d|(?<=6)(?:011|5\d\d|4[4-9]\d))(?:[ -]?\d{4}){3}|(?<=3)[47]\d\d[ -]?\d{6}[ -]?\d{5})(?![\w-]|\.\d)", _is_card),
+    _said("PIN", "door gate alarm entry entrance lock safe garage voicemail sim pass access security backup recovery verification tür zugang haus", r"(?:door|gate|alarm|entry|entrance|lock|safe|garage|voicemail|sim|pass|access|security|backup|recovery|verification|tür|zugangs|haus)[ -]?codes?" + _JOINED + r"([*#]?\d(?:[ -]?\d){3,9}[*#]?)(?![\w-]|\.\d)"),
 )  # fmt: skip
+# Shapes whose first sign may be any, searched for in the whole text where it has the literal; written in their own case.
+_ANYWHERE: Final = (
+    _shape("Mail service key", "-us", _B + r"[0-9a-f]{32}-us\d{1,2}\b"),
+    _shape("Terraform token", ".atlasv1.", _B + r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}"),
+    _shape("Telegram token", ":aa", r"(?<![\w-])\d{8,10}:AA[\w-]{32,34}(?![\w-])"),
+    _shape("Discord token", ".", r"[MNO](?<![\w-].)[A-Za-z\d_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])"),
+    _shape("Azure key", "q~", _B + r"[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w~])"),
+    _shape("password", "@", r":(?<=[\w.+-]:)(?<![\s\"'`(]:)([^\s:/@\"'`]{6,64})@(?=[\w-])", is_strong),
+    _shape("password", "@", r"@(?<=[\w.+-]@)[\w-]{1,60}(?:\.[\w-]{1,30}){1,4}[:;|]([^\s:;|/@]{6,64})(?=[\s\"'`,)]|$)", is_strong),
+    _shape("password", ":", r"(?m:^)[ \t>*-]{0,4}(?!title|name|image|label|tag|type|class|chapter|section|version|file|fun|id|ref|key)[A-Za-z][\w.+-]{1,40}:([^\s:/_][^\s:/]{7,40})(?m:$)", is_strong),
+    _shape("password", "w", r"(?<![^\s\"'`(])([^\s\"'`(]{6,64}+)[\"'`]?\s(?i:(?:is|as|ist|als)\s(?:(?:the|my|our|das|mein|unser)\s)?(?:(?!grant|hash)[\w-]{1,20}\s){0,2}(?:pass(?:word|wort|phrase|code)|kennwort)\b(?![ -]?(?:hash|grant|field|polic|manag|prompt|reset|length|flow|hint|type)))", is_strong),
+    _shape("card number", "", r"[2-6](?<![\w.+-].)(?:(?:(?<=4)\d{3}|(?<=5)[1-5]\d\d|(?<=2)[2-7]\d\d|(?<=6)(?:011|5\d\d|4[4-9]\d))(?:[ -]?\d{4}){3}|(?<=3)[47]\d\d[ -]?\d{6}[ -]?\d{5})(?![\w-]|\.\d)", is_card),
+)  # fmt: skip
+_ANCHORED: Final = (*_VENDORS, *_SAID)
+_AT: Final[dict[str, list[int]]] = {
+    literal: [
+        number for number, shape in enumerate(_ANCHORED) if any(map(literal.startswith, shape.literals))
+    ]
+    for literal in {literal for shape in _ANCHORED for literal in shape.literals}
+}
+_LITERAL: Final = re.compile(f"(?=({any_of(_AT)}))")
 _BLOCK_BEGINS: Final = re.compile(
     r"-----? ?BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-? ?----|PuTTY-User-Key-File-\d"
 )
@@ -228,39 +167,36 @@ _BLOCK_BODY: Final = re.compile(
 )
 _MENTIONED: Final = "\"'`)”»"
 _LONGEST_BLOCK: Final = 65_536
-# Every token of a vendor is a run of such signs.
-_LONG_RUN: Final = re.compile(r"[\w+/=.~%:-]{15,}", re.ASCII)
 
 
 def known_shapes(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential in a text that is told by its own shape, in no order."""
-    yield from _blocks(text)
+    yield from tokens(text)
     lower = lowered(text)
-    runs = " ".join(_LONG_RUN.findall(text))
-    vendors = [shape for shape in _VENDORS if any(hint.lstrip("*") in runs for hint in shape.hints)]
-    for shape in (*vendors, *_SHAPES):
-        for found in _matches(shape, text, lower if shape.folded else text):
-            value = found[found.re.groups]
-            if not is_placeholder(value) and (shape.test is None or shape.test(value)):
-                yield *found.span(found.re.groups), shape.kind
-
-
-def _matches(shape: _Shape, text: str, hinted: str) -> Iterator[re.Match[str]]:
-    """What is found of a shape, whose last group, or all of which, is the value."""
-    for hint in shape.hints:
-        if hint[0] == "*":
-            if hint[1:] in hinted:
-                yield from shape.pattern.finditer(text)
+    for shape in _ANYWHERE:
+        if shape.literals and shape.literals[0] not in lower:
             continue
-        place = hinted.find(hint)
-        while place >= 0:
-            found = shape.pattern.match(text, place)
-            if found is not None and shape.before is not None:
-                before = shape.before.search(text, max(0, place - _LOOK_BACK), place)
-                found = before if before is None or shape.before.groups else found
-            if found is not None:
-                yield found
-            place = hinted.find(hint, max(place + 1, found.end() if found is not None else 0))
+        for found in shape.pattern.finditer(text):
+            yield from _value(shape, found)
+
+
+def tokens(text: str) -> Iterator[Span]:
+    """Those that stand behind a literal."""
+    yield from _blocks(text)
+    done = [0] * len(_ANCHORED)
+    for literal in _LITERAL.finditer(lowered(text)):
+        place = literal.start()
+        for number in _AT[literal[1]]:
+            if place >= done[number] and (found := _ANCHORED[number].pattern.match(text, place)):
+                done[number] = found.end()
+                yield from _value(_ANCHORED[number], found)
+
+
+def _value(shape: _Shape, found: re.Match[str]) -> Iterator[Span]:
+    group = shape.pattern.groups
+    value = found[group]
+    if not is_placeholder(value) and (shape.test is None or shape.test(value)):
+        yield *found.span(group), shape.kind
 
 
 def lowered(text: str) -> str:

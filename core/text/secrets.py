@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from core.text.mask import MASK, mask
-from core.text.secret_lines import over_lines
 from core.text.secret_runs import long_runs
-from core.text.secret_shapes import Span, known_shapes
+from core.text.secret_shapes import Span, known_shapes, tokens
 from core.text.secret_words import behind_words, in_elements
-from core.text.spellings import TextLayer, beneath, instead_of, unescaped, without_invisible
+from core.text.spellings import (
+    TextLayer,
+    beneath,
+    instead_of,
+    unescaped,
+    without_breaks,
+    without_invisible,
+)
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
@@ -19,9 +25,17 @@ _ROUNDS: Final = 8
 _LAYERS: Final = 3
 _ESCAPED: Final = re.compile(r"\\[\"'/]|\\u[0-9a-fA-F]{4}")
 _PLAIN_LINES: Final = re.compile(r"^(?:[^\\\n]*\n)+", re.MULTILINE)
+# A line that a backslash carries on.
+_CARRIED_ON: Final = re.compile(r"\\\r?\n[ \t]*")
 # A value that stands for itself is one wherever it stands again; of so many values in one text that is looked for.
 _LEAST_AGAIN: Final = 6
 _MOST_AGAIN: Final = 100
+# Where a line may end within a token, and what its halves must be.
+_WRAP: Final = re.compile(r"[\r\n](?:(?<=\S{8}[\r\n])|(?<=\S{8}\r\n))[\s>#|*]{0,80}+(?=\S{0,400}\d)\S{4}")
+_BREAK: Final = re.compile(r"[\r\n][\s>#|*]*")
+_BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
+_FIRST_HALF: Final = re.compile(r"(?=\D*\d).{8}", re.DOTALL)
+_NEXT_HALF: Final = re.compile(r"(?=\D*\d)(?=.*[^\W\d_]).{4}", re.DOTALL)
 
 
 class Secret(NamedTuple):
@@ -51,13 +65,15 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _again(text: str, found: tuple[Secret, ...]) -> Iterator[Span]:
+    starts = {one.start for one in found}
     kinds = {text[one.start : one.end]: one.kind for one in found}
     for value, kind in list(kinds.items())[:_MOST_AGAIN]:
         if len(value) < _LEAST_AGAIN or value.isalpha() or value.isdigit():
             continue
         place = text.find(value)
         while place >= 0:
-            yield place, place + len(value), kind
+            if place not in starts:
+                yield place, place + len(value), kind
             place = text.find(value, place + len(value))
 
 
@@ -81,13 +97,43 @@ def _spans(text: str) -> Iterator[Span]:
 def _plainly(text: str) -> Iterator[Span]:
     yield from _said(text)
     yield from in_elements(text)
-    yield from over_lines(text)
     yield from long_runs(text, _said)
+    yield from _over_lines(text)
 
 
 def _said(text: str) -> Iterator[Span]:
     yield from known_shapes(text)
     yield from behind_words(text)
+
+
+def _over_lines(text: str) -> Iterator[Span]:
+    """Tokens that a line ends within, and values in lines that a backslash carries on."""
+    joined = without_breaks(text) if _WRAP.search(text) else None
+    for span in _over(joined, tokens(joined.text)) if joined is not None else ():
+        if span[2] != "private key" and _is_wrapped(text[span[0] : span[1]]):
+            yield span
+    carried = instead_of(text, _CARRIED_ON, "") if "\\\n" in text or "\\\r" in text else None
+    if carried is not None:
+        yield from _over(carried, _said(carried.text))
+
+
+def _over(view: TextLayer, found: Iterator[Span]) -> Iterator[Span]:
+    """Those of the spans of a view of joined lines that a line ended within."""
+    for start, end, kind in found:
+        first, last = view.span(start, end)
+        if last - first > end - start:
+            yield first, last, kind
+
+
+def _is_wrapped(text: str) -> bool:
+    """Whether a token over lines is one, and no word that happens to follow at the beginning of the next line."""
+    first, *others = _BREAK.split(text)
+    return (
+        not _BLANK_LINE.search(text)
+        and _FIRST_HALF.match(first) is not None
+        and all(map(_NEXT_HALF.match, others))
+        and (len(others[0]) >= 8 or len(text) > 16)
+    )
 
 
 def _through(below: tuple[TextLayer, ...], spans: Iterator[Span]) -> Iterator[Span]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # So many names are offered at most.
 _MOST: Final = 200
+# What every shell takes as it is, between quotation marks of any kind and outside of them.
+_INERT: Final = frozenset(string.ascii_letters + string.digits + " _.,:@%+/-")
 # Which parameters name a note, by the command or group that they belong to.
 _NOTES: Final = {
     "note": ("id", "ids", "a", "b", "survivor", "other"),
@@ -42,12 +45,20 @@ def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
             return []
     except (NuggetsError, OSError, RuntimeError):
         return []
-    # A name with a line break would be two, and one that a terminal acts upon is not for a terminal.
-    fitting = {name: told for name, told in offered if name.startswith(incomplete) and name == plain(name)}
-    lines = [(name, told) for name, told in fitting.items() if name and not set(name) & set("\n\t")]
-    # What has a description loses its backslashes in zsh.
-    told_of = {name: None if "\\" in name else " ".join(plain(told).split()) for name, told in lines[:_MOST]}
+    fitting = {name: told for name, told in offered if name.startswith(incomplete) and _inert(name)}
+    told_of = {name: " ".join(plain(told).split()) for name, told in list(fitting.items())[:_MOST]}
     return [CompletionItem(name, help=told or None) for name, told in told_of.items()]
+
+
+def _inert(name: str) -> bool:
+    """Whether no shell acts upon a name, whatever quotation is open where it is typed, and no terminal does.
+
+    Names come from other machines, teams and agents. Shells nest quotations, and not one of them completes all of
+    theirs soundly: a note of another title is completed by its id.
+    """
+    ascii_only = {char for char in name if char.isascii()}
+    spaces = any(char.isspace() and char != " " for char in name)
+    return name[:1].isalnum() and ascii_only <= _INERT and not spaces and name == plain(name)
 
 
 def _subject(ctx: click.Context) -> str:

@@ -12,8 +12,7 @@ from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 
-# A name is one literal word. Bash inserts it as it is told: escaped where no quotation mark is open, and not at all
-# where it, or what stands before the cursor, would end the open quotation or be carried out in it.
+# A name is one literal word, and inert. Bash inserts it as it is told: escaped where no quotation mark is open.
 _BASH: Final = """\
 %(complete_func)s() {
     local IFS=$'\\n' response type value word=${COMP_WORDS[COMP_CWORD]}
@@ -24,8 +23,8 @@ _BASH: Final = """\
             file) COMPREPLY=(); compopt -o default ;;
             plain)
                 case $word in
-                    \\"*) [[ ${word:1} == *\\"* || $value == *[\\"\\$\\`\\\\!]* ]] || COMPREPLY+=("$value") ;;
-                    \\'*) [[ ${word:1}$value == *\\'* ]] || COMPREPLY+=("$value") ;;
+                    \\"*) [[ ${word:1} == *\\"* ]] || COMPREPLY+=("$value") ;;
+                    \\'*) [[ ${word:1} == *\\'* ]] || COMPREPLY+=("$value") ;;
                     *[\\"\\'\\`]*) ;;
                     *) COMPREPLY+=("$(printf '%%q' "$value")") ;;
                 esac ;;
