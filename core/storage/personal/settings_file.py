@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from core.errors import NuggetsError
 from core.settings import SETTINGS_FILE
+from core.settings.tree import all_settings
 from core.settings.values import checked_setting
 from core.storage.files.atomic import read_file
 from core.storage.files.toml import values, with_values
@@ -33,17 +34,27 @@ def changed_settings(
 
 
 # All others may name a server, a command or a folder that is written to, or loosen a guard.
-_HARMLESS: Final = ("search", "inference", "app", "keys", "ledger")
+_HARMLESS: Final = ("search", "inference", "app", "ledger")
+# Tables whose names a person chooses: keys of the app, words that mean the same.
+_FREE: Final = (("keys",), ("search", "words"))
 
 
 def imported_settings(data: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """What an import may bring of a settings.toml, b"" for nothing; and the names of what is left out."""
+    """What an import may bring of a settings.toml, b"" for nothing; and the names of what is left out.
+
+    Only what this version knows comes: what a name means that it does not know, the next version decides.
+    """
     try:
-        refused = [path for path in values(data, SETTINGS_FILE) if path[0] not in _HARMLESS]
+        refused = [path for path in values(data, SETTINGS_FILE) if not _is_harmless(path)]
         kept = with_values(data, dict.fromkeys(refused), SETTINGS_FILE) if refused else data
     except NuggetsError:
         return b"", (SETTINGS_FILE,)
     return kept, tuple(".".join(path) for path in refused)
+
+
+def _is_harmless(path: tuple[str, ...]) -> bool:
+    known = path[0] in _HARMLESS and any(one.name == ".".join(path) for one in all_settings())
+    return known or path[:-1] in _FREE
 
 
 def _plain(value: Any) -> Any:

@@ -131,6 +131,8 @@ def last_read(document: Document, baseline: Document, rules: InferenceSettings) 
     found: dict[int, bytes] = {}
     nameless: list[int] = []
     for place, item in enumerate(now):
+        if not missing:
+            break
         if item is not None:
             continue
         name = unreadable_name(document.raws[place], kind, rules) or ""

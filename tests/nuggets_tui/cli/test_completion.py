@@ -55,7 +55,7 @@ def test_the_names_of_the_memory_are_completed(memory: Path) -> None:
     ids = complete("note", "show", "")
     assert len(ids) == 4
     assert all(id.startswith(("note-", "fact-")) for id in ids)
-    # One that a terminal would act upon is not offered.
+    # One that a terminal or a shell would act upon is not offered.
     assert complete("note", "edit", "Dep") == ["Deploy page"]
     assert complete("why", "question", "Dep") == ["Deploy page"]
     assert complete("undo", "") == []
@@ -137,7 +137,7 @@ gone() {{ exit; }}
 bind -x '"\\C-x": told'
 bind -x '"\\C-o": gone'
 """
-NAMES = ("test cmd", "Zebra, then: lion's [1]", "Ant $(touch run) \\")
+NAMES = ("test cmd", "Zebra, then: lions @1", "Ant $(touch run) \\")
 
 
 @pytest.fixture
@@ -175,7 +175,7 @@ def test_fish_gets_each_name_whole_with_what_it_is(shell: Callable[[str], Path])
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     found = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [name for name, *_ in found] == [*NAMES, "unlink"], done.stderr
+    assert [name for name, *_ in found] == [*NAMES[:2], "unlink"], done.stderr
     assert found[0][1] == "web"
 
 
@@ -186,8 +186,9 @@ def test_fish_gets_each_name_whole_with_what_it_is(shell: Callable[[str], Path])
     [
         ("nuggets recall te", "nuggets recall test\\ cmd "),
         ("nuggets recall 'te", "nuggets recall 'test cmd' "),
-        ('nuggets note show "Ant', r'nuggets note show "Ant \$(touch run) \\" '),
-        ("nuggets note show Zeb", "nuggets note show Zebra,\\ then:\\ lion\\'s\\ \\[1\\] "),
+        ('nuggets note show "Ant', 'nuggets note show "Ant'),
+        ('nuggets note show `nuggets note show "Ant', 'nuggets note show `nuggets note show "Ant'),
+        ("nuggets note show Zeb", "nuggets note show Zebra,\\ then:\\ lions\\ @1 "),
     ],
 )
 def test_zsh_types_a_name_as_one_word(
@@ -259,14 +260,14 @@ def test_whatever_bash_types_for_somebody_is_one_literal_word(
         for title in COMMANDS
         for mark in ("", "'", '"', "x'y'\"")
     ]
-    offered = 0
-    for (title, before), after in zip(tried, typed_in_bash(tmp_path, [one for _, one in tried]), strict=True):
-        if after != before:
-            words = f'nuggets() {{ printf %s "$3"; }}; {after}'
-            read = subprocess.run(
-                ["bash", "-c", words], cwd=folder, capture_output=True, text=True, check=False
-            )
-            assert read.stdout == title, (before, after)
-            offered += 1
-    assert offered > len(COMMANDS)
-    assert not list(folder.iterdir())
+    after = typed_in_bash(tmp_path, [before for _, before in tried])
+    assert after == [before for _, before in tried]
+
+
+@pytest.mark.parametrize("title", [*COMMANDS, "=ls", "~root", "a\u00a0b", 'u"$(touch run)', "x{1,2}", "q?*"])
+def test_a_title_that_any_shell_acts_upon_is_completed_by_its_id(
+    memory: Path, nuggets: object, title: str
+) -> None:
+    made = nuggets.json("note", "add", title, "x", "--nugget", "web")  # type: ignore[attr-defined]
+    assert complete("note", "show", title[:2]) == []
+    assert made["id"] in complete("note", "show", "")
