@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from core.exchange import front_matter
 from core.exchange.bullets import bullets_of
-from core.exchange.pages import is_page, links_of, names_of, properties_of, prose, stem_of, without_heading
+from core.exchange.pages import (
+    is_page,
+    links_of,
+    names_of,
+    properties_of,
+    prose,
+    title_of,
+    without_heading,
+)
 from core.exchange.records import (
     FormatError,
     LeftOut,
@@ -68,8 +76,7 @@ def type_of(fields: dict[str, Any]) -> str:
 def _page(file: SourceFile) -> Record:
     fields, body = front_matter.read(text_of(file))
     name, description = fields.get("name"), fields.get("description")
-    title = fields.get("title", name)
-    title = title if isinstance(title, str) and title.strip() else stem_of(file.name)
+    title = title_of(file, fields.get("title", name), body)
     text = without_heading(body, title).strip("\n")
     if isinstance(description, str) and description.strip() and description.strip() not in text:
         text = f"{description.strip()}\n\n{text}"

@@ -23,6 +23,7 @@ from core.exchange.pages import (
     prose,
     stem_of,
     tags_of,
+    title_of,
     without_heading,
 )
 from core.exchange.records import (
@@ -405,8 +406,7 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
 
 
 def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
-    title = fields.get("title")
-    title = title if isinstance(title, str) and title.strip() else stem_of(file.name)
+    title = title_of(file, fields.get("title"), body)
     properties = properties_of(fields)
     references = dict.fromkeys(
         name for text in (body, properties) for _, line in prose(text) for name in links_of(line)

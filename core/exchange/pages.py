@@ -22,6 +22,7 @@ _ATTACHED: Final = re.compile(
 )
 _TAG: Final = re.compile(r"(?<![\w#/&])#([^\W\d][\w/-]{0,60}|\d[\w/-]*[^\W\d][\w/-]*)")
 _SIGNS_OF_CODE: Final = ("`", "~~~", "    ", "\t")
+_TITLE: Final = re.compile(r"(?:[ \t]*\r?\n)*#[ \t]+(\S[^\r\n]*)")
 _SLUG: Final = 60
 # Names that Windows keeps for devices.
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
@@ -115,6 +116,14 @@ def properties_of(fields: Mapping[str, Any]) -> str:
         for name, value in said
         if value not in (None, "", [], {})
     )
+
+
+def title_of(file: SourceFile, given: object, body: str) -> str:
+    """The title that front matter gives a page, else the heading at the top of its text, else the name of its file."""
+    if isinstance(given, str) and given.strip():
+        return given
+    heading = _TITLE.match(body)
+    return heading[1].strip() if heading is not None else stem_of(file.name)
 
 
 def without_heading(text: str, title: str) -> str:

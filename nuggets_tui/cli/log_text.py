@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -54,6 +55,7 @@ def entry_document(entry: Entry, taken_back: Collection[str] = ()) -> dict[str, 
 
     taken_back: ids of entries and of such things that are taken back at present.
     """
+    entry = _without_credentials(entry)
     change_set = entry.change_set
     author = change_set.author
     return {
@@ -69,6 +71,22 @@ def entry_document(entry: Entry, taken_back: Collection[str] = ()) -> dict[str, 
         "changes": _changes(change_set, taken_back),
         "conflict": conflict_document(entry.conflict) if entry.conflict is not None else None,
     }
+
+
+def _without_credentials(entry: Entry) -> Entry:
+    """An entry with what looks like a credential in its notes and facts masked, wherever it says it."""
+    from core.model.masks import Masks
+    from core.model.secrets import secrets_of, secrets_of_fact
+
+    change_set, conflict = entry.change_set, entry.conflict
+    notes = [side for one in change_set.notes for side in (one.before, one.after) if side is not None]
+    facts = [side for one in change_set.facts for side in (one.before, one.after) if side is not None]
+    held = [*chain.from_iterable(map(secrets_of, notes)), *chain.from_iterable(map(secrets_of_fact, facts))]
+    if not held:
+        return entry
+    masks = Masks(held)
+    told = masks.conflict(conflict) if conflict is not None else None
+    return msgspec.structs.replace(entry, change_set=masks.change_set(change_set), conflict=told)
 
 
 def change_set_document(change_set: ChangeSet) -> dict[str, Any]:
@@ -216,6 +234,7 @@ def _mark(entry: Entry, taken_back: Collection[str]) -> Span:
 
 def verbose_lines(entries: Sequence[Entry], taken_back: Collection[str], title_of: TitleOf) -> Iterator[Line]:
     """Every entry in full: its line, its reason, and each of its changes under the id that takes it back alone."""
+    entries = [*map(_without_credentials, entries)]
     heads = log_lines(entries, taken_back)
     for entry, head in zip(entries, heads, strict=True):
         yield head

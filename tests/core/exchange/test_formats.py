@@ -417,3 +417,22 @@ def test_a_folder_of_the_newest_original_comes_whole_with_what_only_it_knows(tmp
     assert (graph["theme"], graph["notes"][0]["colour"], graph["notes"][0]["hits"]) == ("dark", "red", 3)
     assert (facts["later"], facts["facts"][0]["mood"]) == ({"kept": True}, "calm")
     assert memory.recall("test command", record=False).answer == "pytest -q"
+
+
+@pytest.mark.parametrize(
+    ("page", "title", "content"),
+    [
+        ("# The real title\n\nText.\n", "The real title", "Text."),
+        ("---\ntitle: Of the fields\n---\n# A heading\n\nText.\n", "Of the fields", "# A heading\n\nText."),
+        ("Text.\n\n# A heading\n", "page", "Text.\n\n# A heading"),
+        ("## A section\n\nText.\n", "page", "## A section\n\nText."),
+    ],
+)
+def test_a_page_has_the_title_of_its_fields_else_of_its_first_heading(
+    tmp_path: Path, page: str, title: str, content: str
+) -> None:
+    (tmp_path / "page.md").write_text(page)
+    (tmp_path / "other.md").write_text("See [[page]].\n")
+    records = {record.where: record for record in parsed(str(tmp_path), "markdown").records}
+    assert (records["page.md"].title, records["page.md"].content.strip()) == (title, content)
+    assert "page" in records["page.md"].names

@@ -270,3 +270,13 @@ def test_a_conflict_names_the_command_that_settles_it(told: Any, monkeypatch: py
     assert "nothing was written" in line
     assert told.json("status")["conflictCount"] == 1
     assert "nuggets resolve" in told.ok("status")
+
+
+def test_no_listing_of_the_log_shows_a_credential(home: Any, nuggets: Any) -> None:
+    value = "Tr0ub" + "4dor&3x"
+    nuggets.ok("note", "add", "Router", f"the password is {value}", "--nugget", "web")
+    nuggets.ok("remember", "web", "pass" + "word", value)
+    listed = nuggets.json("log")
+    assert value not in json.dumps(listed)
+    assert [entry["changes"][0]["title"] for entry in listed][-1] == "Router"
+    assert value not in nuggets.ok("log", "--verbose")
