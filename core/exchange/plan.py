@@ -145,7 +145,7 @@ class Importer:
         if is_shallow(record.fields):
             return record
         self.left_out.append(
-            LeftOut(record.where, "has fields that are nested too deeply; its text is imported")
+            LeftOut(record.where, "has fields that are nested too deeply; its text is imported", partly=True)
         )
         return msgspec.structs.replace(record, fields={})
 
@@ -235,7 +235,7 @@ class Importer:
                 named = ", ".join(name[:60] for name in missing[:_MOST_NAMED])
                 more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
                 what = "leads to a note that is" if len(missing) == 1 else "leads to notes that are"
-                self.left_out.append(LeftOut(record.where, f"{what} not there: {named}{more}"))
+                self.left_out.append(LeftOut(record.where, f"{what} not there: {named}{more}", partly=True))
 
     def _meant(self, name: str) -> str | None:
         """The note that a name means: upper and lower case count where nothing is called just so."""

@@ -50,10 +50,14 @@ class SourceFile(NamedTuple):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """Something that a source holds and that is not imported, or that an export does not carry, and why."""
+    """Something that a source holds and that is not imported, or that an export does not carry, and why.
+
+    partly: the memory at this place is imported, and only a part of it is not: a link, a field.
+    """
 
     where: str
     what: str
+    partly: bool = False
 
 
 class Source(NamedTuple):

@@ -80,6 +80,7 @@ class ImportResult:
             "left": len(self.of("left")),
             "history": self.history,
             "conflicts": [item.to_dict() for item in self.of("conflict")],
-            "skipped": [{"where": one.where, "reason": one.what} for one in self.left_out],
+            "skipped": [{"where": one.where, "reason": one.what} for one in self.left_out if not one.partly],
+            "incomplete": [{"where": one.where, "reason": one.what} for one in self.left_out if one.partly],
             "entries": [item.to_dict() for item in self.items],
         }

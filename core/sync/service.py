@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,9 +21,11 @@ from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import ChangeSet
 from core.model.compare import differences
 from core.services.arrivals import Arrived, Version, differing, is_memory_file, to_store
+from core.settings import SETTINGS_FILE
 from core.storage.files.scratch import scratch_folder
 from core.sync.git import (
     KEPT,
+    OF_THIS_MACHINE,
     REMOTE_SECONDS,
     UNATTENDED_SILENCE,
     Blob,
@@ -58,6 +61,7 @@ _ENTRIES: Final = 5_000
 _LOG: Final = "%s%x00%an%x00%(trailers:only,unfold)"
 # Files beside the memory that are committed once, where a commit lacks them.
 SETTINGS_FILES: Final = (".gitattributes", ".gitignore")
+_NEVER_SENT: Final = (*OF_THIS_MACHINE, SETTINGS_FILE)
 # Told now and then what a sync is at. What it raises ends the sync between two steps.
 Step = Callable[[str], None]
 
@@ -553,14 +557,18 @@ def _was_overtaken(ran: Ran) -> bool:
 
 
 def _left_out(files: Mapping[str, Blob]) -> list[str]:
-    """What looks like a file of a memory and is none, and what may stand in no folder."""
+    """What looks like a file of a memory and is none, and what may stand in no folder: links, repositories within this
+    one, the files of a machine's own, git's settings below the folder.
+    """
     return [
         path
         for path, blob in files.items()
         if not is_sound(path)
+        or not blob.plain
+        or any(fnmatch(path.partition("/")[0].lower(), name.rstrip("/")) for name in _NEVER_SENT)
+        or path.lower().endswith("/.gitattributes")
         or (path == GRAPH_FILE.parts[0])
-        or ("/" not in path and is_fact_file(path) and not (is_memory_file(path) and blob.plain))
-        or (path == GRAPH_FILE.as_posix() and not blob.plain)
+        or ("/" not in path and is_fact_file(path) and not is_memory_file(path))
     ]
 
 

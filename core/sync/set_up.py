@@ -13,18 +13,15 @@ import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, SyncError
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file
-from core.sync.git import KEPT, Git, GitFolder, without_password
+from core.sync.git import KEPT, OF_THIS_MACHINE, Git, GitFolder, without_password
 from core.sync.kept import Kept, Made, one_at_a_time, read_kept, write_kept
 
 _HEAD: Final = "# nuggets sync: {}\n"
-_IGNORED: Final = (
-    "ledger.*", "ledger-archive/", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", "*.held",
-)  # fmt: skip
 _MERGED: Final = (
     "graph.json merge=nuggets -text", "*.nugget.json merge=nuggets -text", "*.donna.json merge=nuggets -text",
 )  # fmt: skip
 _FILES: Final = {
-    ".gitignore": (_HEAD.format("what belongs to this machine alone"), _IGNORED),
+    ".gitignore": (_HEAD.format("what belongs to this machine alone"), OF_THIS_MACHINE),
     ".gitattributes": (_HEAD.format("git merges these files note by note"), _MERGED),
 }
 _DRIVER: Final = "merge.nuggets.driver"

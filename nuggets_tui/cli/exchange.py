@@ -222,9 +222,10 @@ def _result_lines(result: ImportResult, *, would: bool) -> Iterator[Line]:
     if len(conflicts) > _SHOWN:
         yield Span(f"and {plural(len(conflicts) - _SHOWN, 'more conflict')}", "warn")
     for left in result.left_out[:_SHOWN]:
-        yield (Span("skipped", "warn"), "  ", Span(left.where, "bold"), f"  {left.what}")
+        what = "incomplete" if left.partly else "skipped"
+        yield (Span(what, "warn"), "  ", Span(left.where, "bold"), f"  {left.what}")
     if len(result.left_out) > _SHOWN:
-        yield Span(f"and {len(result.left_out) - _SHOWN:,} more are skipped", "warn")
+        yield Span(f"and {len(result.left_out) - _SHOWN:,} more are skipped or incomplete", "warn")
     yield _counts(result, would)
     if not would and not result.change_set.empty:
         yield Span(f"To undo it: nuggets undo {result.change_set.id}", "dim")
@@ -234,7 +235,9 @@ def _counts(result: ImportResult, would: bool) -> str:
     new, same, conflicts = (len(result.of(status)) for status in ("new", "same", "conflict"))
     parts = [f"{same:,} here already"] if same else []
     parts += [f"{plural(conflicts, 'conflict')} left as it is in the memory"] if conflicts else []
-    parts += [f"{len(result.left_out):,} skipped"] if result.left_out else []
+    skipped = sum(not one.partly for one in result.left_out)
+    parts += [f"{skipped:,} skipped"] if skipped else []
+    parts += [f"{len(result.left_out) - skipped:,} incomplete"] if len(result.left_out) > skipped else []
     parts += [f"{plural(result.history, 'entry', 'entries')} of history"] if result.history else []
     rest = f"; {', '.join(parts)}" if parts else ""
     if result.change_set.empty or not new:
