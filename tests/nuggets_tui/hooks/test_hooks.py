@@ -529,7 +529,11 @@ def test_what_people_say_to_last_is_told_from_all_else_that_they_type() -> None:
     wanted = found = unwanted = 0
     for prompt in prompts:
         keep, kept = prompt.get("keep", []), list(statements(prompt["text"]))
-        right = [(kind, part) for kind, part in keep if any(kind == k and part in said for k, said in kept)]
+        right = [
+            (kind, part)
+            for kind, part in keep
+            if any(kind == k and part.casefold() in said.casefold() for k, said in kept)
+        ]
         wanted, found = wanted + len(keep), found + len(right)
         unwanted += len(kept) - len(right)
     assert found >= 0.95 * wanted
@@ -543,12 +547,16 @@ def test_what_people_say_to_last_is_told_from_all_else_that_they_type() -> None:
         ("I really prefer dataclasses here", [("project", "I really prefer dataclasses here")]),
         ("we always use ruff, not black", [("person", "we always use ruff, not black")]),
         ('"Fix it. Always use double quotes."', [("person", "Always use double quotes.")]),
-        ("- always run the linter first", [("person", "always run the linter first")]),
+        ("- always run the linter first", [("asks", "always run the linter first")]),
         ('From now on name branches "fix/..."', [("person", 'From now on name branches "fix/..."')]),
         ("Always nice to see the tests pass", []),
         ("Never a dull day with this build", []),
         ("<context>I prefer tabs.</context>", []),
         ("<system-reminder>Always use tabs.", []),
+        ("File <module> fails\n\nAlways use tabs.", [("person", "Always use tabs.")]),
+        ("Mail from Eva:\n\nHi all,\n\nfrom now on use Jira.\n\nWe decided that. Answer it.", []),
+        ("I prefer tabs, could you change that?", [("person", "I prefer tabs")]),
+        ("From now on run the tests first.", [("asks", "From now on run the tests first.")]),
     ],
 )
 def test_statements_meant_to_last_are_told_from_others(prompt: str, wanted: list[tuple[str, str]]) -> None:
