@@ -11,6 +11,7 @@ import msgspec
 
 from core.model.names import parse_iso
 from core.model.note import Note, normalise_tag
+from core.model.note_origin import newer_preference
 from core.model.snapshot import Snapshot
 from core.promotion.bullet import one_line
 from core.promotion.choose import secret_in
@@ -85,7 +86,11 @@ def briefing(
     """
     room = tokens - estimate_tokens(_text((), left_open))
     visible = [note for note in snapshot.visible if note.scope != "session"]
-    preferences = [note for note in visible if _is_preference(note) and _concerns(note, here)]
+    preferences = [
+        note
+        for note in visible
+        if _is_preference(note) and _concerns(note, here) and newer_preference(snapshot, note) is None
+    ]
     others = [note for note in visible if not _is_preference(note) and _is_of_project(note, here)]
     share = room * _SHARE_OF_PREFERENCES if others else room
     chosen = list(_fitting(PREFERENCES, preferences, here, share, mark))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 
 from core.model.draft import Draft
 from core.model.note import Note
+from core.model.note_origin import newer_preference
 from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees
 from core.reflection.linking import Rarity, Related, SharedContext, visible_links
@@ -16,6 +17,9 @@ from core.reflection.steps import hide_step
 from core.reflection.tagging import improved_tags
 from core.reflection.vocabulary import TokenCache
 from core.settings import ReflectionSettings
+
+# How sure it is that an older preference is over: a person looks at it.
+_DOUBTFUL = 0.5
 
 
 class PassView:
@@ -60,6 +64,8 @@ class PassView:
         if known is not None and known[0] is note:
             return known[1]
         found = low_value(note, self._settings, self._draft.rules)
+        if newer_preference(self._draft.snapshot, note) is not None:
+            found = "a newer preference says otherwise", _DOUBTFUL
         if found is not None and self.refused(hide_step(note, *found).proposal):
             found = None
         self._low[note.id] = (note, found)

@@ -16,7 +16,7 @@ import msgspec
 from core.errors import NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
-from core.model.note_origin import disputed_note
+from core.model.note_origin import disputed_note, newer_preference
 from core.services.search import SearchQuery, SearchService
 from core.text.mask import all_masked
 
@@ -165,6 +165,17 @@ class RecallService:
         note = snapshot.by_id.get(found.note_id) if found.note_id else None
         if note is None:
             return found
+        newer = newer_preference(snapshot, note)
+        if newer is not None and found.found:
+            note = newer
+            found = msgspec.structs.replace(
+                found,
+                answer=note.content,
+                key=note.key,
+                nugget_name=note.nugget_name,
+                note_id=note.id,
+                runners_up=(),
+            )
         target = snapshot.by_id.get(disputed_note(note))
         disputed = () if target is None or target.hidden else (target,)
         disputes, disputing = _other_sides(disputed), snapshot.disputing.get(note.id, ())

@@ -323,6 +323,15 @@ def statements(prompt: str) -> Iterator[tuple[str, str]]:
                 return
 
 
+def is_preference(sentence: str) -> bool:
+    """Whether a sentence that was kept says how things are to be done, not what is so."""
+    begin = _BEGIN.search(sentence)
+    said = sentence[begin.end() :] if begin else sentence
+    return bool(
+        _RULE.search(said) or _PREFER.search(said) or (begin and begin["here"] and _RULE_HERE.search(said))
+    )
+
+
 def _kept(sentence: str, own: str) -> tuple[str, str] | None:
     """Whom a sentence is about, and what of it is kept; None for one that is not meant to last. own: the sentence with
     dots for quoted words, which are somebody else's.

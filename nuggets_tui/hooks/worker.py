@@ -228,7 +228,8 @@ def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
     """Lays what a record says over the draft; how many notes that made."""
     from core.graph.edits import create_note, hide_note
     from core.model.infer import MetaInput
-    from nuggets_tui.hooks.capture import ASKS, PERSON
+    from core.pipeline.preferences import dispute_older
+    from nuggets_tui.hooks.capture import ASKS, PERSON, is_preference
 
     nugget = _nugget(draft, record["nugget"] or DEFAULT)
     known = {_plain(note.content) for note in draft.notes()}
@@ -238,16 +239,19 @@ def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
             continue
         known.add(_plain(text))
         of_person = kind == PERSON
+        prefers = of_person or is_preference(text)
         meta = MetaInput(
             source="explicit_user",
             scope="user" if of_person else "project",
-            type="preference" if of_person else None,
+            type="preference" if prefers else None,
         )
         into = _nugget(draft, PREFERENCES) if of_person else nugget
         note = create_note(draft, into, _title(text), text, tags=("captured",), meta=meta)
         if kind == ASKS:
             # It counts once a person shows it.
             hide_note(draft, note.id)
+        elif prefers:
+            dispute_older(draft, note, [one for one in draft.notes() if one.nugget_name == into])
         made += 1
     return made
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,9 +22,12 @@ from kits.secret_samples import credentials, planted
 
 from core import caught
 from core.app_state import claimed
+from core.briefing import briefing
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
+from core.model.note_origin import newer_preference
+from core.pipeline.preferences import takes_place_of
 from core.pipeline.service import Pipeline
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.hooks import places, worker
@@ -73,6 +77,12 @@ def hook(home: Path) -> Run:
 
 def event(home: Path, name: str, **more: Any) -> dict[str, Any]:
     return {"hook_event_name": name, "session_id": "s-1", "cwd": str(home.parent / "shop"), **more}
+
+
+def spool(home: Path, prompt: str) -> None:
+    """Puts down what a prompt says, as the hook does."""
+    record = {"agent": "claude", "session": "s-1", "nugget": "shop", "said": list(statements(prompt))}
+    caught.put(state_folder(str(home)) or "", time.time_ns(), json.dumps(record).encode(), 500)
 
 
 def log(home: Path) -> str:
@@ -582,3 +592,46 @@ def test_paths_of_a_patch_are_those_within_the_project() -> None:
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: ../b.py\n*** End Patch"
     for call in ({"command": ["apply_patch", patch]}, {"input": patch}, {"patchText": patch}):
         assert list(edited_paths({"tool_input": call}, "/p")) == ["src/a.py"]
+
+
+def test_the_newer_preference_on_a_thing_answers_and_the_older_is_for_the_cleanup(home: Path) -> None:
+    for said in ("From now on answer in German.", "Never push to main.", "Always answer in English."):
+        spool(home, said)
+        apply_caught(home)
+    memory = Memory.open(home)
+    by_text = {note.content: note for note in memory.snapshot.notes}
+    older, newer = by_text["From now on answer in German."], by_text["Always answer in English."]
+    assert newer_preference(memory.snapshot, older) == newer
+    found = memory.recall("answer in German", record=False)
+    assert [side.note_id for side in found.disputes] == [older.id] or not found.found
+    told = briefing(memory.snapshot).text
+    assert "English" in told
+    assert "push" in told
+    assert "German" not in told
+    proposed = memory.reflect(dry_run=True).changes
+    assert [(one.type, one.note_id, one.doubtful) for one in proposed if one.type == "hide"] == [
+        ("hide", older.id, True)
+    ]
+    assert "hide" not in {one.type for one in memory.reflect(dry_run=True, unattended=True).changes}
+
+
+@pytest.mark.parametrize(
+    ("newer", "older", "same"),
+    [
+        ("From now on use single quotes.", "Always use double quotes.", True),
+        ("I prefer spaces over tabs", "I prefer tabs over spaces", True),
+        (
+            "Künftig bitte Commit-Messages auf Deutsch",
+            "Wir schreiben Commit-Messages immer auf Englisch.",
+            True,
+        ),
+        ("Prefiero respuestas largas.", "Prefiero respuestas cortas.", True),
+        ("Use npm for installs from now on", "Always use pnpm for installs", True),
+        ("I prefer small commits", "I prefer small PRs", False),
+        ("Never commit to main", "Never push to main", False),
+        ("Always use pytest", "Always use pnpm", False),
+        ("Always write tests in pytest", "Always write docs in Markdown", False),
+    ],
+)
+def test_preferences_on_one_thing_are_told_from_others(newer: str, older: str, same: bool) -> None:
+    assert takes_place_of(newer, older) is same

@@ -1,0 +1,241 @@
+"""Preferences that a person states one after the other: whether the newer takes the older one's place, by their words.
+
+"Answer in German" and "answer in English" are two on one thing; "small commits" and "small PRs" are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from core.model.draft import Draft
+from core.model.note import Note, replace
+from core.model.note_origin import ORIGIN, is_stated_preference, origin_of_note
+from core.pipeline.contradiction import contradicts_in_words
+from core.text.tokens import stem, words
+
+# What states a preference without saying of what.
+_LIGHT: Final = frozenset(
+    [
+        "please",
+        "always",
+        "from",
+        "now",
+        "on",
+        "here",
+        "out",
+        "going",
+        "forward",
+        "future",
+        "ever",
+        "just",
+        "only",
+        "the",
+        "a",
+        "an",
+        "my",
+        "your",
+        "our",
+        "me",
+        "you",
+        "i",
+        "we",
+        "us",
+        "it",
+        "is",
+        "are",
+        "be",
+        "do",
+        "use",
+        "prefer",
+        "rather",
+        "have",
+        "want",
+        "like",
+        "would",
+        "should",
+        "must",
+        "keep",
+        "make",
+        "write",
+        "give",
+        "put",
+        "d",
+        "ll",
+        "that",
+        "this",
+        "these",
+        "and",
+        "bitte",
+        "immer",
+        "ab",
+        "jetzt",
+        "sofort",
+        "kunftig",
+        "künftig",
+        "ich",
+        "wir",
+        "mir",
+        "mich",
+        "du",
+        "die",
+        "der",
+        "das",
+        "den",
+        "dem",
+        "ein",
+        "eine",
+        "einen",
+        "bevorzuge",
+        "verwende",
+        "nutze",
+        "schreibe",
+        "schreib",
+        "schreiben",
+        "mache",
+        "sind",
+        "ist",
+        "lieber",
+        "und",
+        "toujours",
+        "désormais",
+        "desormais",
+        "dorénavant",
+        "je",
+        "nous",
+        "on",
+        "préfère",
+        "prefere",
+        "préférons",
+        "utilise",
+        "écris",
+        "ecris",
+        "les",
+        "le",
+        "la",
+        "des",
+        "une",
+        "un",
+        "et",
+        "s",
+        "il",
+        "te",
+        "plaît",
+        "que",
+        "siempre",
+        "ahora",
+        "adelante",
+        "partir",
+        "de",
+        "a",
+        "prefiero",
+        "preferimos",
+        "usa",
+        "utiliza",
+        "escribe",
+        "los",
+        "las",
+        "el",
+        "una",
+        "y",
+        "por",
+        "favor",
+        "me",
+        "gusta",
+        "más",
+        "mas",
+    ]
+)
+_BEFORE_VALUE: Final = frozenset(
+    ["in", "auf", "en", "with", "mit", "con", "avec", "as", "als", "comme", "como"]
+)
+_BEFORE_TOPIC: Final = frozenset(["for", "für", "fur", "pour", "para"])
+_ROMANCE: Final = frozenset(
+    [
+        "je",
+        "nous",
+        "préfère",
+        "prefere",
+        "préférons",
+        "toujours",
+        "les",
+        "des",
+        "prefiero",
+        "preferimos",
+        "siempre",
+        "los",
+        "las",
+    ]
+)
+_COMPARED: Final = re.compile(r"\b(?:over|than|instead|not|statt|als|plutôt|que|antes)\b", re.IGNORECASE)
+_DENIED: Final = re.compile(r"\b(?:never|not|don['’]?t|nie|niemals|kein\w*|jamais|nunca|no)\b", re.IGNORECASE)
+
+
+class _Said(NamedTuple):
+    """The words that carry a preference, stemmed, and the preposition before each, "" for none."""
+
+    words: tuple[str, ...]
+    leads: tuple[str, ...]
+    romance: bool
+
+    def slots(self) -> dict[str, tuple[frozenset[str], str]]:
+        """By preposition, what stands before it and the word behind it."""
+        led = [(place, lead) for place, lead in enumerate(self.leads) if lead in _BEFORE_VALUE]
+        return {lead: (frozenset(self.words[:place]), self.words[place]) for place, lead in reversed(led)}
+
+
+def _read(text: str) -> _Said:
+    kept: list[tuple[str, str]] = []
+    said, lead = words(text.casefold()), ""
+    for word in said:
+        if word in _BEFORE_VALUE or word in _BEFORE_TOPIC:
+            lead = word
+        elif word not in _LIGHT and not _COMPARED.fullmatch(word):
+            kept.append((stem(word), lead))
+            lead = ""
+    return _Said(
+        tuple(word for word, _ in kept), tuple(lead for _, lead in kept), not _ROMANCE.isdisjoint(said)
+    )
+
+
+def takes_place_of(newer: str, older: str) -> bool:
+    """Whether a preference says otherwise on the same thing than another."""
+    if contradicts_in_words(newer, older):
+        return True
+    if _DENIED.search(newer) and _DENIED.search(older):
+        # Two things may be forbidden at once.
+        return False
+    new, old = _read(newer), _read(older)
+    if new.words != old.words and sorted(new.words) == sorted(old.words):
+        return bool(_COMPARED.search(newer) and _COMPARED.search(older))
+    slots = old.slots()
+    for lead, (before, value) in new.slots().items():
+        if lead in slots and before and slots[lead][0] == before:
+            return value != slots[lead][1]
+    return _other_value(new, old)
+
+
+def _other_value(new: _Said, old: _Said) -> bool:
+    """Whether two are the same but for one word, which says how the thing is or what is used for it."""
+    differ = [
+        place for place, pair in enumerate(zip(new.words, old.words, strict=False)) if pair[0] != pair[1]
+    ]
+    if len(new.words) != len(old.words) or len(differ) != 1 or len(new.words) < 2:
+        return False
+    place = differ[0]
+    if new.romance and old.romance:
+        return place > 0 and not new.leads[place]
+    return place + 1 < len(new.words) and (not new.leads[place + 1] or new.leads[place + 1] in _BEFORE_TOPIC)
+
+
+def dispute_older(draft: Draft, note: Note, among: Iterable[Note]) -> None:
+    """Marks a new preference as disputing the newest of the older ones on the same thing, if there is one."""
+    others = [
+        one
+        for one in among
+        if one.id != note.id and is_stated_preference(one) and takes_place_of(note.content, one.content)
+    ]
+    if others:
+        old = max(others, key=lambda one: one.created_at)
+        draft.put(replace(note, extra=note.extra | {ORIGIN: origin_of_note(note) | {"disputes": old.id}}))
