@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # Tokens of what a session left that are read for the briefing of the next one.
 _LEFT_OPEN = 150
+# And of one that goes on.
+_SO_FAR = 400
 
 
 def _milliseconds() -> int:
@@ -180,6 +182,7 @@ def briefing_of(
     project: Project | None = None,
     tokens: int | None = None,
     left_open: str = "",
+    picked_up: str = "",
     order: Orderer | None = None,
 ) -> Briefing:
     """What an agent should know at the start, of this memory and of the team's notes beside it, each of these marked.
@@ -197,7 +200,9 @@ def briefing_of(
     beside = memory.with_team()
     if beside is None:
         here = memory.seen_from(project, memory.snapshot)
-        return briefing(memory.snapshot, here=here, tokens=room, left_open=left_open, order=order)
+        return briefing(
+            memory.snapshot, here=here, tokens=room, left_open=left_open, picked_up=picked_up, order=order
+        )
 
     def of_team(note: Note) -> bool:
         return beside.joined.whose(note.id) == "team"
@@ -215,18 +220,66 @@ def briefing_of(
     )
     snapshot = replace(beside.snapshot, notes=tuple(notes))
     made = briefing(
-        snapshot, here=memory.seen_from(project, snapshot), tokens=room, left_open=left_open, order=ordered,
+        snapshot, here=memory.seen_from(project, snapshot), tokens=room, left_open=left_open, picked_up=picked_up,
+        order=ordered,
         mark=lambda note: "team" if of_team(note) else "",
     )  # fmt: skip
     own = {note.id for note in beside.joined.own.notes}
     return structs.replace(made, places=tuple(one for one in made.places if one[0] in own))
 
 
-def left_open(pipeline: Pipeline, project: str) -> str:
+def session_briefing(
+    memory: Memory,
+    *,
+    project: Project | None = None,
+    tokens: int | None = None,
+    folder: str = "",
+    session: str = "",
+    failed: Callable[[str], None] = lambda what: None,
+) -> Briefing:
+    """`briefing_of` with what the pipeline knows, where there is one: what a session left, and the order of notes.
+
+    folder: of the project at hand. session: one that goes on after a compaction or a pause, "" for a new one. failed:
+    is told what is wrong with the pipeline; a session begins with what is known, whatever that is.
+    """
+    from core.briefing import Order
+    from core.errors import NuggetsError
+    from core.pipeline.service import Pipeline
+    from core.projects import project_root
+
+    def ordered(pipeline: Pipeline, notes: Sequence[Note]) -> Order:
+        done = pipeline.ordered(notes, project.nugget if project is not None else "")
+        if done.fault:
+            failed(f"the predictor: {done.fault}")
+        line = "The order within each section is that of a predictor." if done.active else ""
+        return Order(done.note_ids, line)
+
+    if memory.pages is None and Pipeline.exists(memory.home):
+        try:
+            with Pipeline.open(memory.home, memory=memory) as pipeline:
+                so_far = _so_far(pipeline, session)
+                left = "" if so_far or not folder else _left_open(pipeline, project_root(folder))
+                return briefing_of(
+                    memory, project=project, tokens=tokens, left_open=left, picked_up=so_far,
+                    order=lambda notes: ordered(pipeline, notes),
+                )  # fmt: skip
+        except NuggetsError as error:
+            failed(f"the pipeline was not asked: {error.code}")
+    return briefing_of(memory, project=project, tokens=tokens)
+
+
+def _left_open(pipeline: Pipeline, project: str) -> str:
     """What the last session in a project left, in at most three lines; "" for nothing."""
-    found = pipeline.recover(project=project, tokens=_LEFT_OPEN) if project else None
+    found = pipeline.recover(project=project, tokens=_LEFT_OPEN)
     lines = [line for line in found.text.splitlines() if line.startswith("- ")][:3] if found else []
     return "\n".join(line if len(line) <= 160 else f"{line[:159]}…" for line in lines)
+
+
+def _so_far(pipeline: Pipeline, session: str) -> str:
+    """What a session that goes on has left at its last checkpoint and since, without headings; "" for nothing."""
+    found = pipeline.recover(session, tokens=_SO_FAR) if session else None
+    lines = found.text.splitlines() if found else ()
+    return "\n".join(line for line in lines if line.strip() and not line.startswith("#"))
 
 
 class _OfMemory:

@@ -48,6 +48,8 @@ _LONGEST_SESSION: Final = 1_000
 # So many prompts wait to be put down together.
 _PROMPTS_TOGETHER: Final = 10
 _PLAIN: Final = frozenset(("opencode", "pi"))
+# Where a session goes on, as its start says.
+_GOES_ON: Final = frozenset(("compact", "resume"))
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -309,20 +311,27 @@ def _bring_in(home: str, nugget: str, near: str) -> None:
     """
     known = version_of(home) or (near and team_near(near))
     if known and cache_folder(home) and _kept_briefing(home, nugget, near) == (None, ()):
-        _start_worker(home, "--caught", "--briefing", nugget, *filter(None, [near]))
+        _start_worker(home, "--caught", "--briefing", nugget, near)
     else:
         _start_worker(home)
 
 
 def _brief(agent: str, home: str, name: str, event: Mapping[str, Any]) -> None:
     """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
-    _start_worker(home)
+    said: str | None
     folder = _text(event, "cwd", "workspace_roots")
-    nugget = nugget_of(folder)
-    near = _near(folder)
-    said, ahead = _kept_briefing(home, nugget, near)
-    if said is None:
-        said, ahead = _made_briefing(home, nugget, near)
+    about = (nugget_of(folder), _near(folder))
+    session = _session(event) if event.get("source") in _GOES_ON else ""
+    if session:
+        # Its checkpoint may be in what was just caught.
+        said, ahead = _made_briefing(home, *about, session)
+        if not said:
+            said, ahead = _kept_briefing(home, *about)
+    else:
+        _start_worker(home)
+        said, ahead = _kept_briefing(home, *about)
+        if said is None:
+            said, ahead = _made_briefing(home, *about)
     if said:
         import json
 
@@ -348,45 +357,38 @@ def _near(folder: str) -> str:
 
 
 def _kept_briefing(
-    home: str, nugget: str, near: str, since: float | None = None
+    home: str, nugget: str, near: str, session: str = "", since: float | None = None
 ) -> tuple[str | None, Sequence[object]]:
     """The briefing that is kept for the memory as it is, or that was begun after a time, None for none; and its notes,
-    each with its place.
+    each with its place. session: one that goes on, of which only what was begun after the time counts.
     """
     import json
     import time
 
-    folder = cache_folder(home)
-    if not folder:
-        return None, ()
     try:
-        with open(os.path.join(folder, BRIEFING), "rb") as file:
-            kept = json.loads(file.read(1 << 20))
-        same = kept["version"] == version_of(home) and kept["own"] == own_settings()
-        current = same and kept["day"] == int(time.time()) // 86_400
-        if current or (since is not None and kept["begun"] >= since):
-            name = briefing_name(nugget, near)
-            said, ahead = kept["texts"].get(name), kept["ahead"].get(name)
-            if isinstance(said, str):
-                return said, ahead if isinstance(ahead, list) else ()
+        with open(os.path.join(cache_folder(home) or os.devnull, BRIEFING), "rb") as file:
+            kept = json.loads(file.read(1 << 20))[briefing_name(nugget, near, session)]
+        current = kept["state"] == [version_of(home), own_settings(), int(time.time()) // 86_400]
+        if (current and not session) or (since is not None and kept["begun"] >= since):
+            return str(kept["text"]), list(kept["ahead"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None, ()
+        pass
     return None, ()
 
 
-def _made_briefing(home: str, nugget: str, near: str) -> tuple[str, Sequence[object]]:
+def _made_briefing(home: str, nugget: str, near: str, session: str = "") -> tuple[str, Sequence[object]]:
     """The briefing, made by another process, as long as there is time, and its notes; "" for none in time."""
     import time
 
     if not (version_of(home) or near) or not cache_folder(home):
         return "", ()
     since = time.time()
-    _start_worker(home, "--briefing", nugget, *filter(None, [near]))
+    _start_worker(home, *(["--caught"] if session else []), "--briefing", nugget, near, session)
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         time.sleep(0.02)
         # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.
-        said, ahead = _kept_briefing(home, nugget, near, since)
+        said, ahead = _kept_briefing(home, nugget, near, session, since)
         if said is not None:
             return said, ahead
     return "", ()

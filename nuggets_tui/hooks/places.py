@@ -67,8 +67,12 @@ def version_of(home: str) -> list[list[object]]:
     return found
 
 
-def briefing_name(nugget: str, near: str) -> str:
-    """Under which name a briefing is kept: of a project's nugget, and of the team's notes near a folder as they are."""
+def briefing_name(nugget: str, near: str, session: str = "") -> str:
+    """Under which name a briefing is kept: of a project's nugget, and of the team's notes near a folder as they are.
+    session: that goes on with it, "" for a new one.
+    """
+    if session:
+        return f"{briefing_name(nugget, near)}\0{session}"
     team = team_near(near) if near else ""
     if not team:
         return f"{nugget}\0{project_root(near)}" if near else nugget

@@ -19,12 +19,9 @@ from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, project_of, version_of, write_log
 
 if TYPE_CHECKING:
-    from core.briefing import Order
     from core.memory import Memory
     from core.model.change import Author
     from core.model.draft import Draft
-    from core.model.note import Note
-    from core.pipeline.service import Pipeline
 
 PREFERENCES: Final = "prefs"
 DEFAULT: Final = "learnings"
@@ -38,18 +35,20 @@ LONGEST_SECONDS: Final = 120.0
 _TURN_SECONDS: Final = 5.0
 # A file that was not finished after so long is of a process that was killed.
 _OLD_SECONDS: Final = 3600.0
+_MOST_BRIEFINGS: Final = 20
 
 
 def main(arguments: Sequence[str]) -> None:
     """For the memory in the folder that comes first: applies what was caught (nothing more named, or --caught), then
-    makes the briefing (--briefing NUGGET FOLDER, the folder in which the agent works).
+    makes the briefing (--briefing NUGGET FOLDER SESSION: the folder in which the agent works, and the session that goes
+    on, if one does).
     """
     home, *more = arguments
     if not more or "--caught" in more:
         _tried(home, lambda: apply_caught(Path(home)))
     if "--briefing" in more:
-        nugget, *near = more[more.index("--briefing") + 1 :]
-        _tried(home, lambda: _make_briefing_alone(Path(home), nugget, *near[:1]))
+        about = more[more.index("--briefing") + 1 :]
+        _tried(home, lambda: _make_briefing_alone(Path(home), *about[:3]))
 
 
 def _tried(home: str, call: Callable[[], object]) -> None:
@@ -278,27 +277,27 @@ def _title(text: str) -> str:
 # The briefing
 
 
-def _make_briefing_alone(home: Path, nugget: str, near: str = "") -> None:
+def _make_briefing_alone(home: Path, *about: str) -> None:
     """One process of a memory does it at a time: each start of a session asks for it."""
     from core.app_state import claimed
 
     state = state_folder(str(home))
     with claimed(Path(state, "briefing.lock"), _TURN_SECONDS) if state else contextlib.nullcontext():
-        make_briefing(home, nugget, near)
+        make_briefing(home, *about)
 
 
-def make_briefing(home: Path, nugget: str, near: str = "") -> str:
+def make_briefing(home: Path, nugget: str, near: str = "", session: str = "") -> str:
     """Makes the briefing for a project and keeps it for the memory as it is now; the text. near: the folder in which
-    the agent works, where a team's notes are in reach of it.
+    the agent works, where a team's notes are in reach of it. session: one that goes on, "" for a new one.
     """
     from core.app_state import write_cached
     from core.memory import Memory
     from core.projects import Project, project_at
-    from core.workspace import briefing_of, refuse_untrusted, use_team_near
+    from core.workspace import refuse_untrusted, session_briefing, use_team_near
     from nuggets_tui.safe_text import plain
 
     begun, version, own = time.time(), version_of(str(home)), own_settings()
-    name = briefing_name(nugget, near)
+    name = briefing_name(nugget, near, session)
     memory = Memory.open(home, reconcile=False, tolerant=True)
     if near:
         use_team_near(memory, lambda: near)
@@ -306,81 +305,25 @@ def make_briefing(home: Path, nugget: str, near: str = "") -> str:
     try:
         refuse_untrusted(memory)
         project = memory.project or (Project(nugget) if nugget else None)
-        made = briefing_of(
-            memory,
-            project=project,
-            left_open=_left_open(home, memory, near),
-            order=lambda notes: _order(home, memory, notes, nugget),
-        )
-        text = plain(made.text) if made.notes else ""
+        made = session_briefing(
+            memory, project=project, folder=near, session=session,
+            failed=lambda what: write_log(str(home), "", "", what),
+        )  # fmt: skip
+        text = plain(made.text) if made.notes or made.picked_up else ""
     finally:
         memory.close()
-    day = int(begun) // 86_400
-    # begun: all texts in it were true of the memory then.
-    kept: dict[str, Any] = {
-        "version": version,
-        "own": own,
-        "day": day,
-        "begun": begun,
-        "texts": {},
-        "ahead": {},
-    }
     folder = cache_folder(str(home))
-    if not folder:
-        return text
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        found = json.loads((Path(folder) / BRIEFING).read_bytes())
-        if (
-            found.get("version") == version
-            and found.get("own") == own
-            and found.get("day") == day
-            and isinstance(found.get("texts"), dict)
-        ):
-            kept["texts"] = dict(list(found["texts"].items())[-20:])
-            kept["ahead"] = {name: found["ahead"][name] for name in kept["texts"] if name in found["ahead"]}
-    kept["texts"][name] = text
-    kept["ahead"][name] = made.places
-    write_cached(home, BRIEFING, json.dumps(kept).encode())
+    if folder:
+        # True of the memory as it was then; what is of another state would hold texts that may be gone from it.
+        state = [version, own, int(begun) // 86_400]
+        kept: dict[str, Any] = {}
+        with contextlib.suppress(OSError, ValueError, AttributeError, KeyError, TypeError):
+            found = json.loads((Path(folder) / BRIEFING).read_bytes())
+            kept = {one: entry for one, entry in found.items() if entry["state"] == state and one != name}
+        kept = dict([*kept.items()][-_MOST_BRIEFINGS:])
+        kept[name] = {"state": state, "begun": begun, "text": text, "ahead": made.places}
+        write_cached(home, BRIEFING, json.dumps(kept).encode())
     return text
-
-
-def _left_open(home: Path, memory: Memory, near: str) -> str:
-    from core.pipeline.service import Pipeline
-    from core.workspace import left_open
-
-    if memory.pages is not None or not Pipeline.exists(home):
-        return ""
-    with contextlib.suppress(NuggetsError), Pipeline.open(home, memory=memory) as pipeline:
-        return left_open(pipeline, project_of(near))
-    return ""
-
-
-def _order(home: Path, memory: Memory, notes: Sequence[Note], nugget: str) -> Order:
-    """The notes of a briefing in the order that the settings ask for."""
-    from core.briefing import Order
-    from core.pipeline.service import Pipeline
-
-    plain_order = Order(tuple(note.id for note in notes))
-    if memory.pages is not None or not Pipeline.exists(home):
-        return plain_order
-    try:
-        with Pipeline.open(home, memory=memory) as pipeline:
-            return order_of(pipeline, notes, nugget)
-    except NuggetsError as error:
-        # A session begins with what is known, whatever is the matter with what would put it in order.
-        write_log(str(home), "", "", f"the predictor was not asked: {error.code}")
-        return plain_order
-
-
-def order_of(pipeline: Pipeline, notes: Sequence[Note], nugget: str) -> Order:
-    """The notes in the order of the predictor, with a line that says so; as they are without one."""
-    from core.briefing import Order
-
-    done = pipeline.ordered(notes, nugget)
-    if done.fault:
-        write_log(str(pipeline.home), "", "", f"the predictor: {done.fault}")
-    line = "The order within each section is that of a predictor." if done.active else ""
-    return Order(done.note_ids, line)
 
 
 def run(arguments: Sequence[str]) -> None:

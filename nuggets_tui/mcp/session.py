@@ -6,7 +6,7 @@ import os
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +21,9 @@ from nuggets_tui.cli.session import named_session
 from nuggets_tui.hooks.places import project_of
 
 if TYPE_CHECKING:
-    from core.briefing import Briefing, Order
+    from core.briefing import Briefing
     from core.memory import Memory
     from core.model.change import Author
-    from core.model.note import Note
     from core.pipeline.records import KeptCheckpoint
     from core.pipeline.service import Pipeline
     from core.projects import Project
@@ -160,31 +159,13 @@ class AgentSession:
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
         """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
         from core.projects import Project
-        from core.workspace import briefing_of, left_open
+        from core.workspace import session_briefing
 
         memory = self.reading()
         project = Project(nugget) if nugget else self.here
-        about = self.nugget_for(memory, nugget or "") if project is not None else ""
-        waits = ""
-        if self.has_pipeline():
-            with self.pipeline() as pipeline:
-                waits = left_open(pipeline, self.project)
-        made = briefing_of(
-            memory, project=project, tokens=tokens, left_open=waits,
-            order=lambda notes: self._ordered(notes, about),
-        )  # fmt: skip
+        made = session_briefing(memory, project=project, tokens=tokens, folder=self.project)
         self._follow(SessionEvent("start", self.id, self.project, ahead=made.places))
         return made
-
-    def _ordered(self, notes: Sequence[Note], nugget: str) -> Order:
-        """The notes of a briefing in the order that the settings ask for."""
-        from core.briefing import Order
-        from nuggets_tui.hooks.worker import order_of
-
-        if not self.has_pipeline():
-            return Order(tuple(note.id for note in notes))
-        with self.pipeline() as pipeline:
-            return order_of(pipeline, notes, nugget)
 
     def prepare(self) -> None:
         """Loads the memory and what a first recall needs, ahead of it, and keeps it for the next server: agents end

@@ -140,3 +140,9 @@ def test_a_cut_text_fits_its_budget_with_its_marker(text: str, tokens: int) -> N
     assert estimate_tokens(cut) <= tokens or cut == ""
     assert cut == text or cut == "" or cut.endswith("[…]")
     assert text.startswith(cut.removesuffix("[…]")) or cut == text
+
+
+def test_what_a_session_that_goes_on_left_comes_first_and_leaves_room_for_the_rest() -> None:
+    made = briefed(make_note(1, title="Deploy", content="With make ship."), picked_up="- done\n" * 900)
+    assert made.tokens <= 600
+    assert made.text.index("- done") < made.text.index("make ship")

@@ -29,6 +29,7 @@ from core.model.change import Author
 from core.model.note_origin import newer_preference
 from core.pipeline.preferences import takes_place_of
 from core.pipeline.service import Pipeline
+from core.text.estimate import estimate_tokens
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.hooks import places, worker
 from nuggets_tui.hooks.capture import edited_paths, is_plain, statements
@@ -635,3 +636,24 @@ def test_the_newer_preference_on_a_thing_answers_and_the_older_is_for_the_cleanu
 )
 def test_preferences_on_one_thing_are_told_from_others(newer: str, older: str, same: bool) -> None:
     assert takes_place_of(newer, older) is same
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["compact", "resume"])
+def test_a_session_that_goes_on_is_told_its_checkpoint_first(source: str, home: Path, hook: Run) -> None:
+    patient = (
+        "from nuggets_tui.hooks import fast; fast._PATIENCE = fast._DEADLINE = 30; fast.main(['claude'])"
+    )
+    with memory_with_note(home):
+        pass
+    hook(event(home, "UserPromptSubmit", prompt="Rename the ledger table, then fix the importer."))
+    hook(event(home, "PostToolUse", tool_name="Edit", tool_input={"file_path": "src/app.py"}))
+    hook(event(home, "PreCompact", trigger="auto", custom_instructions=""))
+    said = hook(event(home, "SessionStart", source=source), code=patient).stdout
+    text = json.loads(said)["hookSpecificOutput"]["additionalContext"]
+    assert text.index("Rename the ledger table") < text.index("make ship")
+    assert "src/app.py" in text
+    assert estimate_tokens(text) <= 600
+    # Another session is told what is known, and nothing of this one as its own.
+    other = event(home, "SessionStart", source="startup") | {"session_id": "s-2"}
+    assert b"This session so far" not in hook(other, code=patient).stdout
