@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # Seconds: after the first the process ends, whatever it is doing; for the second it waits for a briefing being made.
 _DEADLINE: Final = 1.5
 _PATIENCE: Final = 1.2
+# The same where a session goes on: its compaction took longer, and its checkpoint is worth more than haste.
+_DEADLINE_GOING_ON: Final = 4.0
+_PATIENCE_GOING_ON: Final = 3.5
 _LONGEST: Final = 16 << 20
 _MOST_CAUGHT: Final = 500
 _STARTS: Final = frozenset(("SessionStart", "sessionStart"))
@@ -59,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
         # A session that only extracts facts for us.
         _end()
     try:
-        _set_deadline()
+        _set_deadline(_DEADLINE)
         agent, home = _asked(arguments)
         _take(agent, home)
     except BaseException as error:
@@ -73,16 +76,16 @@ def _end() -> None:
     os._exit(0)
 
 
-def _set_deadline() -> None:
+def _set_deadline(seconds: float) -> None:
     try:
         import signal
 
         signal.signal(signal.SIGALRM, lambda number, frame: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, _DEADLINE)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
     except (ImportError, AttributeError, ValueError):
         import threading
 
-        timer = threading.Timer(_DEADLINE, os._exit, (0,))
+        timer = threading.Timer(seconds, os._exit, (0,))
         timer.daemon = True
         timer.start()
 
@@ -324,6 +327,7 @@ def _brief(agent: str, home: str, name: str, event: Mapping[str, Any]) -> None:
     session = _session(event) if event.get("source") in _GOES_ON else ""
     if session:
         # Its checkpoint may be in what was just caught.
+        _set_deadline(_DEADLINE_GOING_ON)
         said, ahead = _made_briefing(home, *about, session)
         if not said:
             said, ahead = _kept_briefing(home, *about)
@@ -384,7 +388,7 @@ def _made_briefing(home: str, nugget: str, near: str, session: str = "") -> tupl
         return "", ()
     since = time.time()
     _start_worker(home, *(["--caught"] if session else []), "--briefing", nugget, near, session)
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + (_PATIENCE_GOING_ON if session else _PATIENCE)
     while time.monotonic() < until:
         time.sleep(0.02)
         # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.

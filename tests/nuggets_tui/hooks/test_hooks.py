@@ -642,7 +642,9 @@ def test_preferences_on_one_thing_are_told_from_others(newer: str, older: str, s
 @pytest.mark.parametrize("source", ["compact", "resume"])
 def test_a_session_that_goes_on_is_told_its_checkpoint_first(source: str, home: Path, hook: Run) -> None:
     patient = (
-        "from nuggets_tui.hooks import fast; fast._PATIENCE = fast._DEADLINE = 30; fast.main(['claude'])"
+        "from nuggets_tui.hooks import fast\n"
+        "fast._PATIENCE_GOING_ON = fast._DEADLINE_GOING_ON = fast._PATIENCE = fast._DEADLINE = 30\n"
+        "fast.main(['claude'])"
     )
     with memory_with_note(home):
         pass
