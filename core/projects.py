@@ -90,6 +90,11 @@ def project_at(folder: str) -> Project | None:
     return Project(os.path.basename(root).removesuffix(".git"), root, remote)
 
 
+def is_persons(nugget: str) -> bool:
+    """Whether a nugget's name says what kind of notes it holds, not of which project they are."""
+    return nugget.casefold() in _PERSONS
+
+
 def nugget_name(name: str) -> str:
     """A project's name as that of a nugget; "" where nothing of it can be one."""
     from unicodedata import normalize

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Repair, Verify
 from core.folder import GRAPH_FILE
+from core.model.note import normalise_tag
 from core.team_folder import pages_named
 from nuggets_tui.typed_tags import typed_tag
 
@@ -20,12 +23,25 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
 
 
+# Characters of a note that is named beside another.
+_LONGEST_HELD: Final = 120
+
+
 class Remembered(NamedTuple):
-    """A fact that was stored. former: its value before, None for a new key."""
+    """A fact that was stored. former: its value before, None for a new key. like: another one of nearly this key."""
 
     note: Note
     former: str | None
     change_set: ChangeSet
+    like: Note | None = None
+
+
+class Added(NamedTuple):
+    """A new note. like: another one of nearly this title, in the same nugget."""
+
+    note: Note
+    change_set: ChangeSet
+    like: Note | None = None
 
 
 class Done(NamedTuple):
@@ -103,23 +119,36 @@ def check_facts(memory: Memory) -> None:
         )
 
 
-def remember(memory: Memory, nugget: str, key: str, value: str) -> Remembered:
-    """Stores a fact; an existing key gets the new value. Errors as `core.facts.edits.remember` and `Memory.change`."""
+def remember(memory: Memory, nugget: str, key: str, value: str, *, by_agent: bool = False) -> Remembered:
+    """Stores a fact, where `filing` says; an existing key gets the new value. Errors as there, as
+    `core.facts.edits.remember` and `Memory.change`.
+    """
     from core.facts import edits
 
     check_facts(memory)
+    nugget, meta = filing(memory, nugget, f"{key}: {value}", by_agent=by_agent)
+    like = _alike(memory.snapshot, nugget, key)
     former: list[str] = []
 
     def store(draft: Draft) -> Note:
         there = draft.nugget(nugget)
         known = there.find(key.strip()) if there else None
         former[:] = [known[1].value] if known else []
-        return edits.remember(draft, nugget, key, value)
+        return edits.remember(draft, nugget, key, value, None if known else meta)
 
     known_nuggets = memory.snapshot.nugget_names
     made, change_set = memory.change(f"remembered {key!r}", store)
     memory.claim_nugget(made.nugget_name, known_nuggets)
-    return Remembered(made, former[0] if former else None, change_set)
+    return Remembered(made, former[0] if former else None, change_set, None if former else like)
+
+
+def second_one(like: Note | None) -> str:
+    """Says that something of nearly this name is there already, in a sentence with a space before it; "" for none."""
+    if like is None:
+        return ""
+    held = " ".join(like.content.split())
+    held = held if len(held) <= _LONGEST_HELD else f"{held[: _LONGEST_HELD - 1]}…"
+    return f" {like.title} exists: {held} [{like.id}]; this is a second one."
 
 
 def forget(memory: Memory, nugget: str, key: str) -> tuple[Note | None, ChangeSet]:
@@ -131,20 +160,117 @@ def forget(memory: Memory, nugget: str, key: str) -> tuple[Note | None, ChangeSe
 
 
 def add_note(
-    memory: Memory, nugget: str, title: str, content: str, tags: Sequence[str], meta: MetaInput
-) -> Done:
-    """Writes a new note; tags as typed. Errors as `core.graph.edits.create_note` and `Memory.change`."""
+    memory: Memory,
+    nugget: str,
+    title: str,
+    content: str,
+    tags: Sequence[str],
+    meta: MetaInput,
+    *,
+    by_agent: bool = False,
+) -> Added:
+    """Writes a new note, where `filing` says; tags as typed. Errors as there, as `core.graph.edits.create_note` and
+    `Memory.change`.
+    """
     from core.graph import edits
 
+    nugget, meta = filing(memory, nugget, f"{title}: {content}", meta, by_agent=by_agent)
+    like = _alike(memory.snapshot, nugget, title)
+    typed = tags_of(None, tags)
     known_nuggets = memory.snapshot.nugget_names
     made, change_set = memory.change(
         f"added {title!r}",
-        lambda draft: edits.create_note(
-            draft, nugget, title, content, tags=list(map(typed_tag, tags)), meta=meta
-        ),
+        lambda draft: edits.create_note(draft, nugget, title, content, tags=typed, meta=meta),
     )
     memory.claim_nugget(made.nugget_name, known_nuggets)
-    return Done((_current(memory, made),), change_set)
+    return Added(_current(memory, made), change_set, like)
+
+
+def filing(
+    memory: Memory, given: str, text: str, meta: MetaInput | None = None, *, by_agent: bool = False
+) -> tuple[str, MetaInput]:
+    """The nugget that a text goes to and what is known of it, as an agent writes: to the project at hand, for that
+    project, unless it is about the person. As given for everybody else, and where no project is at hand. by_agent: whoever writes is an agent, whatever its name.
+
+    Raises InvalidInputError for a name that is nearly one of the memory's.
+    """
+    from core.model.infer import MetaInput
+    from core.projects import is_persons
+
+    meta = meta or MetaInput()
+    here = memory.standpoint
+    if not (by_agent or memory.author.is_known_agent) or memory.pages is not None:
+        return given, meta
+    if here is None:
+        return nugget_named(memory, given, ""), meta
+    if is_persons(given) and _HERE.search(text):
+        given = ""
+    nugget = nugget_named(memory, given, here.nugget)
+    if meta.scope is None and not is_persons(nugget) and not here.owner_of(nugget):
+        about_person = _OF_PERSON.search(text) and not _HERE.search(text)
+        meta = replace(meta, scope="user" if about_person else "project")
+    return nugget, meta
+
+
+# What holds in one project, and what is said of the person or for everywhere.
+_HERE: Final = re.compile(
+    r"\b(?:in|for|of) th(?:is|e) (?:repo(?:sitory)?|project|code ?base|monorepo)\b|\bhere\b"
+    r"|\bin diese[mr] (?:projekt|repo)|\bdans ce (?:projet|dépôt)|\ben este (?:proyecto|repo)",
+    re.IGNORECASE,
+)
+_OF_PERSON: Final = re.compile(
+    r"\b(?:user|he|she|person)\s+(?:\w+ly\s+)?(?:prefers?|likes?|wants?|dislikes?|hates?|lives?|works?|speaks?)\b"
+    r"|(?<!team )(?<!project )\bprefers\b|\b(?:user|personal) preferences?\b"
+    r"|\bI(?:['’]m| am| prefer| like| want| live| work)\b"
+    r"|\b(?:my|user['’]s) (?:name|editor|preference|time ?zone|language|shell|email|birthday|pronouns?|keyboard)"
+    r"|\b(?:in|for|across) all (?:\w+ )?(?:projects|repos\w*)\b|\beverywhere\b"
+    r"|\b(?:be)?nutzer (?:bevorzugt|mag|möchte)|\bl['’]utilisateur (?:préfère|aime|veut)"
+    r"|\bel usuario (?:prefiere|quiere)",
+    re.IGNORECASE,
+)
+
+
+def nugget_named(memory: Memory, given: str, usual: str) -> str:
+    """The nugget that is given, else the usual one, as the memory spells it; "" for none.
+
+    Raises InvalidInputError for a name that is nearly one of the memory's.
+    """
+    name = given.strip() or usual
+    names = {known.casefold(): known for known in memory.snapshot.nugget_names}
+    folded = name.casefold()
+    if folded in names or not given.strip() or folded == usual.casefold():
+        return names.get(folded, name)
+    near = next((known for other, known in names.items() if _misspelt(folded, other)), "")
+    if near:
+        raise InvalidInputError(
+            f"there is no nugget {name!r}", code=ErrorCode.NO_SUCH_NUGGET, field="nugget", where="nugget",
+            kept="nothing was written", todo=f"did you mean {near}?",
+        )  # fmt: skip
+    return name
+
+
+def _misspelt(name: str, known: str) -> bool:
+    """Whether a name is another one with a slip in it: of names with numbers each is meant."""
+    from rapidfuzz.distance import OSA
+
+    if sorted(filter(str.isdigit, name)) != sorted(filter(str.isdigit, known)):
+        return False
+    return len(name) >= 5 and OSA.normalized_similarity(name, known) >= 0.8
+
+
+def _alike(snapshot: Snapshot, nugget: str, title: str) -> Note | None:
+    """The note of a nugget whose key or title is nearly, but not quite, this one; None for none."""
+    from rapidfuzz.fuzz import token_sort_ratio
+    from rapidfuzz.process import extractOne
+
+    folded = title.strip().casefold()
+    known = {
+        note.title.casefold(): note
+        for note in snapshot.visible
+        if note.nugget_name == nugget and not (note.is_fact and note.title.casefold() == folded)
+    }
+    best = extractOne(folded, known.keys(), scorer=token_sort_ratio, score_cutoff=85)
+    return known[best[0]] if best else None
 
 
 def edit_note(
@@ -220,8 +346,10 @@ def link(memory: Memory, a: str, b: str, reason: str) -> Done:
 
 
 def tags_of(note: Note | None, typed: Sequence[str]) -> list[str]:
-    """Tags as typed, those that the note bears with their # or +."""
-    return [typed_tag(tag, note.tags if note is not None else ()) for tag in typed]
+    """Tags as typed, several with commas between them; those that the note bears as it has them."""
+    known = note.tags if note is not None else ()
+    parts = (part for tag in typed for part in ([tag] if normalise_tag(tag) in known else tag.split(",")))
+    return [typed_tag(tag.strip(), known) for tag in parts if tag.strip()]
 
 
 def check_fact_file(snapshot: Snapshot, nugget: str) -> None:

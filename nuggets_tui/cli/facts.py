@@ -51,7 +51,6 @@ _SHOWN = 10
 @pass_call
 def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
     """Store a fact in a nugget. An existing key gets the new value. VALUE - reads standard input."""
-
     if not nugget.strip():
         raise InvalidInputError(
             "the name is empty",
@@ -63,7 +62,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
     deeds.check_facts(call.memory)
     value = read_text(value)
     known_names = call.memory.snapshot.nugget_names
-    made, former, _ = deeds.remember(call.memory, nugget, key, value)
+    made, former, _, like = deeds.remember(call.memory, nugget, key, value)
     holder = call.memory.snapshot.by_name[made.nugget_name]
     found = holder.find(made.key)
     hits = found[1].hits if found else 0
@@ -79,6 +78,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
             *filter(None, [new_nugget(made.nugget_name, known_names)]),
             *([f"Old value: {former}"] if former not in (None, made.content) else ()),
+            *filter(None, [deeds.second_one(like).strip()]),
             *_warning(holder),
         ],
         of_note(call.memory.snapshot.by_id.get(made.id, made)),

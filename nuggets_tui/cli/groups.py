@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -143,6 +143,7 @@ class MemoryCommand(click.Command):
         options: list[str] = []
         values: list[str] = []
         doubtful = 0
+        slip = False
         rest = list(args)
         while rest:
             word = rest.pop(0)
@@ -157,12 +158,25 @@ class MemoryCommand(click.Command):
                     del rest[: option.nargs]
             else:
                 doubtful += _OPTION.fullmatch(word) is not None
+                slip = slip or _is_slip(word, known)
                 values.append(word)
         wanted = [
             one for one in params if isinstance(one, click.Argument) and (one.required or one.name == "query")
         ]
         fits = len(wanted) == len(values) and all(isinstance(one.type, Text) for one in wanted)
-        return [*options, "--", *values] if fits or not doubtful else args
+        return [*options, "--", *values] if (fits and not slip) or not doubtful else args
+
+
+def _is_slip(word: str, known: Collection[str]) -> bool:
+    """Whether a word is the name of an option with a letter or two wrong."""
+    from rapidfuzz.distance import OSA
+
+    name = word.partition("=")[0]
+    return (
+        word.startswith("--")
+        and name not in known
+        and any(OSA.distance(name, one) <= (1 if len(one) < 7 else 2) for one in known if len(one) > 4)
+    )
 
 
 def _stands_alone(option: click.Option, rest: list[str]) -> bool:

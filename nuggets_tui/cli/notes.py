@@ -102,7 +102,11 @@ def _list_lines(shown: list[Note], found: int) -> list[Line]:
 @click.argument("title", type=TEXT)
 @click.argument("content", type=TEXT)
 @click.option(
-    "--nugget", type=TEXT, default="", metavar="NAME", help="Nugget it belongs to (default: memory)."
+    "--nugget",
+    type=TEXT,
+    default="",
+    metavar="NAME",
+    help="Nugget it belongs to (default: memory; an agent's: that of its project).",
 )
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="A tag; may be repeated.")
 @metadata_options
@@ -115,8 +119,8 @@ def add(
     meta = meta_input(values)
     text = read_text(content)
     known = call.memory.snapshot.nugget_names
-    (made,), _ = deeds.add_note(call.memory, nugget, title, text, tags, meta)
-    also = new_nugget(made.nugget_name, known) if nugget else ""
+    made, _, like = deeds.add_note(call.memory, nugget, title, text, tags, meta)
+    also = (new_nugget(made.nugget_name, known) if nugget else "") + deeds.second_one(like)
     _answer_note(call, made, "Added", also, written=True)
 
 

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NuggetsError
-from core.model.names import DEFAULT_NUGGET
+from core.errors import BrokenFileError, NuggetsError
 from core.pipeline.session_events import SessionEvent
 from core.projects import project_at
 from nuggets_tui.cli.calling_agent import author_of_client
@@ -137,25 +136,6 @@ class AgentSession:
 
         return Pipeline.exists(self.home)
 
-    def nugget_for(self, memory: Memory, given: str) -> str:
-        """Where something is filed: in the nugget that is given, else in the project's, as the memory spells it.
-
-        Raises InvalidInputError for a name that is nearly one of the memory's.
-        """
-        here = memory.standpoint.nugget if memory.standpoint is not None else ""
-        name = given.strip() or here or DEFAULT_NUGGET
-        names = {known.casefold(): known for known in memory.snapshot.nugget_names}
-        folded = name.casefold()
-        if folded in names or not given.strip() or folded == here.casefold():
-            return names.get(folded, name)
-        near = next((known for other, known in names.items() if _misspelt(folded, other)), "")
-        if near:
-            raise InvalidInputError(
-                f"there is no nugget {name!r}", code=ErrorCode.NO_SUCH_NUGGET, field="nugget", where="nugget",
-                kept="nothing was written", todo=f"did you mean {near}?",
-            )  # fmt: skip
-        return name
-
     def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
         """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
         from core.projects import Project
@@ -245,15 +225,6 @@ class AgentSession:
             for event in waiting:
                 with suppress(ValueError):
                     self._waiting.remove(event)
-
-
-def _misspelt(name: str, known: str) -> bool:
-    """Whether a name is another one with a slip in it: of names with numbers each is meant."""
-    from rapidfuzz.distance import OSA
-
-    if sorted(filter(str.isdigit, name)) != sorted(filter(str.isdigit, known)):
-        return False
-    return len(name) >= 5 and OSA.normalized_similarity(name, known) >= 0.8
 
 
 def _working_folder() -> str:

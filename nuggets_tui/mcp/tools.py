@@ -190,52 +190,39 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
 
 def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
     memory = deeds.with_graph(session.reading())
-    nugget = session.nugget_for(memory, given.nugget)
-    like = _alike(
-        given.key, [fact.key for one in memory.snapshot.nuggets if one.name == nugget for fact in one.facts]
-    )
-    done = deeds.remember(memory, nugget, given.key, given.value)
+    done = deeds.remember(memory, given.nugget, given.key, given.value, by_agent=True)
     made = done.note
     session.stored(made.key)
     key, where = _line(made.key), made.nugget_name
     if done.change_set.empty:
         return f"{key} in {where} says so already."
     changed = done.former is not None and done.former != made.content
-    said = f"Remembered {key} in {where}." + (f" It was: {_line(done.former or '')}" if changed else "")
-    if like and done.former is None:
-        held = next((fact.value for fact in memory.snapshot.nugget(nugget).facts if fact.key == like), "")
-        said += f" {_line(like)} exists as well: {_line(held)}; this is a second one."
+    said = f"Remembered {key} in {where}{_about_user(made)}." + deeds.second_one(done.like)
+    said += f" It was: {_line(done.former or '')}" if changed else ""
     return _told(memory, said, done.change_set, of_note(memory.snapshot.by_id.get(made.id, made)))
 
 
 def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) -> str:
-    _check_content(given.content)
     memory = deeds.with_graph(session.reading())
-    nugget = session.nugget_for(memory, given.nugget)
-    titles = {note.title: note.id for note in memory.snapshot.visible if note.nugget_name == nugget}
-    like = _alike(given.title, titles)
-    (made,), change_set = deeds.add_note(
-        memory, nugget, given.title, given.content, given.tags, _metadata(given)
+    made, change_set, like = deeds.add_note(
+        memory,
+        given.nugget,
+        given.title,
+        given.content,
+        given.tags,
+        _metadata(given),
+        by_agent=True,
     )
     session.stored(made.title)
-    said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}."
-    said += f" {_line(like)} [{titles[like]}] exists as well; editNote changes it." if like else ""
-    return _told(memory, said, change_set, of_note(made))
+    said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}{_about_user(made)}."
+    return _told(memory, said + deeds.second_one(like), change_set, of_note(made))
 
 
-def _alike(text: str, known: Iterable[str]) -> str:
-    """The key or title that is most nearly the same; "" for none."""
-    from rapidfuzz.fuzz import token_sort_ratio
-    from rapidfuzz.process import extractOne
-
-    folded = {one.casefold(): one for one in known}
-    best = extractOne(text.casefold(), folded.keys(), scorer=token_sort_ratio, score_cutoff=85)
-    return folded[best[0]] if best else ""
+def _about_user(note: Note) -> str:
+    return ", as about the user in all projects" if note.scope == "user" else ""
 
 
 def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str:
-    if given.content is not None:
-        _check_content(given.content)
     linked = [given.link_to] if given.link_to.strip() else []
     held = deeds.held(deeds.with_graph(session.reading()), given.id, *linked)
     done = deeds.edit_note(
@@ -248,13 +235,6 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
     said = f"{'Nothing to change:' if done.change_set.empty else 'Changed'} {_line(note.title)} [{note.id}]."
     said += f" It's linked with {_line(held.notes[1].title)}." if linked else ""
     return _told(held.memory, said, done.change_set, of_note(note), held.team)
-
-
-def _check_content(content: str) -> None:
-    if not content.strip():
-        raise InvalidInputError(
-            "the note says nothing", code=ErrorCode.EMPTY_TEXT, where="content", kept="nothing was written"
-        )
 
 
 def _metadata(given: arguments.Metadata) -> MetaInput:
@@ -301,7 +281,7 @@ def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
 def _holder(session: AgentSession, memory: Memory, key: str) -> str:
     """The nugget that holds a fact of this key: the project's before any other; "" for none."""
     holding = [one.name for one in memory.snapshot.nuggets if one.find(key) is not None]
-    own = session.nugget_for(memory, "")
+    own = memory.standpoint.nugget if memory.standpoint is not None else ""
     return own if own in holding else holding[0] if len(holding) == 1 else ""
 
 

@@ -18,11 +18,11 @@ from kits.drafts import (
 )
 from kits.hostile import HOSTILE
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unlink_notes
 from core.model.infer import MetaInput
 from core.model.note import Link, normalised_note, vector_spec
-from core.text.normalise import encodable
+from core.text.normalise import encodable, normalise_content
 
 A, B, C = make_note(1), make_note(2), make_note(3)
 
@@ -155,7 +155,6 @@ TEXTS = {
     "key:\n  - a\n  - b:\n      c": "key:\n  - a\n  - b:\n      c",
     "  one line\t": "one line",
     "text\n\n    code\n\n\n\n    code\n\n\nend": "text\n\n    code\n\n\n\n    code\n\nend",
-    "": "",
 }
 
 
@@ -324,7 +323,19 @@ def test_editing_a_hidden_fact_note_changes_the_fact_that_waits_and_no_other() -
     assert facts_in(draft) == {"k": "remembered anew"}
 
 
-@given(st.text(max_size=200))
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_a_note_says_something(text: str) -> None:
+    draft = make_draft()
+    with pytest.raises(InvalidInputError) as caught:
+        create_note(draft, "", "T", text)
+    assert caught.value.code == ErrorCode.EMPTY_TEXT
+    note = create_note(draft, "", "T", "x")
+    with pytest.raises(InvalidInputError):
+        edit_note(draft, note.id, content=text)
+    assert draft.note(note.id) == note
+
+
+@given(st.text(max_size=200).filter(lambda text: normalise_content(text).strip()))
 def test_what_is_stored_is_stored_the_same_again(text: str) -> None:
     draft = make_draft()
     note = create_note(draft, "", f"T{text}", text, tags=[text])
