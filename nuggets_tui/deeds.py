@@ -190,7 +190,8 @@ def filing(
     memory: Memory, given: str, text: str, meta: MetaInput | None = None, *, by_agent: bool = False
 ) -> tuple[str, MetaInput]:
     """The nugget that a text goes to and what is known of it, as an agent writes: to the project at hand, for that
-    project, unless it is about the person. As given for everybody else, and where no project is at hand. by_agent: whoever writes is an agent, whatever its name.
+    project, unless it is about the person. As given for everybody else, and where no project is at hand. by_agent:
+    whoever writes is an agent, whatever its name.
 
     Raises InvalidInputError for a name that is nearly one of the memory's.
     """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from itertools import islice, pairwise
 from typing import Final, Protocol
 
@@ -289,10 +292,24 @@ def snowball(language: str) -> _Stemmer:
     """This thread's Snowball stemmer of a language."""
     found = _stemmers().by_language.get(language)
     if found is None:
-        import snowballstemmer
-
-        found = _stemmers().by_language[language] = snowballstemmer.stemmer(language)
+        found = _stemmers().by_language[language] = _new_stemmer(language)
     return found
+
+
+def _new_stemmer(language: str) -> _Stemmer:
+    """A stemmer without the thirty other languages that its package loads with itself, which are 3 MB."""
+    name = "snowballstemmer"
+    spec = find_spec(name)
+    assert spec is not None
+    loaded = sys.modules.get(name)
+    try:
+        sys.modules[name] = loaded or module_from_spec(spec)
+        module = import_module(f"{name}.{language}_stemmer")
+    finally:
+        if loaded is None:
+            sys.modules.pop(name, None)
+    stemmer: _Stemmer = getattr(module, f"{language.title().replace('_', '')}Stemmer")()
+    return stemmer
 
 
 def has_stem(word: str) -> bool:

@@ -11,7 +11,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 LONGEST_CONTENT: Final = 1_000_000
-LONGEST_TEXT: Final = 10_000_000
 # Of a parameter that is taken but not listed: the tools' former ones stay valid and cost no tokens.
 _UNLISTED: Final = {"unlisted": True}
 
@@ -25,26 +24,17 @@ Nugget = Annotated[
     str, Meta(max_length=200, description="Only to file it elsewhere than under this project.")
 ]
 Unlisted = Annotated[str, Meta(max_length=1_000, extra_json_schema=_UNLISTED)]
-UnlistedFlag = Annotated[bool, Meta(extra_json_schema=_UNLISTED)]
 Scope = Literal["", "self", "user", "shared", "project", "session"]
-Kind = Literal[
-    "", "fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style"
-]
 
 
 class Arguments(Struct, rename="camel", forbid_unknown_fields=True):
     """What a tool takes: its names and no others."""
 
 
-class Nothing(Arguments):
-    """No arguments."""
-
-
 class RecallArguments(Arguments):
     query: Annotated[Question, Meta(description='What you want to know, such as "test command".')]
     nugget: Unlisted = ""
     session: Unlisted = ""
-    related: UnlistedFlag = False
 
 
 class RememberArguments(Arguments):
@@ -59,30 +49,22 @@ class ForgetArguments(Arguments):
     nugget: Unlisted = ""
 
 
-class Metadata(Arguments, kw_only=True):
-    """Metadata of a note; what is left out is inferred, or stays."""
-
-    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
-    type: Annotated[Kind, Meta(extra_json_schema=_UNLISTED)] = ""
-    stability: Annotated[Literal["", "temporary", "durable"], Meta(extra_json_schema=_UNLISTED)] = ""
-    confidence: Annotated[float | None, Meta(extra_json_schema=_UNLISTED)] = None
-    subject: Unlisted = ""
-
-
-class CreateNoteArguments(Metadata, kw_only=True):
+class CreateNoteArguments(Arguments):
     title: Annotated[Title, Meta(description="One line that says what it is about.")]
     content: Annotated[Content, Meta(description="What was learned, self-contained, in Markdown.")]
     tags: Tags = []
     nugget: Nugget = ""
+    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
 
 
-class EditNoteArguments(Metadata, kw_only=True):
+class EditNoteArguments(Arguments):
     id: NoteId
     title: Title | None = None
     content: Annotated[Content | None, Meta(description="The whole new text.")] = None
     add_tags: Tags = []
     remove_tags: Tags = []
     link_to: Annotated[str, Meta(max_length=1_000, description="Another note that belongs with it.")] = ""
+    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
 
 
 class SearchNotesArguments(Arguments):
@@ -91,11 +73,6 @@ class SearchNotesArguments(Arguments):
     ]
     limit: Annotated[int, Meta(ge=1, le=50)] = 8
     nugget: Unlisted = ""
-    scope: Annotated[Scope, Meta(extra_json_schema=_UNLISTED)] = ""
-    type: Annotated[Kind, Meta(extra_json_schema=_UNLISTED)] = ""
-    subject: Unlisted = ""
-    tag: Unlisted = ""
-    include_hidden: UnlistedFlag = False
 
 
 class GetNoteArguments(Arguments):
@@ -109,16 +86,6 @@ class AddLinkArguments(Arguments):
     reason: Title = "related"
 
 
-class HideNoteArguments(Arguments):
-    id: NoteId
-
-
-class ListFactsArguments(Arguments):
-    nugget: Name = ""
-    limit: Annotated[int, Meta(ge=1, le=200)] = 50
-    offset: Annotated[int, Meta(ge=0, le=10_000_000)] = 0
-
-
 class ReflectArguments(Arguments):
     nugget: Name = ""
     limit: Annotated[int, Meta(ge=1, le=10_000)] | None = None
@@ -127,13 +94,6 @@ class ReflectArguments(Arguments):
 class PromoteArguments(Arguments):
     memory_dir: Annotated[str, Meta(max_length=4_000)] = ""
     dry_run: bool = False
-
-
-class IngestArguments(Arguments):
-    text: Annotated[str, Meta(min_length=1, max_length=LONGEST_TEXT)]
-    nugget: Name = ""
-    project: Unlisted = ""
-    session: Unlisted = ""
 
 
 class CheckpointArguments(Arguments):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, NuggetsError
+from core.folder import PIPELINE_FILE
 from core.pipeline.session_events import SessionEvent
 from core.projects import project_at
 from nuggets_tui.cli.calling_agent import author_of_client
@@ -132,18 +133,13 @@ class AgentSession:
 
     def has_pipeline(self) -> bool:
         """Whether the folder has one."""
-        from core.pipeline.service import Pipeline
+        return os.path.lexists(self.home / PIPELINE_FILE)
 
-        return Pipeline.exists(self.home)
-
-    def briefing(self, nugget: str | None = None, tokens: int | None = None) -> Briefing:
-        """What to know at the start. nugget: None for that of the project here. Errors as `reading`."""
-        from core.projects import Project
+    def briefing(self) -> Briefing:
+        """What to know at the start, in the project here. Errors as `reading`."""
         from core.workspace import session_briefing
 
-        memory = self.reading()
-        project = Project(nugget) if nugget else self.here
-        made = session_briefing(memory, project=project, tokens=tokens, folder=self.project)
+        made = session_briefing(self.reading(), project=self.here, folder=self.project)
         self._follow(SessionEvent("start", self.id, self.project, ahead=made.places))
         return made
 

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.model.infer import MetaInput
 from core.model.names import did_you_mean
 from nuggets_tui import deeds
-from nuggets_tui.cli.cautions import Caution, of_credentials, of_note
+from nuggets_tui.cli.cautions import Caution, of_note
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
 from nuggets_tui.words import plural, time_ago
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.model.infer import MetaInput
     from core.model.judgement import Candidate
     from core.model.note import Note
 
@@ -53,11 +53,6 @@ def _recall(session: AgentSession, given: arguments.RecallArguments) -> str:
     found = memory.recall(given.query, given.nugget or None, given.session or session.id)
     session.asked(given.query, found.note_id or "" if found.found else "", given.session)
     lines = list(_answer_lines(memory, found, session.clock()))
-    if given.related:
-        lines += [
-            f"Linked ({_line(reason)}): {_line(note.title)}: {_line(note.content)} [{note.id}]"
-            for note, reason in deeds.related(memory.searched, found.note_id)[:_MOST_LISTED]
-        ]
     lines += [f"Document {one.title or one.source}: {_line(one.text)}" for one in found.passages]
     lines += [f"Note: {one.nugget_name} was passed over: {one.what}" for one in found.skipped]
     return _text(lines, memory.take_team_notices())
@@ -122,15 +117,7 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
     searched = memory.searched
     if given.nugget and given.nugget not in searched.nugget_names:
         raise searched.no_nugget(given.nugget)
-    wanted = Filters(
-        nugget=given.nugget or None,
-        scope=given.scope or None,
-        type=given.type or None,
-        subject=given.subject or None,
-        tag=given.tag or None,
-        include_hidden=given.include_hidden,
-    )
-    found = memory.search_result(given.query, given.limit, wanted)
+    found = memory.search_result(given.query, given.limit, Filters(nugget=given.nugget or None))
     session.asked(given.query)
     lines = [
         f"- {_line(hit.note.title)}: {snippet(hit.note.content, hit.breakdown.matched).text} [{hit.note.id}]"
@@ -210,7 +197,7 @@ def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) ->
         given.title,
         given.content,
         given.tags,
-        _metadata(given),
+        MetaInput(scope=given.scope or None),
         by_agent=True,
     )
     session.stored(made.title)
@@ -227,7 +214,7 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
     held = deeds.held(deeds.with_graph(session.reading()), given.id, *linked)
     done = deeds.edit_note(
         held.memory, held.ids[0], content=given.content, title=given.title, add_tags=given.add_tags,
-        remove_tags=given.remove_tags, meta=_metadata(given), link_to=held.ids[1] if linked else "",
+        remove_tags=given.remove_tags, meta=MetaInput(scope=given.scope or None), link_to=held.ids[1] if linked else "",
     )  # fmt: skip
     note = done.notes[0]
     if not held.team:
@@ -235,18 +222,6 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
     said = f"{'Nothing to change:' if done.change_set.empty else 'Changed'} {_line(note.title)} [{note.id}]."
     said += f" It's linked with {_line(held.notes[1].title)}." if linked else ""
     return _told(held.memory, said, done.change_set, of_note(note), held.team)
-
-
-def _metadata(given: arguments.Metadata) -> MetaInput:
-    from core.model.infer import MetaInput
-
-    return MetaInput(
-        subject=given.subject or None,
-        scope=given.scope or None,
-        type=given.type or None,
-        confidence=given.confidence,
-        stability=given.stability or None,
-    ).checked()
 
 
 def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
@@ -285,10 +260,6 @@ def _holder(session: AgentSession, memory: Memory, key: str) -> str:
     return own if own in holding else holding[0] if len(holding) == 1 else ""
 
 
-def _hide_note(session: AgentSession, given: arguments.HideNoteArguments) -> str:
-    return _hide(deeds.with_graph(session.reading()), given.id)
-
-
 def _hide(memory: Memory, text: str) -> str:
     from core.graph import edits
 
@@ -311,20 +282,6 @@ def _add_link(session: AgentSession, given: arguments.AddLinkArguments) -> str:
 
 
 # The whole memory
-
-
-def _list_facts(session: AgentSession, given: arguments.ListFactsArguments) -> str:
-    snapshot = session.reading().snapshot
-    if given.nugget:
-        deeds.check_fact_file(snapshot, given.nugget)
-    chosen = [snapshot.nugget(given.nugget)] if given.nugget else list(snapshot.nuggets)
-    facts = [(holder.name, fact) for holder in chosen for fact in holder.facts]
-    shown = facts[given.offset : given.offset + given.limit]
-    lines = [f"{nugget} · {_line(fact.key)}: {_line(fact.value)}" for nugget, fact in shown] or ["No facts."]
-    end = given.offset + len(shown)
-    if end < len(facts):
-        lines.append(f"{len(shown)} of {len(facts)} facts; read on with offset {end}")
-    return _text(lines, (f"{one.where}: {one.what}" for one in snapshot.problems if one.nugget))
 
 
 def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
@@ -376,26 +333,6 @@ def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 
-def _ingest(session: AgentSession, given: arguments.IngestArguments) -> str:
-    with session.pipeline(memory=bool(given.nugget)) as pipeline:
-        done = pipeline.ingest(
-            given.text, nugget=given.nugget, project=given.project or session.project,
-            session=given.session or session.id, source_type="mcp",
-        )  # fmt: skip
-        raw = pipeline.raw(done.raw_id)
-        kinds = pipeline.credentials_in(done.raw_id)
-        why, notice = pipeline.status().why, pipeline.notice
-    said = f"Saved as {done.raw_id}."
-    if done.status == "duplicate":
-        said += f" {done.duplicate_of} says the same, so no facts are extracted again."
-    else:
-        said += f" Facts found in it go to {raw.nugget}. Pipeline: {why}"
-    warned = of_credentials("text", raw.id, kinds, ", which no model sees")
-    return _text(
-        [said, *(f"Warning, tell the user: {one.message}" for one in warned)], filter(None, [notice])
-    )
-
-
 def _checkpoint(session: AgentSession, given: arguments.CheckpointArguments) -> str:
     done, notice = session.checkpoint(given.digest, session=given.session, project=given.project)
     said = f"Kept checkpoint {done.id} of the session {_line(done.session)}" if done.new else "Kept already"
@@ -424,27 +361,6 @@ def _recover(session: AgentSession, given: arguments.RecoverArguments) -> str:
     more = f", {found.count - found.shown} earlier left out" if found.count > found.shown else ""
     head = f"Session {_line(found.session)}, {at:%Y-%m-%d %H:%M}, {plural(found.count, 'checkpoint')}{more}:"
     return _text([head, found.text], filter(None, [notice]))
-
-
-def _status(session: AgentSession, given: arguments.Nothing) -> str:
-    from core.pipeline.service import status_before
-
-    memory = session.reading()
-    snapshot = memory.snapshot
-    if session.has_pipeline():
-        with session.pipeline() as pipeline:
-            why = pipeline.status().why
-    else:
-        why = status_before(session.home).why
-    lines = [
-        f"Memory {session.home}: {plural(snapshot.fact_count, 'fact')}, {plural(len(snapshot.visible), 'note')}",
-        f"You write as {session.author}; your recalls count for the session {session.id}.",
-        f"Nuggets: {', '.join(snapshot.nugget_names[:_MOST_LISTED]) or 'none'}",
-        f"Pipeline: {why}",
-        *([f"Read only: {snapshot.read_only}"] if snapshot.read_only else ()),
-        *(f"Problem: {_line(f'{one.where}: {one.what}')}" for one in snapshot.problems[:_MOST_LISTED]),
-    ]
-    return _text(lines, memory.take_notices())
 
 
 # What several answer with
@@ -517,24 +433,11 @@ TOOLS: Final = (
     ),
     Tool("addLink", "Links two notes, both ways.", arguments.AddLinkArguments, _add_link, listed=False),
     Tool(
-        "hideNote", "Takes a note out of search and recall.", arguments.HideNoteArguments, _hide_note,
-        destructive=True, listed=False,
-    ),
-    Tool("listFacts", "Lists facts.", arguments.ListFactsArguments, _list_facts, writes=False, listed=False),
-    Tool(
         "reflectAndCleanMemory", "Proposes a cleanup, which waits for the user's review.",
         arguments.ReflectArguments, _reflect, listed=False,
     ),
     Tool(
         "promoteFacts", "Tells what would go into MEMORY.md; the user writes it.",
         arguments.PromoteArguments, _promote, writes=False, listed=False,
-    ),
-    Tool(
-        "ingest", "Keeps a whole text; a local model extracts facts from it later.",
-        arguments.IngestArguments, _ingest, listed=False,
-    ),
-    Tool(
-        "status", "Says what is in the memory and what cannot be read.", arguments.Nothing, _status, writes=False,
-        listed=False,
     ),
 )  # fmt: skip

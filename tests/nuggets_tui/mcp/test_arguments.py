@@ -32,7 +32,7 @@ def test_arguments_as_models_send_them_become_those_of_the_tool(
 
 @pytest.mark.parametrize("limit", [1.0, 1])
 def test_whole_numbers_are_numbers_in_any_form(limit: object) -> None:
-    assert as_meant({"limit": limit, "query": "a", "scope": None}, SearchNotesArguments) == {
+    assert as_meant({"limit": limit, "query": "a", "nugget": None}, SearchNotesArguments) == {
         "limit": 1,
         "query": "a",
     }

@@ -23,7 +23,6 @@ def test_an_agent_reads_and_writes_pages_and_is_told_that_they_hold_no_facts(tmp
         for tool, given in (
             ("remember", {"nugget": "claude", "key": "k", "value": "v"}),
             ("promoteFacts", {}),
-            ("ingest", {"text": "Caroline chose PostgreSQL."}),
         ):
             assert agent.refused(tool, **given) == "no-place"
     assert set(tree(folder)) == set(before) | {"rate-limits.md"}

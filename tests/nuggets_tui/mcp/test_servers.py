@@ -229,7 +229,7 @@ def test_the_server_needs_no_library_of_the_protocol_and_no_pydantic(tmp_path: P
         f"import sys\nfor name in {names!r}: sys.modules[name] = None\nsys.argv[1:] = {words!r}\n"
         "from nuggets_tui.entry import main\nmain()"
     )
-    sent = b"".join((request(1, "initialize", **HELLO), request(2, "tools/list"), call(3, "status")))
+    sent = b"".join((request(1, "initialize", **HELLO), request(2, "tools/list"), call(3, "sessionRecover")))
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, input=sent, capture_output=True, check=True)
     assert len(done.stdout.splitlines()) == 3
 
@@ -238,7 +238,7 @@ def test_the_server_needs_no_library_of_the_protocol_and_no_pydantic(tmp_path: P
 def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     with connected(home, options=("--as", "codex")) as agent:
-        for tool, given in (("status", {}), ("recall", {"query": "anything"}), ("sessionRecover", {})):
+        for tool, given in (("recall", {"query": "anything"}), ("sessionRecover", {})):
             assert agent(tool, **given)
         assert not home.exists()
         agent("remember", key="first", value="x")

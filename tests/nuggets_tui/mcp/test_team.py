@@ -36,7 +36,7 @@ def test_an_agent_finds_and_edits_the_notes_of_the_team_of_its_folder(tmp_path: 
         assert "zebra" in (folder / "rollback.md").read_text()
         assert agent.refused("editNote", id="Rollback", linkTo="Backups") == "two-memories"
         agent("editNote", id="Rollback", linkTo="Deploy steps")
-        agent("hideNote", id="Rollback")
+        agent("forget", id="Rollback")
         assert "Rollback" not in agent("searchNotes", query="zebra")
         (folder / "new.md").write_text("# Giraffe\n\nTall.\n")
         assert "Giraffe" in agent("searchNotes", query="giraffe")
