@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace as replace_fields
 
-from core.agents.blocks import BlockError
-from core.agents.pieces import FilePiece, JsonPiece, Part, PieceError, State, TomlPiece, Trace
+from core.agents.pieces import FilePiece, JsonPiece, Part, PieceError, State, TomlPiece
 from core.agents.targets import Target, command_line
 from core.errors import (
     BrokenFileError,
@@ -36,10 +34,8 @@ from core.storage.files.others import (
     MovedOnError,
     make_folders,
     remove_empty,
-    remove_quietly,
     replace_unless_moved_on,
 )
-from core.storage.files.side_folders import names_in, stamp
 from core.user_folders import state_root
 
 Kind = Literal["created", "changed", "unchanged", "deleted", "kept"]
@@ -47,33 +43,29 @@ _KEPT: Final = "no file was changed"
 _FOLDER: Final = "agents"
 _RECORDS: Final = "files.json"
 _BACKUPS: Final = "backups"
-_MOST_BACKUPS: Final = 3
 _LOCK_SECONDS: Final = 5.0
 _TRIES: Final = 5
 _Plan: TypeAlias = Callable[[str, Path, list[Target], bytes | None, "FileRecord | None"], "FileChange"]
 
 
-class FileRecord(msgspec.Struct):
-    """What is known of a file since ours was put into it.
+class FileRecord(msgspec.Struct, frozen=True):
+    """What is known of a file since ours was put into it; its backup holds what it was, and would be, without ours.
 
-    owners: agents that it was done for. existed: whether the file was there. before: the backup that holds its first
-    state, "" where that is no longer what taking ours out leads to. after: digest of the file as it was written.
-    folders: those made for it, outermost first.
+    owners: agents that it was done for. existed: whether the file was there. after: digest of the file as it was
+    written. folders: those made for it, outermost first.
     """
 
-    owners: list[str]
+    owners: tuple[str, ...]
     existed: bool
-    before: str = ""
     after: str = ""
-    trace: Trace = msgspec.field(default_factory=Trace)
-    folders: list[str] = []
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class FileChange:
     """What becomes of one file. path: as the agent names it; real: behind links. before and after: its bytes, None for
     no file. parts: what of ours is meant. kept: another agent still needs what is there. record: what is to be known
-    of it afterwards, None for nothing; known: what is known now.
+    of it afterwards, None for nothing; known: what is known now. without: its bytes without ours.
     """
 
     path: Path
@@ -83,6 +75,7 @@ class FileChange:
     parts: tuple[Part, ...]
     record: FileRecord | None = field(repr=False, compare=False, default=None)
     known: FileRecord | None = field(repr=False, compare=False, default=None)
+    without: bytes | None = field(repr=False, compare=False, default=None)
     kept: bool = False
 
     @property
@@ -135,7 +128,7 @@ def _standing(target: Target) -> Standing:
         data = found[0] if found else b""
         ignored = target.piece.ignored(data) if isinstance(target.piece, JsonPiece) else ""
         return Standing(target, target.piece.state(data), ignored or target.caution, bool(ignored))
-    except (PieceError, BlockError) as error:
+    except PieceError as error:
         return Standing(target, "broken", str(error))
     except (NuggetsError, OSError) as error:
         return Standing(target, "broken", error.what if isinstance(error, NuggetsError) else str(error))
@@ -210,38 +203,33 @@ class Connections:
             found = read_file(real)
             try:
                 change = plan(agent, real, pieces, found[0] if found else None, records.get(str(real)))
-            except (PieceError, BlockError) as error:
+            except PieceError as error:
                 raise _as_error(pieces[0].path, error) from error
             if change.kind not in ("unchanged", "kept") and change.before is not None:
                 _check_writable(pieces[0].path, real)
             changes.append(change)
         return tuple(changes)
 
-    @staticmethod
     def _installed(
-        agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
+        self, agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
     ) -> FileChange:
-        text = data or b""
-        if known is None or all(target.piece.state(text) == "absent" for target in pieces):
-            record = FileRecord([agent], data is not None)
-            first = True
-        else:
-            record = msgspec.convert(msgspec.to_builtins(known), FileRecord)
-            first = False
-            record.owners = list(dict.fromkeys((*known.owners, agent)))
-            if data is None or _digest(data) != known.after:
-                record.before = ""
+        text, path, parts = data or b"", pieces[0].path, _parts(pieces)
+        if all(target.piece.state(text) == "absent" for target in pieces):
+            known = None
+        first = (self._backup(real) if known.existed else b"") if known is not None else None
+        without = text if known is None else _without(text, pieces, first)
+        if known is not None and first is not None and _digest(text) == known.after:
+            without = first
         after = text
         for target in pieces:
-            after = target.piece.put(after, record.trace)
+            after = target.piece.put(after, first)
+        owners = tuple(dict.fromkeys((*(known.owners if known else ()), agent)))
         if data is not None and after == data:
             # What stands there as it should was put there by a person, or by us before.
-            kept = known if first else record
-            return FileChange(pieces[0].path, real, data, data, _parts(pieces), kept)
-        record.after = _digest(after)
-        if first and data is not None:
-            record.before = _backup_name(real)
-        return FileChange(pieces[0].path, real, data, after, _parts(pieces), record)
+            return FileChange(path, real, data, data, parts, known and replace_fields(known, owners=owners))
+        existed = known.existed if known is not None else data is not None
+        record = FileRecord(owners, existed, _digest(after), known.folders if known is not None else ())
+        return FileChange(path, real, data, after, parts, record, known, without if existed else None)
 
     def _removed(
         self, agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
@@ -249,19 +237,16 @@ class Connections:
         path, parts = pieces[0].path, _parts(pieces)
         if data is None:
             return FileChange(path, real, None, None, parts, known=known)
-        others = [owner for owner in known.owners if owner != agent] if known else []
+        others = tuple(owner for owner in known.owners if owner != agent) if known else ()
         if known is not None and others:
-            record = msgspec.convert(msgspec.to_builtins(known), FileRecord)
-            record.owners = others
-            return FileChange(path, real, data, data, parts, record, known, kept=True)
-        if known is not None and _digest(data) == known.after:
+            return FileChange(
+                path, real, data, data, parts, replace_fields(known, owners=others), known, kept=True
+            )
+        first = None if known is None else self._backup(real) if known.existed else b""
+        if known is not None and _digest(data) == known.after and (first is not None or not known.existed):
             # As we wrote it: what was there before is there again.
-            first = self._backup(known.before) if known.existed else None
-            if first is not None or not known.existed:
-                return FileChange(path, real, data, first, parts, known=known)
-        after: bytes | None = data
-        for target in reversed(pieces):
-            after = target.piece.take(after or b"", known.trace if known else None)
+            return FileChange(path, real, data, first if known.existed else None, parts, known=known)
+        after: bytes | None = _without(data, pieces, first)
         whole = all(isinstance(target.piece, FilePiece) for target in pieces)
         if after == b"" and data and (whole or (known is not None and not known.existed)):
             after = None
@@ -275,18 +260,22 @@ class Connections:
         folders = {
             change.real: _missing_folders(change.real) for change in wanted if change.after is not None
         }
-        before = msgspec.convert(msgspec.to_builtins(records), dict[str, FileRecord])
+        before = dict(records)
         for change in changes:
-            if change.record is None:
+            record = change.record
+            if record is None:
                 records.pop(str(change.real), None)
-                continue
-            records[str(change.real)] = change.record
-            if change.kind == "created":
-                change.record.folders = list(map(str, folders[change.real])) or change.record.folders
+            elif change.kind == "created":
+                made_for_it = tuple(map(str, folders[change.real])) or record.folders
+                records[str(change.real)] = replace_fields(record, folders=made_for_it)
+            else:
+                records[str(change.real)] = record
         done: list[FileChange] = []
         made: list[Path] = []
         for change in wanted:
-            self._keep_backup(change)
+            if change.without is not None and self._folder is not None:
+                make_folder(self._folder / _BACKUPS)
+                replace_file(self._backup_path(change.real), change.without)
         # First what is known, then the files: who is killed in between finds at the next call what was begun.
         self._save({**before, **records})
         try:
@@ -308,8 +297,6 @@ class Connections:
         for change in changes:
             if change.after is None and change.known is not None:
                 remove_empty([Path(folder) for folder in change.known.folders])
-        for change in wanted:
-            self._prune(change.real)
 
     def _write(self, change: FileChange) -> None:
         replace_unless_moved_on(change.real, change.before, change.after, private=self._private)
@@ -348,54 +335,33 @@ class Connections:
         if self._folder is not None:
             replace_file(self._folder / _RECORDS, msgspec.json.format(msgspec.json.encode(dict(records))))
 
-    def _keep_backup(self, change: FileChange) -> None:
-        if self._folder is None or change.before is None:
-            return
-        if (
-            change.known is not None
-            and not change.known.existed
-            and _digest(change.before) == change.known.after
-        ):
-            # Nothing but what we wrote.
-            return
-        record = change.record
-        named = record.before if record is not None else ""
-        folder = self._folder / _BACKUPS
-        make_folder(folder)
-        if named and not (folder / named).exists():
-            replace_file(folder / named, change.before)
-        else:
-            replace_file(folder / _backup_name(change.real), change.before)
+    def _backup_path(self, real: Path) -> Path:
+        name = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
+        return (self._folder or Path(os.devnull)) / _BACKUPS / name
 
-    def _backup(self, name: str) -> bytes | None:
-        if self._folder is None or not name:
+    def _backup(self, real: Path) -> bytes | None:
+        """What a file was without ours; None where nobody knows any more."""
+        if self._folder is None:
             return None
         with contextlib.suppress(StorageError):
-            found = read_file(self._folder / _BACKUPS / name)
+            found = read_file(self._backup_path(real))
             return found[0] if found else None
         return None
 
-    def _prune(self, real: Path) -> None:
-        """Keeps the newest few backups of a file, and the one that holds its first state."""
-        if self._folder is None:
-            return
-        record = self._records().get(str(real))
-        begins = _backup_name(real).partition("-")[0]
-        names = [name for name in names_in(self._folder / _BACKUPS) if name.startswith(begins + "-")]
-        for name in names[:-_MOST_BACKUPS]:
-            if record is None or name != record.before:
-                remove_quietly(self._folder / _BACKUPS / name)
-
-    def backups_of(self, path: Path) -> tuple[Path, ...]:
-        """The backups of a file of an agent, oldest first."""
-        if self._folder is None:
-            return ()
-        begins = _backup_name(_real(path)).partition("-")[0]
-        folder = self._folder / _BACKUPS
-        return tuple(folder / name for name in names_in(folder) if name.startswith(begins + "-"))
+    def backup_of(self, path: Path) -> Path | None:
+        """The backup of a file of an agent; None for none."""
+        found = self._backup_path(_real(path))
+        return found if found.is_file() else None
 
 
-def _as_error(path: Path, error: PieceError | BlockError) -> NuggetsError:
+def _without(data: bytes, pieces: Sequence[Target], first: bytes | None) -> bytes:
+    """A file without ours. first: see `core.agents.pieces`."""
+    for target in reversed(pieces):
+        data = target.piece.take(data, first)
+    return data
+
+
+def _as_error(path: Path, error: PieceError) -> NuggetsError:
     if isinstance(error, PieceError) and error.foreign:
         return ConflictError(
             str(error),
@@ -447,8 +413,3 @@ def _parts(pieces: Sequence[Target]) -> tuple[Part, ...]:
 
 def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def _backup_name(real: Path) -> str:
-    path = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
-    return f"{path}-{stamp(datetime.now(UTC))}-{secrets.token_hex(4)}"

@@ -1,38 +1,33 @@
-"""What of ours goes into a file of an agent: entries, lines between marks or a whole file; put in and taken out."""
+"""What of ours goes into a file of an agent: entries, lines between marks or a whole file; put in and taken out.
+
+`first` is the file as it was before ours came, b"" for no file, None where nobody knows any more: it tells which empty
+objects and line ends stood there before.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, Literal, Protocol
 
-import msgspec
-
-from core.agents.blocks import (
-    BlockError,
-    Marks,
-    block_of,
-    joint_for,
-    with_block,
-    without_block,
-    without_joint,
-)
-from core.agents.jsonc import JsonError, JsonText, Keys, Node
+from core.agents.jsonc import JsonError, JsonText
 from core.errors import NuggetsError
 from core.storage.files.toml import with_values
 
 State = Literal["absent", "current", "outdated", "foreign"]
 Part = Literal["server", "hooks", "instructions"]
+Keys = tuple[str, ...]
+Json = dict[str, Any]
 _BOM: Final = b"\xef\xbb\xbf"
-PAGE_MARKS: Final = Marks("<!-- nuggets:begin", "<!-- nuggets:end -->")
-_OUR_MARKS: Final = Marks(
-    f"{PAGE_MARKS.first} (nuggets agent remove takes these lines out) -->", PAGE_MARKS.last
-)
+_UNREADABLE: Final = (b"\xff\xfe", b"\xfe\xff")
+_FIRST_LINE: Final = "<!-- nuggets:begin (nuggets agent remove takes these lines out) -->"
+_LAST_LINE: Final = "<!-- nuggets:end -->"
+_FIRSTS: Final = re.compile(rb"^<!-- nuggets:begin[^\r\n]*(?:\r?\n|\Z)", re.MULTILINE)
+_LASTS: Final = re.compile(rb"^<!-- nuggets:end -->[^\r\n]*(?:\r?\n|\Z)", re.MULTILINE)
 # Where groups of hooks have them.
 _GROUP: Final = "hooks"
 # What a person may set in an entry of ours as they like; it counts as ours all the same.
@@ -54,19 +49,6 @@ class PieceError(ValueError):
         self.foreign = foreign
 
 
-class Trace(msgspec.Struct):
-    """What putting pieces into a file made there besides them, so that taking them out leaves the first state.
-
-    made: objects and lists that were not there, outermost first. inner: what stood between the brackets of those that
-    were empty. root: the whole text where there was no value in it. joint: what sets our lines apart.
-    """
-
-    made: list[list[str]] = []
-    inner: dict[str, str] = {}
-    root: str | None = None
-    joint: str | None = None
-
-
 class Piece(Protocol):
     """One thing of ours in a file. All three raise PieceError for a file that is no such file."""
 
@@ -77,10 +59,10 @@ class Piece(Protocol):
     def state(self, data: bytes) -> State:
         """How it stands in the file."""
 
-    def put(self, data: bytes, trace: Trace) -> bytes:
-        """The file with it. Every other byte is kept, as the outcome is checked for."""
+    def put(self, data: bytes, first: bytes | None = None) -> bytes:
+        """The file with it, every other byte kept."""
 
-    def take(self, data: bytes, trace: Trace | None) -> bytes:
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
         """The file without it."""
 
 
@@ -90,6 +72,25 @@ def _text(data: bytes) -> tuple[str, bytes]:
         return data[len(bom) :].decode("utf-8"), bom
     except UnicodeDecodeError as error:
         raise PieceError(f"it is not UTF-8 (byte {error.start})") from None
+
+
+def _newline(data: bytes) -> str:
+    return "\r\n" if b"\r\n" in data else "\n"
+
+
+def _joint(data: bytes) -> str:
+    """What sets lines of ours apart from the text that they are put behind."""
+    return "" if not data else _newline(data) if data.endswith(b"\n") else _newline(data) * 2
+
+
+def _unjoined(before: bytes, behind: bytes, first: bytes | None) -> bytes:
+    """The text before lines of ours, without what set them apart from it. behind: what comes after ours."""
+    newline = b"\r\n" if before.endswith(b"\r\n") else b"\n"
+    if first == b"" or not before.endswith(newline * 2):
+        return before
+    # A text had no line end. Where somebody went on behind our lines, it needs one now.
+    had_no_end = first is not None and not first.endswith(b"\n") and not behind
+    return before.removesuffix(newline * 2 if had_no_end else newline)
 
 
 @dataclass(frozen=True)
@@ -110,176 +111,103 @@ class JsonPiece:
 
     def state(self, data: bytes) -> State:
         """See `Piece`."""
-        text, _ = _text(data)
-        if not text.strip():
-            return "absent"
-        document = _parsed(text)
-        states = {self._state_at(document, keys, value) for keys, value in self.entries.items()}
+        value = _json(data).value
+        states = {self._state_at(value, keys, wanted) for keys, wanted in self.entries.items()}
         if "foreign" in states:
             return "foreign"
-        if self._strays(document):
-            return "outdated"
-        return states.pop() if len(states) == 1 else "outdated"
+        strays = any(keys not in self.entries for keys in self._lists(value))
+        return "outdated" if strays or len(states) > 1 else states.pop()
 
-    def put(self, data: bytes, trace: Trace) -> bytes:
+    def put(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
-        text, bom = _text(data)
-        if not text.strip():
-            trace.root = text if trace.root is None else trace.root
-            text = json.dumps(dict(self.seed), indent=2) + "\n"
-        first = _parsed(text)
-        for keys, value in self._strays(first):
-            text = self._without(text, keys, value, None)
-        for keys, value in self.entries.items():
-            if self._state_at(_parsed(text), keys, value) == "foreign":
-                raise PieceError(
-                    f"{'.'.join(keys)} is there already, and it is not of this program", foreign=True
-                )
-            text = self._with(text, keys, value, trace)
-        if not self._same_but_ours(first.root.value, _parsed(text).root.value):
-            raise PieceError("the entry cannot be added without changing others")
-        return bom + text.encode()
+        state = self.state(data)
+        if state == "foreign":
+            raise PieceError(
+                f"{_named(self.entries)} is there already, and it is not of this program", foreign=True
+            )
+        if state == "current":
+            return data
+        document = _json(data, self.seed)
+        value = _opened(document.value, self.entries)
+        # Items of lists come anew; an entry is brought up where it stands, with what somebody added to it.
+        for keys in self._lists(value):
+            self._drop(value, keys)
+        cleared = _holding(document, value)
+        for keys, wanted in self.entries.items():
+            holder = _holder(value, keys[:-1])
+            if isinstance(wanted, tuple):
+                holder[keys[-1]] = [*holder.get(keys[-1], []), *wanted]
+            else:
+                holder[keys[-1]] = _brought_up(holder.get(keys[-1], {}), wanted)
+        return (_BOM if data.startswith(_BOM) else b"") + _holding(cleared, value).text.encode()
 
-    def take(self, data: bytes, trace: Trace | None) -> bytes:
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
         text, bom = _text(data)
         if not text.strip():
             return data
-        first = _parsed(text)
-        for keys in reversed(list(self.entries)):
-            text = self._without(text, keys, self.entries[keys], trace)
-        for keys, value in self._strays(_parsed(text)):
-            text = self._without(text, keys, value, trace)
-        if trace is not None:
-            text = self._unmade(text, trace)
-            if trace.root is not None and self._is_seed(text):
-                return bom + trace.root.encode()
-        if text.strip() and not self._same_but_ours(first.root.value, _parsed(text).root.value):
-            raise PieceError("the entry cannot be taken out without changing others")
-        return bom + text.encode()
+        document = _json(data)
+        value = _opened(document.value, self.entries)
+        for keys in (*self._lists(value), *self.entries):
+            self._drop(value, keys)
+        if first is not None:
+            before = _json(first).value
+            for keys in self.entries:
+                _drop_empty(value, before, keys)
+            if not first.strip() and value == self.seed:
+                return first
+        return bom + _holding(document, value).text.encode()
 
     def ignored(self, data: bytes) -> str:
         """Why the agent pays no heed to ours in a file that can be read; "" where it does."""
         text, bom = _text(data)
-        document = _parsed(text) if text.strip() else None
-        if document is None:
-            return ""
-        if self.strict and (bom or not document.is_plain):
+        document = _json(data)
+        if self.strict and text.strip() and (bom or not document.is_plain):
             return "the agent reads no file with comments, trailing commas or a byte order mark"
         for keys, value in self.off.items():
-            node = _find(document, keys, strict=False)
-            if node is not None and node.value is value:
+            if _at(document.value, keys) is value:
                 return f"{'.'.join(keys)} is {json.dumps(value)}, so no hook runs"
         return ""
 
     def entry(self, data: bytes) -> Any:
         """What stands in the file at the first of our places; None for nothing, and where it cannot be read."""
         try:
-            node = _find(_parsed(_text(data)[0]), next(iter(self.entries)), strict=False)
+            return _at(_json(data).value, next(iter(self.entries)))
         except PieceError:
             return None
-        return None if node is None else node.value
 
-    def _state_at(self, document: JsonText, keys: Keys, value: Any) -> State:
-        node = _find(document, keys)
-        if isinstance(value, tuple):
-            if node is None:
-                return "absent"
-            if not isinstance(node.value, list):
-                raise PieceError(f"{'.'.join(keys)} is not a list")
-            ours = [part for item in node.value if (part := self._ours(item)) is not None]
-            return "absent" if not ours else "current" if _agrees(ours, list(value)) else "outdated"
-        if node is None:
+    def _state_at(self, value: Json, keys: Keys, wanted: Any) -> State:
+        for depth in range(1, len(keys)):
+            if not isinstance(_at(value, keys[:depth]), dict | None):
+                raise PieceError(f"{'.'.join(keys[:depth])} is not an object")
+        found = _at(value, keys)
+        if found is None:
             return "absent"
-        if not self.mine(node.value):
-            return "foreign"
-        return "current" if _agrees(node.value, value) else "outdated"
+        if not isinstance(wanted, tuple):
+            return "foreign" if not self.mine(found) else "current" if _agrees(found, wanted) else "outdated"
+        if not isinstance(found, list):
+            raise PieceError(f"{'.'.join(keys)} is not a list")
+        ours = [part for item in found if (part := self._ours(item)) is not None]
+        return "absent" if not ours else "current" if _agrees(ours, list(wanted)) else "outdated"
 
-    def _strays(self, document: JsonText) -> list[tuple[Keys, Any]]:
-        """Lists beside those of our entries that hold items of ours, as an earlier version put them there."""
-        lists = {keys[:-1] for keys, value in self.entries.items() if isinstance(value, tuple)}
-        found: list[tuple[Keys, Any]] = []
-        for outer in lists:
-            node = _find(document, outer)
-            for child in node.children if node is not None else ():
-                keys = (*outer, child.key)
-                value = child.node.value
-                if keys not in self.entries and isinstance(value, list) and self._has_ours(value):
-                    found.append((keys, ()))
-        return found
+    def _lists(self, value: Json) -> list[Keys]:
+        """The lists that hold items of ours, also those in which an earlier version put them."""
+        outers = {keys[:-1] for keys, wanted in self.entries.items() if isinstance(wanted, tuple)}
+        return [
+            (*outer, key)
+            for outer in outers
+            for key, items in (_at(value, outer) or {}).items()
+            if isinstance(items, list) and any(self._ours(item) is not None for item in items)
+        ]
 
-    def _with(self, text: str, keys: Keys, value: Any, trace: Trace) -> str:
-        document = _parsed(text)
-        state = self._state_at(document, keys, value)
-        if state == "current":
-            return text
-        if isinstance(value, tuple):
-            if state == "outdated":
-                text = self._without(text, keys, value, None)
-            for item in value:
-                document, node = self._container(_parsed(text), keys, [], trace)
-                text = document.with_child(node, None, item)
-            return text
-        if state == "outdated":
-            return self._brought_up(text, keys, value)
-        document, node = self._container(document, keys[:-1], {}, trace)
-        return document.with_child(node, keys[-1], value)
-
-    @staticmethod
-    def _brought_up(text: str, keys: Keys, value: Mapping[str, Any]) -> str:
-        """The text with an entry of ours as it should be; what somebody added to it stays."""
-        for name, wanted in value.items():
-            document = _parsed(text)
-            entry = _find(document, keys)
-            assert entry is not None
-            held = [child.node for child in entry.children if child.key == name]
-            if not held:
-                text = document.with_child(entry, name, wanted)
-            elif not _agrees(held[-1].value, wanted) and name not in _YOURS:
-                text = document.with_value(held[-1], wanted)
-        return text
-
-    def _container(self, document: JsonText, keys: Keys, empty: Any, trace: Trace) -> tuple[JsonText, Node]:
-        """The object or list behind keys, made where there is none, and the text in which it stands."""
-        for depth in range(1, len(keys) + 1):
-            node = _find(document, keys[:depth])
-            if node is None:
-                outer = _find(document, keys[: depth - 1])
-                assert outer is not None
-                made = empty if depth == len(keys) else {}
-                self._remember_inner(document, outer, keys[: depth - 1], trace)
-                document = _parsed(document.with_child(outer, keys[depth - 1], made))
-                if list(keys[:depth]) not in trace.made:
-                    trace.made.append(list(keys[:depth]))
-        found = _find(document, keys)
-        assert found is not None
-        if not isinstance(found.value, type(empty)):
-            kind = "a list" if empty == [] else "an object"
-            raise PieceError(f"{'.'.join(keys) or 'the whole file'} is not {kind}")
-        self._remember_inner(document, found, keys, trace)
-        return document, found
-
-    @staticmethod
-    def _remember_inner(document: JsonText, node: Node, keys: Keys, trace: Trace) -> None:
-        if not node.children and list(keys) not in trace.made:
-            trace.inner.setdefault(json.dumps(keys), document.inner(node))
-
-    def _without(self, text: str, keys: Keys, value: Any, trace: Trace | None) -> str:
-        document = _parsed(text)
-        try:
-            outer = document.find(keys if isinstance(value, tuple) else keys[:-1])
-        except JsonError:
-            return text
-        for child in reversed(outer.children if outer is not None else ()):
-            if outer is None or (not isinstance(value, tuple) and child.key != keys[-1]):
-                continue
-            if self.mine(child.node.value):
-                return self._without(document.without_child(outer, child), keys, value, trace)
-            if isinstance(value, tuple) and self._ours(child.node.value) is not None:
-                group = next(one.node for one in child.node.children if one.key == _GROUP)
-                inner = next(one for one in group.children if self.mine(one.node.value))
-                return self._without(document.without_child(group, inner), keys, value, trace)
-        return text
+    def _drop(self, value: Json, keys: Keys) -> None:
+        """Takes what is ours out of a value: an entry, or items of a list."""
+        holder = _at(value, keys[:-1])
+        found = holder.get(keys[-1]) if isinstance(holder, dict) else None
+        if isinstance(found, list):
+            holder[keys[-1]] = [part for item in found if (part := self._others(item)) is not None]
+        elif found is not None and self.mine(found):
+            del holder[keys[-1]]
 
     def _ours(self, item: Any) -> Any:
         """What of an item of a list is ours: all of it, or some of a group that others are in too; None for none."""
@@ -289,9 +217,6 @@ class JsonPiece:
         inner = [one for one in group if self.mine(one)] if isinstance(group, list) else []
         return {**item, _GROUP: inner} if inner else None
 
-    def _has_ours(self, items: list[Any]) -> bool:
-        return any(self._ours(item) is not None for item in items)
-
     def _others(self, item: Any) -> Any:
         """What of an item is of others; None for nothing."""
         if self._ours(item) is None:
@@ -300,74 +225,76 @@ class JsonPiece:
             None if self.mine(item) else {**item, _GROUP: [one for one in item[_GROUP] if not self.mine(one)]}
         )
 
-    @staticmethod
-    def _unmade(text: str, trace: Trace) -> str:
-        """The text without the empty objects and lists that were made for our entries."""
-        for made in reversed(trace.made):
-            document = _parsed(text)
-            node, outer = (_find(document, tuple(keys), strict=False) for keys in (made, made[:-1]))
-            if node is not None and outer is not None and _is_bare(document, node):
-                child = next(one for one in outer.children if one.node is node)
-                text = document.without_child(outer, child)
-        for keys, raw in trace.inner.items():
-            document = _parsed(text)
-            node = _find(document, tuple(json.loads(keys)), strict=False)
-            if node is not None and not node.children and document.inner(node).strip() == raw.strip():
-                text = document.with_inner(node, raw)
-        return text
 
-    def _is_seed(self, text: str) -> bool:
-        """Whether nothing is left in a text but what a new file of ours holds."""
-        document = _parsed(text)
-        return bool(document.root.value == self.seed) and not document.has_comments
-
-    def _stripped(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """What is left of a file's value without ours, and without empty objects and lists that ours may stand in."""
-        left = dict(value)
-        for keys, entry in self.entries.items():
-            holders = [left]
-            for key in keys[:-1]:
-                inner = holders[-1].get(key)
-                if not isinstance(inner, dict):
-                    break
-                holders[-1][key] = dict(inner)
-                holders.append(holders[-1][key])
-            else:
-                self._strip(holders[-1], keys[-1], entry)
-            for key, outer, inner in reversed(list(zip(keys, holders, holders[1:], strict=False))):
-                if not inner:
-                    del outer[key]
-        return left
-
-    def _strip(self, holder: dict[str, Any], key: str, entry: Any) -> None:
-        """Takes what is ours out of an object: the entry of a key, or items of each list in it."""
-        if not isinstance(entry, tuple):
-            if key in holder and self.mine(holder[key]):
-                del holder[key]
-            return
-        for name, found in list(holder.items()):
-            if isinstance(found, list) and (name == key or self._has_ours(found)):
-                holder[name] = [part for item in found if (part := self._others(item)) is not None]
-                if not holder[name]:
-                    del holder[name]
-
-    def _same_but_ours(self, before: Any, after: Any) -> bool:
-        try:
-            return self._stripped(before) == self._stripped(after)
-        except RecursionError:
-            raise PieceError("it is nested too deeply") from None
-
-
-@lru_cache(maxsize=2)
-def _parsed(text: str) -> JsonText:
-    """The text as JSON, read once for all who ask about it; nobody changes what is read."""
+def _json(data: bytes, seed: Mapping[str, Any] | None = None) -> JsonText:
+    """A file as JSON; a blank one as what a new one holds. Raises PieceError for no object."""
+    text, _ = _text(data)
     try:
-        document = JsonText(text)
+        document = JsonText(text if text.strip() else f"{json.dumps(dict(seed or {}), indent=2)}\n")
     except JsonError as error:
         raise PieceError(f"it is no JSON ({error})") from None
-    if not isinstance(document.root.value, dict):
+    if not isinstance(document.value, dict):
         raise PieceError("it is JSON, but not an object")
     return document
+
+
+def _holding(document: JsonText, value: Json) -> JsonText:
+    try:
+        return document if value == document.value else JsonText(document.holding(value))
+    except JsonError as error:
+        raise PieceError(str(error)) from None
+    except RecursionError:
+        raise PieceError("it is nested too deeply") from None
+
+
+def _named(entries: Mapping[Keys, Any]) -> str:
+    return ".".join(next(iter(entries)))
+
+
+def _at(value: Any, keys: Keys) -> Any:
+    """The value behind keys of objects within objects; None for none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _opened(value: Json, paths: Iterable[Keys]) -> Json:
+    """The same value, whose objects along some paths may be changed."""
+    made = dict(value)
+    for keys in paths:
+        holder = made
+        for key in keys[:-1]:
+            if not isinstance(holder.get(key), dict):
+                break
+            holder[key] = dict(holder[key])
+            holder = holder[key]
+    return made
+
+
+def _holder(value: Json, keys: Keys) -> Json:
+    """The object behind keys, made where there is none. Raises PieceError where something else is."""
+    for depth, key in enumerate(keys, 1):
+        value = value.setdefault(key, {})
+        if not isinstance(value, dict):
+            raise PieceError(f"{'.'.join(keys[:depth])} is not an object")
+    return value
+
+
+def _drop_empty(value: Json, before: Json, keys: Keys) -> None:
+    """Drops empty objects and lists behind keys that were not there before."""
+    for depth in range(len(keys), 0, -1):
+        holder = _at(value, keys[: depth - 1])
+        if (
+            isinstance(holder, dict)
+            and holder.get(keys[depth - 1]) in ({}, [])
+            and _at(before, keys[:depth]) is None
+        ):
+            del holder[keys[depth - 1]]
+
+
+def _brought_up(found: Json, wanted: Json) -> Json:
+    """An entry of ours as it should be; what somebody added to it or may set in it stays."""
+    return found | {key: value for key, value in wanted.items() if key not in _YOURS or key not in found}
 
 
 def _agrees(found: Any, wanted: Any) -> bool:
@@ -379,20 +306,6 @@ def _agrees(found: Any, wanted: Any) -> bool:
     if isinstance(found, list) and isinstance(wanted, list):
         return len(found) == len(wanted) and all(map(_agrees, found, wanted))
     return bool(found == wanted)
-
-
-def _find(document: JsonText, keys: Keys, *, strict: bool = True) -> Node | None:
-    try:
-        return document.find(keys)
-    except JsonError as error:
-        if strict:
-            raise PieceError(str(error)) from None
-        return None
-
-
-def _is_bare(document: JsonText, node: Node) -> bool:
-    """Whether an object or a list has no entry and no comment in it."""
-    return isinstance(node.value, dict | list) and not node.children and not document.inner(node).strip()
 
 
 @dataclass(frozen=True)
@@ -409,14 +322,14 @@ class TomlPiece:
 
     def state(self, data: bytes) -> State:
         """See `Piece`."""
-        found = self._found(_toml(data))
+        found = _at(_toml(data), self.keys)
         if found is None:
             return "absent"
         if not self.mine(found):
             return "foreign"
         return "current" if all(found.get(key) == value for key, value in self.values.items()) else "outdated"
 
-    def put(self, data: bytes, trace: Trace) -> bytes:
+    def put(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
         state = self.state(data)
         if state == "foreign":
@@ -426,32 +339,31 @@ class TomlPiece:
         if state == "current":
             return data
         if state == "outdated":
-            made = self._changed(data, self.values)
-        else:
-            trace.joint = joint_for(data)
-            newline = "\r\n" if b"\r\n" in data else "\n"
-            made = data + (trace.joint + self._lines().replace("\n", newline)).encode()
-        self._check(data, made, "added")
+            return self._changed(data, self.values)
+        rows = "".join(f"{key} = {json.dumps(one, ensure_ascii=False)}\n" for key, one in self.values.items())
+        lines = f"[{'.'.join(self.keys)}]\n{rows}".replace("\x7f", "\\u007f").replace("\n", _newline(data))
+        made = data + (_joint(data) + lines).encode()
+        if self._others(made) != self._others(data):
+            raise PieceError(f"{'.'.join(self.keys)} cannot be added without changing others")
         return made
 
-    def take(self, data: bytes, trace: Trace | None) -> bytes:
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
         if self.state(data) in ("absent", "foreign"):
             return data
-        made = self._without(data, trace.joint if trace else None)
-        if not self._leaves(data, made):
-            made = self._changed(data, dict.fromkeys(self._found(_toml(data))))
-        self._check(data, made, "taken out")
-        return made
+        made = self._without(data, first)
+        if self._others(made) == self._others(data) and self.state(made) == "absent":
+            return made
+        return self._changed(data, dict.fromkeys(_at(_toml(data), self.keys)))
 
     def entry(self, data: bytes) -> Any:
         """What stands in the file at our place; None for nothing, and where it cannot be read."""
         try:
-            return self._found(_toml(data))
+            return _at(_toml(data), self.keys)
         except PieceError:
             return None
 
-    def _without(self, data: bytes, joint: str | None) -> bytes:
+    def _without(self, data: bytes, first: bytes | None) -> bytes:
         """The file without the lines of our table and of those in it; what comes behind its last value stays."""
         name = rb"[ \t]*\.[ \t]*".join(rb"[\"']?" + re.escape(key.encode()) + rb"[\"']?" for key in self.keys)
         ours = re.compile(rb"[ \t]*\[[ \t]*" + name + rb"[ \t]*[\].]")
@@ -463,9 +375,7 @@ class TomlPiece:
                 between = not data[last:end].strip() and ours.match(data, end)
                 spans.append((start, end if between else last))
         for number, (start, end) in reversed(list(enumerate(spans))):
-            before = data[:start]
-            if number == 0:
-                before = without_joint(before, joint, is_last=end == len(data))
+            before = data[:start] if number else _unjoined(data[:start], data[end:], first)
             data = before + data[end:]
         return data
 
@@ -478,58 +388,20 @@ class TomlPiece:
         except NuggetsError as error:
             raise PieceError(error.what) from None
 
-    def _leaves(self, before: bytes, after: bytes) -> bool:
-        try:
-            return self._found(_toml(after)) is None and self._stripped(_toml(before)) == self._stripped(
-                _toml(after)
-            )
-        except PieceError:
-            return False
-
-    def _lines(self) -> str:
-        rows = "".join(
-            f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in self.values.items()
-        )
-        rows = rows.replace("\x7f", "\\u007f")
-        return f"[{'.'.join(self.keys)}]\n{rows}"
-
-    def _found(self, table: Any) -> Any:
-        for key in self.keys:
-            table = table.get(key) if isinstance(table, dict) else None
-        return table
-
-    def _check(self, before: bytes, after: bytes, how: str) -> None:
-        try:
-            same = self._stripped(_toml(before)) == self._stripped(_toml(after))
-        except PieceError:
-            same = False
-        if not same:
-            raise PieceError(f"{'.'.join(self.keys)} cannot be {how} without changing others")
-
-    def _stripped(self, table: dict[str, Any]) -> dict[str, Any]:
-        outer: Any = table
-        for key in self.keys[:-1]:
-            outer = outer.get(key, {}) if isinstance(outer, dict) else {}
-        if isinstance(outer, dict) and self.keys[-1] in outer and self.mine(outer[self.keys[-1]]):
-            del outer[self.keys[-1]]
-        if len(self.keys) > 1 and table.get(self.keys[0]) == {}:
-            del table[self.keys[0]]
+    def _others(self, data: bytes) -> Json:
+        """What a file holds besides ours."""
+        table = _toml(data)
+        _holder(table, self.keys[:-1]).pop(self.keys[-1], None)
+        _drop_empty(table, {}, self.keys[:-1])
         return table
 
 
-def _toml(data: bytes) -> dict[str, Any]:
+def _toml(data: bytes) -> Json:
     text, _ = _text(data)
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise PieceError(f"it is no TOML ({str(error) or 'nested too deeply'})") from None
-
-
-def _block(data: bytes, marks: Marks) -> tuple[int, int] | None:
-    try:
-        return block_of(data, marks)
-    except BlockError as error:
-        raise PieceError(str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -545,41 +417,51 @@ class PagePiece:
 
     def state(self, data: bytes) -> State:
         """See `Piece`."""
-        place = _block(data, PAGE_MARKS)
+        place = self._place(data)
         if place is None:
             return "absent"
         held = data[slice(*place)].replace(b"\r\n", b"\n").rstrip(b"\n")
-        wanted = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}".encode()
-        return "current" if held == wanted and self._reaches(place[1]) else "outdated"
+        return "current" if held == self._body("\n").rstrip(b"\n") and self._reaches(place[1]) else "outdated"
+
+    def put(self, data: bytes, first: bytes | None = None) -> bytes:
+        """See `Piece`."""
+        if self.state(data) == "current":
+            return data
+        body, place = self._body(_newline(data)), self._place(data)
+        if place is not None and self._reaches(place[1]):
+            return data[: place[0]] + body + data[place[1] :]
+        data = self.take(data, first)
+        made = data + _joint(data).encode() + body
+        if self._reaches(len(made)):
+            return made
+        # A mark is found at the beginning of a line alone.
+        top = data.find(b"\n") + 1 if data.startswith(_BOM) else 0
+        return data[:top] + body + data[top:]
+
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
+        """See `Piece`."""
+        place = self._place(data)
+        if place is None:
+            return data
+        return _unjoined(data[: place[0]], data[place[1] :], first) + data[place[1] :]
+
+    def _body(self, newline: str) -> bytes:
+        return f"{_FIRST_LINE}\n{self.lines}{_LAST_LINE}\n".replace("\n", newline).encode()
 
     def _reaches(self, end: int) -> bool:
         return self.read is None or end <= self.read
 
-    def put(self, data: bytes, trace: Trace) -> bytes:
-        """See `Piece`."""
-        state = self.state(data)
-        if state == "current":
-            return data
-        place = _block(data, PAGE_MARKS)
-        if place is not None and not self._reaches(place[1]):
-            data, place = self.take(data, trace), None
-        if place is not None:
-            newline = b"\r\n" if b"\r\n" in data else b"\n"
-            body = f"{_OUR_MARKS.first}\n{self.lines}{_OUR_MARKS.last}\n".encode().replace(b"\n", newline)
-            return data[: place[0]] + body + data[place[1] :]
-        made, trace.joint = with_block(data, _OUR_MARKS, self.lines)
-        if self._reaches(len(made)):
-            return made
-        trace.joint = ""
-        # A mark is found at the beginning of a line alone.
-        top = data.find(b"\n") + 1 if data.startswith(_BOM) else 0
-        block = made[slice(*block_of(made, _OUR_MARKS))]  # type: ignore[misc]
-        return data[:top] + block + data[top:]
-
-    def take(self, data: bytes, trace: Trace | None) -> bytes:
-        """See `Piece`."""
-        _block(data, PAGE_MARKS)
-        return without_block(data, PAGE_MARKS, trace.joint if trace else None)
+    @staticmethod
+    def _place(data: bytes) -> tuple[int, int] | None:
+        """Where our lines stand, marks and their line ends included; None for nowhere."""
+        if data.startswith(_UNREADABLE) or b"\0" in data:
+            raise PieceError("it is not UTF-8 text")
+        firsts, lasts = list(_FIRSTS.finditer(data)), list(_LASTS.finditer(data))
+        if not firsts and not lasts:
+            return None
+        if len(firsts) != 1 or len(lasts) != 1 or lasts[0].start() < firsts[0].end():
+            raise PieceError("the marks of our lines are not there once each, in this order")
+        return firsts[0].start(), lasts[0].end()
 
 
 @dataclass(frozen=True)
@@ -595,12 +477,12 @@ class FilePiece:
             return "current"
         return "absent" if not data else "outdated" if WHOLE_MARK in data else "foreign"
 
-    def put(self, data: bytes, trace: Trace) -> bytes:
+    def put(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
         if self.state(data) == "foreign":
             raise PieceError("the file is there already, and it is not of this program", foreign=True)
         return self.text.encode()
 
-    def take(self, data: bytes, trace: Trace | None) -> bytes:
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
         """See `Piece`."""
         return data if self.state(data) == "foreign" else b""

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import msgspec
+
 from core.agents.jsonc import JsonText
 from core.agents.pieces import FilePiece, JsonPiece, PagePiece, Part, Piece, TomlPiece
-from core.agents.plugins import OPENCODE_PLUGIN, PI_EXTENSION
 
-AgentName = Literal["claude", "codex", "opencode", "pi", "cursor", "gemini"]
 Scope = Literal["user", "project"]
 NAME: Final = "nuggets"
 _PROGRAM: Final = re.compile(r"(?:^|[/\\])(?:nuggets|nuggets-tui)(?:\.exe)?$")
 # How starters of programs name this one: python -m nuggets_tui.cli, uvx nuggets-tui.
 _PACKAGE: Final = re.compile(r"nuggets[-_]tui(?:$|[.@\[])")
-# Seconds after which an agent need not wait for a hook; ours ends long before.
-_HOOK_SECONDS: Final = 5
-# Codex reads no more of a page (project_doc_max_bytes, where nobody set it).
-_CODEX_READS: Final = 32 * 1024
+_TWO_PLACES: Final = "config.toml has hooks, too; Codex reads both and warns of it"
 
 INSTRUCTIONS: Final = """\
 ## Memory
@@ -54,11 +53,11 @@ class Place:
     environ: Mapping[str, str]
     project: Path | None = None
 
-    def folder(self, variable: str, usual: Path) -> Path:
-        """The folder that a variable names, else the usual one."""
+    def folder(self, variable: str) -> Path | None:
+        """The folder that a variable names; None for none."""
         named = self.environ.get(variable, "").strip()
         if not named:
-            return usual
+            return None
         if named == "~" or named.startswith("~/"):
             return self.home_dir / named[2:]
         return Path(named)
@@ -94,172 +93,132 @@ class Target:
         return self.piece.part
 
 
-@dataclass(frozen=True)
-class AgentFiles:
-    """What is known of an agent. title: what people call it. programs: by which it is started. without: what cannot be
-    registered by files in a scope, and where it is found instead.
+class ServerPlace(msgspec.Struct, frozen=True):
+    """Where an agent has its MCP servers, and what an entry of one looks like."""
+
+    files: tuple[str, str]
+    keys: tuple[str, ...]
+    entry: dict[str, Any]
+    seed: dict[str, Any] = {}
+    strict: bool = False
+
+
+class HooksPlace(msgspec.Struct, frozen=True):
+    """Where an agent has its hooks, and for which events."""
+
+    files: tuple[str, str]
+    events: dict[str, str]
+    form: Literal["groups", "items"] = "groups"
+    seed: dict[str, Any] = {}
+    strict: bool = False
+    # Ours ends long before.
+    timeout: int = 5
+    off: dict[str, Any] = {}
+
+
+class TextPlace(msgspec.Struct, frozen=True):
+    """A page for lines of ours, or a file that is ours as a whole."""
+
+    files: tuple[str, str]
+    whole: bool = False
+    read: int | None = None
+
+
+class AgentFiles(msgspec.Struct, frozen=True):
+    """What is known of an agent, as `agents.toml` has it. title: what people call it. programs: by which it is started.
+    without: what cannot be registered by files in a scope, and where it is found instead.
     """
 
-    name: AgentName
     title: str
     programs: tuple[str, ...]
-    without: Mapping[Scope, str]
+    folder: str
+    server: ServerPlace
+    instructions: TextPlace
+    hooks: HooksPlace | None = None
+    plugin: TextPlace | None = None
+    variable: str = ""
+    inner: str = ""
+    without: dict[Scope, str] = {}
     next_step: str = ""
 
 
-AGENT_FILES: Final[Mapping[str, AgentFiles]] = {
-    one.name: one
-    for one in (
-        AgentFiles("claude", "Claude Code", ("claude",), {}),
-        AgentFiles(
-            "codex", "Codex", ("codex",), {},
-            "Codex asks once whether it may run these hooks: type /hooks in Codex and trust them.",
-        ),
-        AgentFiles("opencode", "OpenCode", ("opencode", "opencode2"), {}),
-        AgentFiles("pi", "Pi", ("pi",), {}),
-        AgentFiles(
-            "cursor", "Cursor", ("cursor", "cursor-agent"),
-            {"user": "Cursor keeps a user's rules in its settings, not in a file; its session start hook says them."},
-        ),
-        AgentFiles("gemini", "Gemini CLI", ("gemini",), {}),
-    )
-}  # fmt: skip
+_BESIDE: Final = resources.files("core.agents")
+AGENT_FILES: Final = msgspec.toml.decode(
+    _BESIDE.joinpath("agents.toml").read_bytes(), type=dict[str, AgentFiles]
+)
 
 
 def root_of(name: str, place: Place) -> Path:
     """The folder of an agent's own files; for a project, the folder of the project."""
+    agent = AGENT_FILES[name]
     if place.project is not None:
         return place.project
-    home = place.home_dir
-    match name:
-        case "claude":
-            return place.folder("CLAUDE_CONFIG_DIR", home / ".claude")
-        case "codex":
-            return place.folder("CODEX_HOME", home / ".codex")
-        case "opencode":
-            return place.folder("XDG_CONFIG_HOME", home / ".config") / "opencode"
-        case "pi":
-            return place.folder("PI_CODING_AGENT_DIR", home / ".pi" / "agent")
-        case "gemini":
-            return place.folder("GEMINI_CLI_HOME", home) / ".gemini"
-        case _:
-            return home / f".{name}"
+    moved = place.folder(agent.variable) if agent.variable else None
+    return place.home_dir / agent.folder if moved is None else moved / agent.inner
 
 
 def targets(name: str, place: Place, command: Command) -> tuple[Target, ...]:
     """The files of an agent that ours goes into, in the order in which they are written."""
-    root, project = root_of(name, place), place.project is not None
-    return _MAKERS[name](root, project, place, command)
+    agent, root = AGENT_FILES[name], root_of(name, place)
+
+    def path(files: tuple[str, str]) -> Path:
+        said = files[place.project is not None]
+        if said.startswith("~/"):
+            moved = place.folder(agent.variable)
+            return (place.home_dir if moved is None else moved) / said[2:]
+        return _first(root, said.split("|"))
+
+    config, page = path(agent.server.files), path(agent.instructions.files)
+    found = [Target(config, _server(agent.server, config, command))]
+    if agent.hooks is not None:
+        said = _TWO_PLACES if config.suffix == ".toml" and _has_hooks(config) else ""
+        found.append(Target(path(agent.hooks.files), _hooks(agent.hooks, command.line("hook", name)), said))
+    if agent.plugin is not None:
+        found.append(
+            Target(path(agent.plugin.files), FilePiece("hooks", _plugin(name, command.words("hook", name))))
+        )
+    if agent.instructions.whole and page != root:
+        found.append(Target(page, FilePiece("instructions", _RULE)))
+    elif page != root:
+        found.append(Target(page, PagePiece(INSTRUCTIONS, read=agent.instructions.read)))
+    return tuple(found)
 
 
-def _claude(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
+def _server(at: ServerPlace, config: Path, command: Command) -> JsonPiece | TomlPiece:
     words = command.words("mcp")
-    moved = place.environ.get("CLAUDE_CONFIG_DIR", "").strip()
-    server = root / ".mcp.json" if project else (root if moved else place.home_dir) / ".claude.json"
-    entry = {"type": "stdio", "command": words[0], "args": words[1:]}
-    settings = root / ".claude" / "settings.json" if project else root / "settings.json"
-    edits = "Edit|MultiEdit|Write|NotebookEdit"
-    events = {
-        "SessionStart": "",
-        "UserPromptSubmit": "",
-        "PostToolUse": edits,
-        "PreCompact": "",
-        "SessionEnd": "",
+    filled: dict[str, Any] = {"PROGRAM": words[0], "ARGS": words[1:], "WORDS": words}
+    entry = {
+        key: filled.get(value, value) if isinstance(value, str) else value for key, value in at.entry.items()
     }
-    return (
-        Target(server, _server(("mcpServers", NAME), entry, strict=True)),
-        Target(
-            settings,
-            _groups(events, command.line("hook", "claude"), {("disableAllHooks",): True}, strict=True),
-        ),
-        Target(root / "CLAUDE.md", PagePiece(INSTRUCTIONS)),
+    if config.suffix == ".toml":
+        return TomlPiece("server", (*at.keys, NAME), entry, is_server)
+    keys = (
+        (*at.keys, "servers", NAME) if at.keys == ("mcp",) and _is_of_opencode_2(config) else (*at.keys, NAME)
     )
+    return JsonPiece("server", {keys: entry}, is_server, at.seed, at.strict)
 
 
-def _codex(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
-    folder = root / ".codex" if project else root
-    words = command.words("mcp")
-    events = {
-        "SessionStart": "", "UserPromptSubmit": "", "PostToolUse": "apply_patch|Edit|Write",
-        "PreCompact": "", "Stop": "",
-    }  # fmt: skip
-    caution = (
-        "config.toml has hooks, too; Codex reads both and warns of it"
-        if _has_hooks(folder / "config.toml")
-        else ""
-    )
-    server = TomlPiece("server", ("mcp_servers", NAME), {"command": words[0], "args": words[1:]}, is_server)
-    return (
-        Target(folder / "config.toml", server),
-        Target(folder / "hooks.json", _groups(events, command.line("hook", "codex"), strict=True), caution),
-        Target(_page(root), PagePiece(INSTRUCTIONS, read=_CODEX_READS)),
-    )
+def _hooks(at: HooksPlace, line: str) -> JsonPiece:
+    hook = {"type": "command", "command": line, "timeout": at.timeout}
+    entries: dict[tuple[str, ...], Any] = {
+        ("hooks", event): (
+            {"command": line}
+            if at.form == "items"
+            else {**({"matcher": matcher} if matcher else {}), "hooks": [hook]},
+        )
+        for event, matcher in at.events.items()
+    }
+    off = {tuple(keys.split(".")): value for keys, value in at.off.items()}
+    return JsonPiece("hooks", entries, is_hook, at.seed, at.strict, off)
 
 
-def _opencode(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
-    entry = {"type": "local", "command": command.words("mcp"), "enabled": True}
-    seed = {"$schema": "https://opencode.ai/config.json"}
-    plugins = (root / ".opencode" if project else root) / "plugins"
-    text = OPENCODE_PLUGIN.replace("COMMAND", _words(command.words("hook", "opencode")))
-    config = _first(root, "opencode.jsonc", "opencode.json")
-    keys = ("mcp", "servers", NAME) if _is_of_opencode_2(config) else ("mcp", NAME)
-    return (
-        Target(config, _server(keys, entry, seed)),
-        Target(plugins / "nuggets.js", FilePiece("hooks", text)),
-        Target(root / "AGENTS.md", PagePiece(INSTRUCTIONS)),
-    )
+def _plugin(name: str, words: Sequence[str]) -> str:
+    """The plugin that hands the events of an agent without hooks to `nuggets hook`: JavaScript without types."""
+    whole, send = (_BESIDE.joinpath("plugins", f"{one}.js").read_text("utf-8") for one in (name, "send"))
+    return whole.replace("SEND\n", send).replace("COMMAND", json.dumps(list(words)))
 
 
-def _pi(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
-    folder = root / ".pi" if project else root
-    words = command.words("mcp")
-    text = PI_EXTENSION.replace("COMMAND", _words(command.words("hook", "pi")))
-    # Pi else shows tools of servers to scripts alone, and a model does not ask for what it does not see.
-    entry = {"command": words[0], "args": words[1:], "exposure": "direct"}
-    return (
-        Target(folder / "mcp.json", _server(("mcpServers", NAME), entry, strict=True)),
-        Target(folder / "extensions" / "nuggets.ts", FilePiece("hooks", text)),
-        Target(_page(root), PagePiece(INSTRUCTIONS)),
-    )
-
-
-def _cursor(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
-    folder = root / ".cursor" if project else root
-    words = command.words("mcp")
-    item = ({"command": command.line("hook", "cursor")},)
-    events = ("sessionStart", "beforeSubmitPrompt", "afterFileEdit", "preCompact", "stop", "sessionEnd")
-    hooks = JsonPiece("hooks", {("hooks", event): item for event in events}, is_hook, {"version": 1})
-    rule = Target(folder / "rules" / "nuggets.mdc", FilePiece("instructions", _RULE))
-    return (
-        Target(folder / "mcp.json", _server(("mcpServers", NAME), {"command": words[0], "args": words[1:]})),
-        Target(folder / "hooks.json", hooks),
-        *((rule,) if project else ()),
-    )
-
-
-def _gemini(root: Path, project: bool, place: Place, command: Command) -> tuple[Target, ...]:
-    folder = root / ".gemini" if project else root
-    words = command.words("mcp")
-    events = {
-        "SessionStart": "", "BeforeAgent": "", "AfterTool": "write_file|replace", "PreCompress": "", "SessionEnd": "",
-    }  # fmt: skip
-    off: dict[tuple[str, ...], Any] = {("hooksConfig", "enabled"): False}
-    hooks = _groups(events, command.line("hook", "gemini"), off, milliseconds=True)
-    return (
-        Target(
-            folder / "settings.json", _server(("mcpServers", NAME), {"command": words[0], "args": words[1:]})
-        ),
-        Target(folder / "settings.json", hooks),
-        Target(root / "GEMINI.md", PagePiece(INSTRUCTIONS)),
-    )
-
-
-_MAKERS: Final = {
-    "claude": _claude, "codex": _codex, "opencode": _opencode, "pi": _pi, "cursor": _cursor, "gemini": _gemini,
-}  # fmt: skip
-
-
-def _first(root: Path, *names: str) -> Path:
+def _first(root: Path, names: Sequence[str]) -> Path:
     """The first of some files that is there, else the last of them."""
     return next((root / name for name in names if (root / name).exists()), root / names[-1])
 
@@ -267,14 +226,11 @@ def _first(root: Path, *names: str) -> Path:
 def _is_of_opencode_2(config: Path) -> bool:
     """Whether a configuration has its servers where OpenCode 2 has them. It reads both forms, one of them at a time."""
     try:
-        node = JsonText(config.read_bytes().decode("utf-8-sig")).find(("mcp", "servers"))
-    except (OSError, ValueError):
+        value = JsonText(config.read_bytes().decode("utf-8-sig")).value
+        servers = value["mcp"]["servers"]
+        return isinstance(servers, dict) and not {"type", "command", "url"} & servers.keys()
+    except (OSError, ValueError, KeyError, TypeError):
         return False
-    return (
-        node is not None
-        and isinstance(node.value, dict)
-        and not {"type", "command", "url"} & node.value.keys()
-    )
 
 
 def _has_hooks(config: Path) -> bool:
@@ -282,45 +238,6 @@ def _has_hooks(config: Path) -> bool:
         return bool(tomllib.loads(config.read_bytes().decode("utf-8-sig")).get("hooks"))
     except (OSError, ValueError, RecursionError):
         return False
-
-
-def _page(root: Path) -> Path:
-    """The page of instructions; where another one overrides it, agents read that one alone."""
-    return _first(root, "AGENTS.override.md", "AGENTS.md")
-
-
-def _server(
-    keys: tuple[str, ...],
-    entry: Mapping[str, Any],
-    seed: Mapping[str, Any] | None = None,
-    *,
-    strict: bool = False,
-) -> JsonPiece:
-    return JsonPiece("server", {keys: dict(entry)}, is_server, seed or {}, strict)
-
-
-def _groups(
-    events: Mapping[str, str],
-    line: str,
-    off: Mapping[tuple[str, ...], Any] | None = None,
-    *,
-    strict: bool = False,
-    milliseconds: bool = False,
-) -> JsonPiece:
-    """Hooks in groups, each with a matcher for the names of tools or without one."""
-    timeout = _HOOK_SECONDS * (1000 if milliseconds else 1)
-    hook = {"type": "command", "command": line, "timeout": timeout}
-    entries: dict[tuple[str, ...], Any] = {
-        ("hooks", event): ({**({"matcher": matcher} if matcher else {}), "hooks": [hook]},)
-        for event, matcher in events.items()
-    }
-    return JsonPiece("hooks", entries, is_hook, {}, strict, off or {})
-
-
-def _words(words: Sequence[str]) -> str:
-    import json
-
-    return json.dumps(list(words))
 
 
 def is_server(entry: Any) -> bool:
