@@ -210,6 +210,9 @@ def filing(
     if meta.scope is None and not is_persons(nugget) and not here.owner_of(nugget):
         about_person = _OF_PERSON.search(text) and not _HERE.search(text)
         meta = replace(meta, scope="user" if about_person else "project")
+        if about_person and meta.type is None:
+            # As such it answers, and is in the briefing, in all projects.
+            meta = replace(meta, type="preference")
     return nugget, meta
 
 

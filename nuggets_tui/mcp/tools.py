@@ -66,6 +66,8 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
         said = f"({about}; certainty {found.certainty:.2f})"
         if found.via == "facts" and "\n" not in answer and len(answer) <= _PASSAGE:
             yield f"{key} = {answer}  {said}"
+        elif _begins(answer, key) and len(answer) <= _PASSAGE:
+            yield f"{answer}  {said}"
         else:
             yield f"{key}  {said}"
             yield _passage(answer, found, note)
@@ -95,7 +97,14 @@ def _passage(answer: str, found: Recall, note: Note | None) -> str:
 def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
     note = memory.searched.by_id.get(one.note_id)
     about = _about(memory, one.nugget_name, note, one.project, one.whose, now)
-    return f"- {_line(one.title)}: {_line(one.first_line)} ({about}; {one.likelihood:.2f}) [{one.note_id}]"
+    title, line = _line(one.title), _line(one.first_line)
+    named = line if _begins(line, title) else f"{title}: {line}"
+    return f"- {named} ({about}; {one.likelihood:.2f}) [{one.note_id}]"
+
+
+def _begins(text: str, title: str) -> bool:
+    """Whether a text begins with its title, as that of a note made of one sentence does."""
+    return text.casefold().startswith(title.casefold().rstrip("….!"))
 
 
 def _about(memory: Memory, nugget: str, note: Note | None, project: str, whose: str, now: datetime) -> str:

@@ -62,7 +62,7 @@ def note(home: Path, title: str) -> Note:
     [
         ("Test command", "pnpm vitest run", "project"),
         ("Auth", "User table holds the hashes; users log in by mail.", "project"),
-        ("Preference", "The user prefers tabs in this repo.", "project"),
+        ("Indentation", "The user prefers tabs in this repo.", "project"),
         ("Answers", "The user prefers short answers.", "user"),
         ("Reviews", "Ask before adding a dependency, in all projects.", "user"),
     ],
@@ -73,6 +73,7 @@ def test_a_note_without_a_nugget_is_the_projects(
     add(title, content)
     found = note(home, title)
     assert (found.nugget_name, found.scope) == ("web", scope)
+    assert (found.type == "preference") == (scope == "user")
 
 
 def test_what_holds_in_this_repository_alone_is_nobodys_preference_everywhere(add: Add, home: Path) -> None:
