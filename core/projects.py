@@ -48,8 +48,11 @@ class Project:
 
 def project_root(folder: str) -> str:
     """The main folder of the project that a folder belongs to: of the repository around it, of whose worktrees all
-    are one project, else the folder itself.
+    are one project, else the folder itself. Without links, so that it is the same whoever tells of it; "" for none.
     """
+    if not folder:
+        return ""
+    folder = os.path.realpath(folder)
     return _repository(folder)[0] or folder
 
 

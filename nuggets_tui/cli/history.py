@@ -219,11 +219,16 @@ def redo(call: Invocation, /, id: str | None) -> None:
 
 
 def _refuse_settings(call: Invocation, id: str | None) -> None:
-    """Refuses an agent to take back or repeat a change of the settings."""
-    if id is not None and agent_name():
-        entry = call.memory.entry(id.partition(".")[0])
-        if any(change.path == SETTINGS_FILE for change in entry.change_set.files):
-            refuse_agents("changing settings")
+    """Refuses an agent to take back or repeat a change of the settings, and what a person did last."""
+    if not agent_name():
+        return
+    if id is None:
+        if call.author.kind == "person":
+            refuse_agents("undoing or redoing a person's last change")
+        return
+    entry = call.memory.entry(id.partition(".")[0])
+    if any(change.path == SETTINGS_FILE for change in entry.change_set.files):
+        refuse_agents("changing settings")
 
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:

@@ -443,7 +443,7 @@ def edited_paths(event: Mapping[str, Any], root: str) -> Iterator[str]:
 def _within(path: str, root: str) -> Iterator[str]:
     if not root or len(path) > _LONGEST or not path.isprintable():
         return
-    inner = os.path.relpath(os.path.join(root, path), root)
+    inner = os.path.relpath(os.path.realpath(os.path.join(root, path)), root)
     parts = inner.split(os.sep)
     if parts[0] in ("..", ".") or os.path.isabs(inner):
         return

@@ -22,13 +22,6 @@ def memory_folder(named: str = "") -> str:
     return os.path.abspath(os.path.expanduser(named or home_as_named()))
 
 
-def project_of(folder: str) -> str:
-    """The folder of the project that a folder belongs to, without links, so that it is the same whoever tells of it;
-    "" for none.
-    """
-    return project_root(os.path.realpath(folder)) if folder else ""
-
-
 def project_here() -> str:
     """The folder of the project that this process runs in, without links; "" where there is none any more."""
     try:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from core import caught
 from core.errors import LockTimeoutError, NuggetsError
+from core.projects import project_root
 from core.user_folders import cache_folder, state_folder
 from nuggets_tui.cli.calling_agent import AGENTS
-from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, project_of, version_of, write_log
+from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, version_of, write_log
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -157,7 +158,7 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
     for path, record in records:
         about: dict[str, Any] = {
             "session": session,
-            "project": project_of(record.get("root", "")),
+            "project": project_root(record.get("root", "")),
             "at": _milliseconds(path),
         }
         mark = _nanoseconds(path)
@@ -180,7 +181,7 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
             said = _conversation(str(home), last.get("transcript", "")) if reads else ""
             pipeline.end_session(
                 session,
-                project=project_of(last.get("root", "")),
+                project=project_root(last.get("root", "")),
                 conversation=said,
                 at=_milliseconds(records[-1][0]),
             )

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BrokenFileError, NuggetsError
 from core.folder import PIPELINE_FILE
 from core.pipeline.session_events import SessionEvent
-from core.projects import project_at
+from core.projects import project_at, project_root
 from nuggets_tui.cli.calling_agent import author_of_client
 from nuggets_tui.cli.session import named_session
-from nuggets_tui.hooks.places import project_of
 
 if TYPE_CHECKING:
     from core.briefing import Briefing
@@ -88,7 +87,7 @@ class AgentSession:
     @property
     def project(self) -> str:
         """The project's folder that the server was started in, as hooks tell it; "" for one that tells nothing."""
-        return project_of(self._folder)
+        return project_root(self._folder)
 
     @property
     def here(self) -> Project | None:

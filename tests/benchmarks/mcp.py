@@ -3,9 +3,10 @@
 Run as `python tests/benchmarks/mcp.py [NOTES]` (default: 10000), after README's test command. The official client asks
 over real pipes; after each of its calls the engine is asked the same in this process, so that both meet the same
 machine. First what a server takes that was started on the demo memory: processor seconds until its list of tools is
-answered and until a first recall is, and its greatest memory then. Milliseconds at the median, and their ratio, for a recall of each kind: one that is counted, as the first of
-its question in a session is; one that was counted before; one that the notes answer; one that nothing answers. Ends
-with 1 when the ratio of all kinds together is above its bar, or a server takes more than its bars.
+answered and until a first recall is, and its greatest memory then. Milliseconds at the median, and their ratio, for a
+recall of each kind: one that is counted, as the first of its question in a session is; one that was counted before; one
+that the notes answer; one that nothing answers. Ends with 1 when the ratio of all kinds together is above its bar, or a
+server takes more than its bars.
 """
 
 from __future__ import annotations

@@ -196,6 +196,8 @@ def test_an_agent_takes_back_no_change_of_the_settings(nuggets: Any, monkeypatch
     monkeypatch.setenv("CLAUDECODE", "1")
     assert nuggets("undo", entry).exit_code == 2
     assert nuggets("undo", f"{entry}.1").exit_code == 2
+    # Nor by calling itself the person, whose last change it was.
+    assert nuggets("--as", "me", "undo").exit_code == 2
     assert (nuggets.home / "settings.toml").read_bytes() == before
 
 
