@@ -8,9 +8,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
 
 from core import caught
 from core.errors import LockTimeoutError, NuggetsError
@@ -20,7 +22,6 @@ from nuggets_tui.cli.calling_agent import AGENTS
 from nuggets_tui.hooks.places import BRIEFING, briefing_name, own_settings, version_of, write_log
 
 if TYPE_CHECKING:
-    from core.memory import Memory
     from core.model.change import Author
     from core.model.draft import Draft
 
@@ -29,8 +30,6 @@ DEFAULT: Final = "learnings"
 _TITLE: Final = 60
 # Bytes.
 _LONGEST_CONVERSATION: Final = 100 << 20
-# What a record may say that happened in a session.
-_KINDS: Final = ("start", "prompt", "compaction", "end")
 # A worker that is at it for so long is given up; one that waits for another is, after so long.
 LONGEST_SECONDS: Final = 120.0
 _TURN_SECONDS: Final = 5.0
@@ -88,54 +87,63 @@ def waiting(home: Path) -> list[Path]:
     return [Path(path) for path in caught.paths(state)] if state else []
 
 
+class Caught(msgspec.Struct):
+    """What a hook put down. said: whom each sentence is about, and the sentence. event: what happened in the session,
+    "" for nothing that is told of it. ahead: the notes that it was given, each with its place. at: when, ns since 1970.
+    """
+
+    agent: str
+    session: str
+    nugget: str
+    said: list[tuple[str, str]] = []
+    paths: list[str] = []
+    root: str = ""
+    event: Literal["", "start", "prompt", "compaction", "end"] = ""
+    text: str = ""
+    transcript: str = ""
+    ahead: list[tuple[str, int]] = []
+    at: int = 0
+
+    @property
+    def milliseconds(self) -> int | None:
+        """The time as the pipeline has it; None for none."""
+        return self.at // 1_000_000 or None
+
+
 def _apply_all(home: Path, state: str) -> int:
-    groups: dict[tuple[str, str], list[tuple[Path, dict[str, Any]]]] = {}
+    groups: dict[tuple[str, str], list[tuple[Path, Caught]]] = {}
     for path in waiting(home):
-        record = _record(path)
-        if record is None:
+        try:
+            record = msgspec.json.decode(path.read_bytes(), type=Caught)
+        except (OSError, ValueError):
             write_log(str(home), "", "", "what was caught cannot be read; it is set aside")
             caught.set_aside(str(path))
             continue
-        groups.setdefault((record["agent"], record["session"]), []).append((path, record))
+        # As the file's name says.
+        head = path.name.partition("-")[0]
+        record.at = int(head) if head.isdigit() else 0
+        groups.setdefault((record.agent, record.session), []).append((path, record))
     made = 0
-    for (agent, session), records in groups.items():
-        made += _apply(home, agent, session, [record for _, record in records])
+    for (agent, session), entries in groups.items():
+        records = [record for _, record in entries]
+        made += _apply(home, agent, session, records)
         _follow(home, agent, session, records)
-        for path, _ in records:
+        for path, _ in entries:
             caught.remove(str(path))
     caught.remove_unfinished(state, time.time() - _OLD_SECONDS)
     return made
 
 
-def _record(path: Path) -> dict[str, Any] | None:
-    """What a file says; None for one that says nothing that is known."""
-    try:
-        record = json.loads(path.read_bytes())
-        said, paths = record.get("said", []), record.get("paths", [])
-        texts = [record["agent"], record["session"], record["nugget"], record.get("root", ""), *paths]
-        texts += [record.get("event", ""), record.get("text", ""), record.get("transcript", "")]
-        texts += [text for pair in said for text in pair]
-        sound = all(isinstance(text, str) for text in texts) and all(len(pair) == 2 for pair in said)
-        return record if sound else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _apply(home: Path, agent: str, session: str, records: Sequence[Mapping[str, Any]]) -> int:
+def _apply(home: Path, agent: str, session: str, records: Sequence[Caught]) -> int:
     from core.memory import Memory
 
-    if not any(record.get("said") for record in records):
+    said = [(record.nugget or DEFAULT, *one) for record in records for one in record.said]
+    if not said:
         return 0
     memory = Memory.open(home, author=_author(agent), reconcile=False)
     where = f" in session {session[:36]}" if session else ""
-
-    def edit(draft: Draft) -> int:
-        return sum(_capture(draft, record) for record in records)
-
     try:
-        if not any(_is_new(memory, record) for record in records):
-            return 0
-        made, _ = memory.change(f"caught by the hook{where}", edit)
+        made, _ = memory.change(f"caught by the hook{where}", lambda draft: _capture(draft, said))
         return 1 if made else 0
     finally:
         memory.close()
@@ -147,7 +155,7 @@ def _author(agent: str) -> Author:
     return Author("agent", agent if agent in {one.name for one in AGENTS} else UNNAMED)
 
 
-def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, Mapping[str, Any]]]) -> None:
+def _follow(home: Path, agent: str, session: str, records: Sequence[Caught]) -> None:
     """Puts down what happened in a session. Who is killed before the records are removed does it again, which adds
     nothing.
     """
@@ -155,44 +163,30 @@ def _follow(home: Path, agent: str, session: str, records: Sequence[tuple[Path, 
     from core.pipeline.session_events import SessionEvent
 
     events = []
-    for path, record in records:
+    for one in records:
         about: dict[str, Any] = {
             "session": session,
-            "project": project_root(record.get("root", "")),
-            "at": _milliseconds(path),
+            "project": project_root(one.root),
+            "at": one.milliseconds,
         }
-        mark = _nanoseconds(path)
-        if record.get("paths"):
-            events.append(SessionEvent("edit", texts=tuple(record["paths"]), mark=mark, **about))
-        if record.get("event") in _KINDS:
-            texts = (record["text"],) if record.get("text") else ()
-            ahead = _ahead(record.get("ahead"))
-            events.append(SessionEvent(record["event"], texts=texts, mark=mark, ahead=ahead, **about))
+        if one.paths:
+            events.append(SessionEvent("edit", texts=tuple(one.paths), mark=one.at, **about))
+        if one.event:
+            texts = (one.text,) if one.text else ()
+            events.append(SessionEvent(one.event, texts=texts, mark=one.at, ahead=tuple(one.ahead), **about))
     if not session or not events or not version_of(str(home)) or pages_of(home) is not None:
         return
     from core.pipeline.service import Pipeline
 
     with Pipeline.open(home, author=_author(agent)) as pipeline:
         pipeline.follow_session(*events)
-        last = records[-1][1]
-        if last.get("event") == "end":
+        last = records[-1]
+        if last.event == "end":
             # Once more with its conversation, where that is wanted, and what the memory counted for it.
-            reads = pipeline.reads_conversations
-            said = _conversation(str(home), last.get("transcript", "")) if reads else ""
+            said = _conversation(str(home), last.transcript) if pipeline.reads_conversations else ""
             pipeline.end_session(
-                session,
-                project=project_root(last.get("root", "")),
-                conversation=said,
-                at=_milliseconds(records[-1][0]),
+                session, project=project_root(last.root), conversation=said, at=last.milliseconds
             )
-
-
-def _ahead(given: object) -> tuple[tuple[str, int], ...]:
-    """The notes that a session was given, each with its place; what is no such pair is passed over."""
-    pairs = (
-        [one for one in given if isinstance(one, list) and len(one) == 2] if isinstance(given, list) else []
-    )
-    return tuple((id, place) for id, place in pairs if isinstance(id, str) and isinstance(place, int))
 
 
 def _conversation(home: str, path: str) -> str:
@@ -208,50 +202,32 @@ def _conversation(home: str, path: str) -> str:
         return ""
 
 
-def _nanoseconds(path: Path) -> int:
-    """When a record was put down, as its name says."""
-    head = path.name.partition("-")[0]
-    return int(head) if head.isdigit() else 0
-
-
-def _milliseconds(path: Path) -> int | None:
-    return _nanoseconds(path) // 1_000_000 or None
-
-
-def _is_new(memory: Memory, record: Mapping[str, Any]) -> bool:
-    """Whether a record says anything that the memory does not hold."""
-    known = {_plain(note.content) for note in memory.snapshot.notes}
-    return any(_plain(text) not in known for _, text in record.get("said", ()))
-
-
-def _capture(draft: Draft, record: Mapping[str, Any]) -> int:
-    """Lays what a record says over the draft; how many notes that made."""
+def _capture(draft: Draft, said: Sequence[tuple[str, str, str]]) -> int:
+    """Lays what was said over the draft, each with the nugget of its project; how many notes that made."""
     from core.graph.edits import create_note, hide_note
     from core.model.infer import MetaInput
     from core.pipeline.preferences import dispute_older
     from nuggets_tui.hooks.capture import ASKS, PERSON, is_preference
 
-    nugget = _nugget(draft, record["nugget"] or DEFAULT)
     known = {_plain(note.content) for note in draft.notes()}
     made = 0
-    for kind, text in record.get("said", ()):
+    for project, kind, text in said:
         if not text.strip() or _plain(text) in known:
             continue
         known.add(_plain(text))
-        of_person = kind == PERSON
-        prefers = of_person or is_preference(text)
+        prefers = kind == PERSON or is_preference(text)
         meta = MetaInput(
             source="explicit_user",
-            scope="user" if of_person else "project",
+            scope="user" if kind == PERSON else "project",
             type="preference" if prefers else None,
         )
-        into = _nugget(draft, PREFERENCES) if of_person else nugget
-        note = create_note(draft, into, _title(text), text, tags=("captured",), meta=meta)
+        nugget = _nugget(draft, PREFERENCES if kind == PERSON else project)
+        note = create_note(draft, nugget, _title(text), text, tags=("captured",), meta=meta)
         if kind == ASKS:
             # It counts once a person shows it.
             hide_note(draft, note.id)
         elif prefers:
-            dispute_older(draft, note, [one for one in draft.notes() if one.nugget_name == into])
+            dispute_older(draft, note, [one for one in draft.notes() if one.nugget_name == nugget])
         made += 1
     return made
 

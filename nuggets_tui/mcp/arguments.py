@@ -44,9 +44,7 @@ class RememberArguments(Arguments):
 
 
 class ForgetArguments(Arguments):
-    id: Annotated[str, Meta(max_length=1_000, description="Its key, id or exact title.")] = ""
-    key: Unlisted = ""
-    nugget: Unlisted = ""
+    id: Annotated[str, Meta(min_length=1, max_length=1_000, description="Its key, id or exact title.")]
 
 
 class CreateNoteArguments(Arguments):

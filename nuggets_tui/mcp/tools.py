@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.infer import MetaInput
-from core.model.names import did_you_mean
 from nuggets_tui import deeds
 from nuggets_tui.cli.cautions import Caution, of_note
 from nuggets_tui.mcp import arguments
@@ -235,34 +234,15 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
 
 def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
     memory = deeds.with_graph(session.reading())
-    snapshot = memory.snapshot
-    if given.nugget and given.nugget not in snapshot.nugget_names:
-        raise snapshot.no_nugget(given.nugget)
-    text = (given.key or given.id).strip()
-    if not text:
-        raise InvalidInputError(
-            "names nothing",
-            code=ErrorCode.EMPTY_ID,
-            where="id",
-            kept="nothing was changed",
-            todo="give a key or an id",
-        )
-    nugget = given.nugget or _holder(session, memory, text)
-    if nugget:
-        gone, change_set = deeds.forget(memory, nugget, text)
-        if gone is None:
-            keys = [fact.key for fact in snapshot.by_name[nugget].facts] if nugget in snapshot.by_name else []
-            raise NotFoundError(
-                f"no fact has the key {_line(text)!r}", where=nugget, kept="nothing was changed",
-                todo=did_you_mean(text, keys) or "searchNotes finds it",
-            )  # fmt: skip
-        return _told(
-            memory, f"Forgot {_line(gone.key)} in {gone.nugget_name}. It's hidden, not lost.", change_set
-        )
-    return _hide(memory, text)
+    nugget = _holder(memory, given.id.strip())
+    if not nugget:
+        return _hide(memory, given.id)
+    gone, change_set = deeds.forget(memory, nugget, given.id.strip())
+    assert gone is not None
+    return _told(memory, f"Forgot {_line(gone.key)} in {nugget}. It's hidden, not lost.", change_set)
 
 
-def _holder(session: AgentSession, memory: Memory, key: str) -> str:
+def _holder(memory: Memory, key: str) -> str:
     """The nugget that holds a fact of this key: the project's before any other; "" for none."""
     holding = [one.name for one in memory.snapshot.nuggets if one.find(key) is not None]
     own = memory.standpoint.nugget if memory.standpoint is not None else ""

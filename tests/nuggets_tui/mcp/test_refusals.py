@@ -38,8 +38,9 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("editNote", {"id": "One", "content": "", "title": "", "addTags": ""}, "nothing-to-change"),
     ("editNote", {"id": "One", "content": "new", "linkTo": "One"}, "same-note"),
     ("editNote", {"id": "One", "content": "new", "linkTo": "no such"}, "no-such-note"),
-    ("forget", {"nugget": "known", "key": "kex"}, "not-found"),
-    ("forget", {}, "empty-id"),
+    ("forget", {"id": "kex"}, "no-such-note"),
+    ("forget", {}, "invalid-input"),
+    ("forget", {"id": " "}, "empty-id"),
     ("sessionCheckpoint", {"digest": "  "}, "empty-text"),
     ("promoteFacts", {}, "no-memory-page"),
     ("promoteFacts", {"memoryDir": "a\x00b"}, "bad-name"),
@@ -73,7 +74,6 @@ def test_a_mistyped_name_gets_a_suggestion(known: AgentClient) -> None:
         ("recall", {"query": "x", "nugget": "knwon"}, "known"),
         ("createNote", {"title": "x", "content": "x", "nugget": "knwon"}, "known"),
         ("remember", {"key": "x", "value": "x", "nugget": "knwon"}, "known"),
-        ("forget", {"nugget": "known", "key": "kex"}, "key"),
         ("getNote", {"id": "Onee"}, '"One"'),
     ):
         assert f"did you mean {meant}" in text_of(known.result(tool, **given))
@@ -89,7 +89,7 @@ def test_hostile_text_is_shown_harmless_and_ends_no_call(known: AgentClient, tex
         ("recall", {"query": text}),
         ("searchNotes", {"query": text}),
         ("getNote", {"id": text}),
-        ("forget", {"nugget": text, "key": text}),
+        ("forget", {"id": text}),
         ("sessionRecover", {"session": text, "project": text}),
         ("sessionCheckpoint", {"digest": text, "session": text}),
         ("promoteFacts", {"memoryDir": f"/nowhere/{text}"}),
