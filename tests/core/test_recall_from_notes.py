@@ -12,6 +12,7 @@ from kits.laws import examples
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note, hide_note
+from core.model.build import new_note
 from core.model.draft import Draft
 from core.search import SearchIndex
 
@@ -170,7 +171,8 @@ def test_words_joined_or_parted_as_no_note_has_them_stay_as_they_are(memory: Mem
 def test_a_note_without_a_text_answers_with_its_title(tmp_path: Path, content: str) -> None:
     memory = Memory.open(tmp_path)
     memory.change(
-        "written", lambda draft: create_note(draft, "work", "Zebra crossings are lit at night", content)
+        "as others write",
+        lambda draft: new_note(draft, "note", "work", "Zebra crossings are lit at night", content),
     )
     found = memory.recall("zebra crossings at night", record=False)
     assert (found.found, found.answer) == (True, "Zebra crossings are lit at night")

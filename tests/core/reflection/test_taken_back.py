@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.graph.edits import create_note, edit_note, unhide_note
+from core.graph.edits import edit_note, unhide_note
+from core.model.build import new_note
 from core.memory import Memory
 from core.reflection import ReflectionResult
 
@@ -28,7 +29,7 @@ def memory(tmp_path: Path) -> Memory:
         "Path": "look into src/auth/token.py",
     }
     for title, content in notes.items():
-        opened.change("w", partial(create_note, nugget="project", title=title, content=content))
+        opened.change("w", partial(new_note, kind="note", nugget="project", title=title, content=content))
     return opened
 
 
