@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.graph.edits import edit_note, unhide_note
-from core.model.build import new_note
 from core.memory import Memory
+from core.model.build import new_note
 from core.reflection import ReflectionResult
 
 NEAR = "bravo charlie delta echo foxtrot golf hotel india"
