@@ -146,3 +146,9 @@ def test_what_a_session_that_goes_on_left_comes_first_and_leaves_room_for_the_re
     made = briefed(make_note(1, title="Deploy", content="With make ship."), picked_up="- done\n" * 900)
     assert made.tokens <= 600
     assert made.text.index("- done") < made.text.index("make ship")
+
+
+def test_preferences_for_everywhere_come_before_those_of_the_project() -> None:
+    here = make_note(1, title="Tabs", type="preference", scope="project", nugget_name="web", hits=9)
+    everywhere = make_note(2, title="Short", type="preference", scope="user", nugget_name="prefs")
+    assert sections(briefed(here, everywhere, project="web"))[PREFERENCES] == [everywhere.id, here.id]
