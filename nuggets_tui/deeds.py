@@ -143,12 +143,12 @@ def remember(memory: Memory, nugget: str, key: str, value: str, *, by_agent: boo
 
 
 def second_one(like: Note | None) -> str:
-    """Says that something of nearly this name is there already, in a sentence with a space before it; "" for none."""
+    """Says that something of nearly this name is there already; "" for none."""
     if like is None:
         return ""
     held = " ".join(like.content.split())
     held = held if len(held) <= _LONGEST_HELD else f"{held[: _LONGEST_HELD - 1]}…"
-    return f" {like.title} exists: {held} [{like.id}]; this is a second one."
+    return f"{like.title} exists: {held} [{like.id}]; this is a second one."
 
 
 def forget(memory: Memory, nugget: str, key: str) -> tuple[Note | None, ChangeSet]:
@@ -259,7 +259,9 @@ def _misspelt(name: str, known: str) -> bool:
 
     if sorted(filter(str.isdigit, name)) != sorted(filter(str.isdigit, known)):
         return False
-    return len(name) >= 5 and OSA.normalized_similarity(name, known) >= 0.8
+    if len(name) < 5:
+        return len(name) > 2 and sorted(name) == sorted(known)
+    return OSA.normalized_similarity(name, known) >= 0.8
 
 
 def _alike(snapshot: Snapshot, nugget: str, title: str) -> Note | None:

@@ -78,7 +78,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
             *filter(None, [new_nugget(made.nugget_name, known_names)]),
             *([f"Old value: {former}"] if former not in (None, made.content) else ()),
-            *filter(None, [deeds.second_one(like).strip()]),
+            *filter(None, [deeds.second_one(like)]),
             *_warning(holder),
         ],
         of_note(call.memory.snapshot.by_id.get(made.id, made)),

@@ -120,7 +120,8 @@ def add(
     text = read_text(content)
     known = call.memory.snapshot.nugget_names
     made, _, like = deeds.add_note(call.memory, nugget, title, text, tags, meta)
-    also = (new_nugget(made.nugget_name, known) if nugget else "") + deeds.second_one(like)
+    new = new_nugget(made.nugget_name, known) if nugget else ""
+    also = " ".join(filter(None, (new, deeds.second_one(like))))
     _answer_note(call, made, "Added", also, written=True)
 
 

@@ -192,8 +192,9 @@ def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
     if done.change_set.empty:
         return f"{key} in {where} says so already."
     changed = done.former is not None and done.former != made.content
-    said = f"Remembered {key} in {where}{_about_user(made)}." + deeds.second_one(done.like)
+    said = f"Remembered {key} in {where}{_about_user(made)}."
     said += f" It was: {_line(done.former or '')}" if changed else ""
+    said = f"{said} {deeds.second_one(done.like)}".strip()
     return _told(memory, said, done.change_set, of_note(memory.snapshot.by_id.get(made.id, made)))
 
 
@@ -210,7 +211,7 @@ def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) ->
     )
     session.stored(made.title)
     said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}{_about_user(made)}."
-    return _told(memory, said + deeds.second_one(like), change_set, of_note(made))
+    return _told(memory, f"{said} {deeds.second_one(like)}".strip(), change_set, of_note(made))
 
 
 def _about_user(note: Note) -> str:

@@ -93,7 +93,9 @@ def test_a_title_that_is_nearly_there_is_named(add: Add, home: Path) -> None:
 def test_a_misspelt_nugget_is_asked_back(add: Add, home: Path) -> None:
     add("One", "x", nugget="scanner")
     assert "scanner" in add("Two", "y", nugget="scaner").partition("error:")[2]
-    assert [one.title for one in Memory.open(home).snapshot.notes] == ["One"]
+    add("Three", "z")
+    assert "web" in add("Four", "y", nugget="wbe").partition("error:")[2]
+    assert {one.title for one in Memory.open(home).snapshot.notes} == {"One", "Three"}
 
 
 @pytest.mark.parametrize("content", ["", "  \n "])
