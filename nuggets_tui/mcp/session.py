@@ -121,13 +121,11 @@ class AgentSession:
         return memory
 
     @contextmanager
-    def pipeline(self, *, memory: bool = False) -> Iterator[Pipeline]:
-        """The pipeline of the folder, whose database is made if there is none. memory: the memory's names count."""
+    def pipeline(self) -> Iterator[Pipeline]:
+        """The pipeline of the folder, whose database is made if there is none."""
         from core.pipeline.service import Pipeline
 
-        with Pipeline.open(
-            self.home, memory=self._opened() if memory else None, author=self.author, clock=self.clock
-        ) as pipeline:
+        with Pipeline.open(self.home, author=self.author, clock=self.clock) as pipeline:
             yield pipeline
 
     def has_pipeline(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -287,14 +286,11 @@ def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
         return f"{looked} Nothing to clean up."
     memory.refresh(patient=False)
     request_review(memory, session.clock(), len(done.changes))
-    counts = _counts(Counter(change.type for change in done.changes))
     waits = plural(len(done.changes), "change waits", "changes wait")
-    review = f"{waits} for the user's review ({counts}), in the app (r) or with: nuggets reflect"
+    review = f"{waits} for the user's review, in the app (r) or with: nuggets reflect"
     lines = [f"{looked} Nothing was changed. {review}"]
     lines += [
-        f"- {one.type}: {_line(snapshot.by_id[one.note_id].title)}"
-        for one in done.changes[:_MOST_LISTED]
-        if one.note_id in snapshot.by_id
+        f"- {one.type}: {_line(snapshot.by_id[one.note_id].title)}" for one in done.changes[:_MOST_LISTED]
     ]
     return _text(lines, memory.take_notices())
 
@@ -307,20 +303,13 @@ def _promote(session: AgentSession, given: arguments.PromoteArguments) -> str:
             kept="nothing was written",
         )  # fmt: skip
     done = memory.promote(dry_run=True, memory_dir=given.memory_dir or None, cwd=session.project or None)
-    counts = _counts({"new": done.promoted, "changed": done.updated, "removed": done.removed})
-    if not counts:
+    listed = [one for one in done.entries if one.status in ("new", "updated", "removed")]
+    if not listed:
         return f"Nothing to promote: {done.path} is as it should be."
-    lines = [f"Nothing was written. Proposed for {done.path}: {counts}; tell the user: nuggets promote"]
-    lines += [
-        f"- {one.status}: {_line(one.title)}"
-        for one in done.entries[:_MOST_LISTED]
-        if one.status in ("new", "updated", "removed")
-    ]
+    lines_said = plural(len(listed), "line")
+    said = f"Nothing was written. Proposed for {done.path}, {lines_said}; tell the user: nuggets promote"
+    lines = [said, *(f"- {one.status}: {_line(one.title)}" for one in listed[:_MOST_LISTED])]
     return _text(lines, memory.take_notices())
-
-
-def _counts(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in counts.items() if number)
 
 
 def _checkpoint(session: AgentSession, given: arguments.CheckpointArguments) -> str:
