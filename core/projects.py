@@ -8,10 +8,13 @@ waits, so it imports next to nothing.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
+
+from core.git_repository import first_commit, repository_around
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
     from typing import Any, Final
 
     from core.model.snapshot import Snapshot
@@ -20,9 +23,6 @@ if TYPE_CHECKING:
 VARIABLE: Final = "NUGGETS_PROJECT"
 FILE: Final = "projects.json"
 _OFF: Final = "off"
-# No project begins further up than so many folders.
-_DEEPEST: Final = 40
-_LONGEST_CONFIG: Final = 1 << 20
 # Nuggets that say what kind of notes they hold, not of which project they are.
 _PERSONS: Final = frozenset(
     (
@@ -33,7 +33,7 @@ _PERSONS: Final = frozenset(
 
 
 class Project:
-    """A project. root: its main folder, "" where only the name is known. remote: as `_plain_url`, "" for none."""
+    """A project. root: its main folder, "" where only the name is known. remote: as `plain_url`, "" for none."""
 
     __slots__ = ("name", "remote", "root")
 
@@ -45,6 +45,11 @@ class Project:
         """Where notes on the project go that name no nugget; "" where the name makes none."""
         return nugget_name(self.name)
 
+    def first_commit(self) -> str:
+        """The first commit of the repository's history; "" for none."""
+        found = repository_around(self.root)
+        return (found and first_commit(found)) or ""
+
 
 def project_root(folder: str) -> str:
     """The main folder of the project that a folder belongs to: of the repository around it, of whose worktrees all
@@ -53,26 +58,8 @@ def project_root(folder: str) -> str:
     if not folder:
         return ""
     folder = os.path.realpath(folder)
-    return _repository(folder)[0] or folder
-
-
-def _repository(folder: str) -> tuple[str, str]:
-    """The main folder of the repository around a folder, and what its worktrees share; "" and "" for none."""
-    above = folder
-    for _ in range(_DEEPEST):
-        git = os.path.join(above, ".git")
-        if os.path.exists(git):
-            own, shared = _git_folders(git)
-            if own == shared:
-                return above, own
-            # Of a worktree: `.git` and `.bare` are inside of the project, `project.git` is all of it.
-            parent, name = os.path.split(shared)
-            return parent if name.startswith(".") else shared, shared
-        parent = os.path.dirname(above)
-        if parent == above:
-            break
-        above = parent
-    return "", ""
+    found = repository_around(folder)
+    return found.root if found else folder
 
 
 def project_at(folder: str) -> Project | None:
@@ -84,13 +71,17 @@ def project_at(folder: str) -> Project | None:
         return None if named.casefold() == _OFF else Project(named)
     if not folder:
         return None
+    return project_of(folder)
+
+
+def project_of(folder: str) -> Project | None:
+    """The project that a folder belongs to, whatever NUGGETS_PROJECT says; None for none."""
     folder = os.path.realpath(folder)
-    found, shared = _repository(folder)
-    root = found or folder
+    found = repository_around(folder)
+    root = found.root if found else folder
     if _holds_projects(root):
         return None
-    remote = _remote(os.path.join(shared, "config")) if shared else ""
-    return Project(os.path.basename(root).removesuffix(".git"), root, remote)
+    return Project(os.path.basename(root).removesuffix(".git"), root, found.remote if found else "")
 
 
 def is_persons(nugget: str) -> bool:
@@ -111,50 +102,6 @@ def _holds_projects(root: str) -> bool:
     """Whether a folder is no project but where all of a person's are, or the files of a moment."""
     home = os.path.realpath(os.path.expanduser("~"))
     return root == os.path.dirname(root) or (home + os.sep).startswith(os.path.join(root, ""))
-
-
-def _git_folders(git: str) -> tuple[str, str]:
-    """The folder of git's own files, and the one that all worktrees share: another one for a worktree alone. git: a
-    `.git`, a folder or a file that names it.
-    """
-    inner = git
-    if os.path.isfile(git):
-        inner = os.path.join(os.path.dirname(git), _first_line(git).removeprefix("gitdir:").strip())
-    shared = _first_line(os.path.join(inner, "commondir"))
-    return inner, os.path.realpath(os.path.join(inner, shared)) if shared else inner
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline(4096).strip()
-    except OSError:
-        return ""
-
-
-def _remote(config: str) -> str:
-    """Of a repository's remotes the address of "origin", else of the first."""
-    try:
-        with open(config, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_LONGEST_CONFIG).splitlines()
-    except OSError:
-        return ""
-    found: dict[str, str] = {}
-    section = ""
-    for line in map(str.strip, lines):
-        if line.startswith("["):
-            section = line
-        elif section.startswith("[remote ") and line.partition("=")[0].strip() == "url":
-            found.setdefault(section, line.partition("=")[2].strip())
-    return _plain_url(found.get('[remote "origin"]') or next(iter(found.values()), ""))
-
-
-def _plain_url(url: str) -> str:
-    """An address of a remote without what differs from clone to clone: scheme, user, port and ".git"."""
-    rest = url.partition("://")[2] or url.replace(":", "/", 1)
-    host, slash, path = rest.partition("/")
-    host = host.rpartition("@")[2].partition(":")[0]
-    return f"{host.casefold()}{slash}{path.rstrip('/').removesuffix('.git')}"
 
 
 class Registered:
@@ -183,23 +130,12 @@ class Registered:
         if (stayed and not told) or (told and self.remote == project.remote):
             return True
         moved = stayed if told else not os.path.isdir(self.root)
-        return bool(self.commit) and moved and self.commit == first_commit(project.root)
+        return bool(self.commit) and moved and self.commit == project.first_commit()
 
     def document(self) -> dict[str, Any]:
         """As the file has it."""
-        return {name: getattr(self, name) for name in ("name", "root", "remote", "commit", "nuggets")}
-
-
-def first_commit(root: str) -> str:
-    """The first commit of a repository's history; "" for none."""
-    from subprocess import DEVNULL, SubprocessError, run
-
-    try:
-        words = ["git", "-C", root, "-c", "core.fsmonitor=false", "rev-list", "--max-parents=0", "HEAD", "--"]
-        said = run(words, capture_output=True, stdin=DEVNULL, timeout=10, check=False, text=True).stdout
-    except (OSError, SubprocessError, ValueError):
-        return ""
-    return said.split()[-1] if said.strip() else ""
+        told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "root", "remote", "commit")}
+        return {**told, "nuggets": [*self.nuggets]}
 
 
 def registered(home: str) -> list[Registered]:
@@ -259,7 +195,7 @@ class Standpoint:
         folded, owner = nugget.casefold(), self._owners.get(nugget.casefold())
         if owner is not None:
             return "" if owner is self._mine else owner.name
-        if folded == self.project.nugget.casefold() or folded in _PERSONS:
+        if self._is_named_so(nugget) or folded in _PERSONS:
             return ""
         if folded in self._names:
             return self._names[folded]
@@ -285,7 +221,11 @@ class Standpoint:
     def is_own(self, nugget: str) -> bool:
         """Whether a nugget is of this project."""
         mine = self._mine.nuggets if self._mine else ()
-        return nugget in mine or nugget.casefold() == self.project.nugget.casefold()
+        return nugget in mine or (self._is_named_so(nugget) and not self.owner_of(nugget))
+
+    def _is_named_so(self, nugget: str) -> bool:
+        name = self.project.nugget.casefold()
+        return bool(name) and nugget_name(nugget).casefold() == name
 
     @property
     def is_known(self) -> bool:
@@ -323,63 +263,53 @@ def register(home: str, project: Project, nugget: str, known_nuggets: Collection
     named_so = nugget.casefold() == project.nugget.casefold()
     if not project.root or nugget.casefold() in _PERSONS or (nugget in known_nuggets and not named_so):
         return
-    from pathlib import Path
-
-    from core.storage.files.atomic import locked
-
-    # Git is asked before anybody has to wait for the lock.
-    new = Registered(project.name, project.root)
-    known = registered(home)
-    if any(nugget in one.nuggets for one in known):
-        return
-    if not any(one.is_project(project) for one in known):
-        new.commit = first_commit(project.root)
-    with locked(Path(home)):
-        known = registered(home)
-        if any(nugget in one.nuggets for one in known):
-            return
-        mine = next((one for one in known if one.is_project(project)), new)
-        if mine is new:
-            known.append(new)
-        mine.root, mine.remote = project.root, project.remote
-        mine.nuggets.append(nugget)
-        write(home, known)
+    if not any(nugget in one.nuggets for one in registered(home)):
+        _give(home, project, nugget)
 
 
 def take_over(home: str, project: Project, nugget: str) -> Registered:
     """Gives a nugget to a project, whosever it was. Errors as `register`."""
-    from pathlib import Path
+    return _give(home, project, nugget, also_taken=True)
 
-    from core.storage.files.atomic import locked
 
-    commit = first_commit(project.root)
-    with locked(Path(home)):
-        known = registered(home)
-        mine = next((one for one in known if one.is_project(project)), None)
-        if mine is None:
-            mine = Registered(project.name, commit=commit)
-            known.append(mine)
-        for one in known:
-            one.nuggets = [name for name in one.nuggets if name != nugget]
+def _give(home: str, project: Project, nugget: str, *, also_taken: bool = False) -> Registered:
+    # Git is asked before anybody has to wait for the lock.
+    new = Registered(project.name, project.root, commit=project.first_commit())
+    with _changing(home) as known:
+        mine = next((one for one in known if one.is_project(project)), new)
+        owner = next((one for one in known if nugget in one.nuggets), None)
+        if owner is not None and not also_taken:
+            return owner
+        known += [mine] if mine is new else []
+        if owner is not None:
+            owner.nuggets.remove(nugget)
         mine.root, mine.remote = project.root, project.remote
         mine.nuggets.append(nugget)
-        write(home, known)
-        return mine
+    return mine
 
 
 def rename(home: str, name: str, new: str) -> Registered | None:
     """Gives a project another name; None where none has the old one. Errors as `register`."""
+    with _changing(home) as known:
+        found = next((one for one in known if one.name.casefold() == name.casefold()), None)
+        if found is not None:
+            found.name = new
+    return found
+
+
+@contextmanager
+def _changing(home: str) -> Iterator[list[Registered]]:
+    """The projects that a memory knows, under its lock; what was changed of them is written at the end."""
     from pathlib import Path
 
     from core.storage.files.atomic import locked
 
     with locked(Path(home)):
         known = registered(home)
-        found = next((one for one in known if one.name.casefold() == name.casefold()), None)
-        if found is not None:
-            found.name = new
+        before = [one.document() for one in known]
+        yield known
+        if [one.document() for one in known] != before:
             write(home, known)
-        return found
 
 
 def write(home: str, known: Iterable[Registered]) -> None:

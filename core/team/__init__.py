@@ -13,10 +13,10 @@ from core.team.sharing import SharePlan as SharePlan
 from core.team.sharing import plan_share as plan_share
 from core.team.sharing import share as share
 from core.team.sharing import shared_from as shared_from
-from core.team.trust import Project as Project
+from core.team.trust import TrustEntry as TrustEntry
 from core.team.trust import answer_for as answer_for
 from core.team.trust import count_pages as count_pages
+from core.team.trust import entry_for as entry_for
 from core.team.trust import must_be_trusted as must_be_trusted
-from core.team.trust import project_at as project_at
 from core.team.trust import remember as remember
 from core.team.trust import trust_folder as trust_folder

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.git_repository import ask, ask_status
 from core.home import TEAM_VARIABLE
 from core.memory import Memory
 from core.storage.files.atomic import make_folder, replace_file
-from core.team.foreign_git import ask, ask_status
 from core.team.index import INDEX_FILE, write_index
 from core.team_folder import (
     TEAM_FOLDER,

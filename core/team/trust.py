@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, StorageError
+from core.git_repository import first_commit, repository_around
 from core.storage.files.atomic import make_folder, read_file, replace_file
-from core.sync.git import without_password
-from core.team.foreign_git import ask
 from core.user_folders import STATE_VARIABLE, TRUSTED_FILE, state_root
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ _KEPT: Final = "no project's notes are used"
 _DEPTH: Final = 3
 
 
-class Project(msgspec.Struct, frozen=True):
-    """A project and what was answered for it. key: its repository's first commit and its folder in there, or its path
-    where there is no commit. remote: where it was cloned from, "" for nowhere.
+class TrustEntry(msgspec.Struct, frozen=True):
+    """A project with a team's notes and what was answered for it. key: its repository's first commit and its folder in
+    there, or its path where there is no commit. remote: where it was cloned from, as `plain_url`, "" for nowhere.
     """
 
     key: str
@@ -35,34 +34,30 @@ class Project(msgspec.Struct, frozen=True):
     trusted: bool = False
 
 
-def project_at(folder: Path) -> Project:
+def entry_for(folder: Path) -> TrustEntry:
     """The project whose notes lie in a folder. Raises InvalidInputError where git can't read its repository."""
-    root = Path(os.path.realpath(folder.parent.parent))
-    prefix = ask(root, "rev-parse", "--show-prefix")
-    if prefix is None and any(os.path.lexists(above / ".git") for above in (root, *root.parents)):
+    root = os.path.realpath(folder.parent.parent)
+    repository = repository_around(root)
+    if repository is None:
+        return TrustEntry(root, "", root)
+    first = first_commit(repository)
+    if first is None:
         raise InvalidInputError(
-            "git can't read this project's repository", code=ErrorCode.NOT_TRUSTED, where=str(root),
+            "git can't read this project's repository", code=ErrorCode.NOT_TRUSTED, where=root,
             kept="its notes are not used", todo="git -C FOLDER status says more",
         )  # fmt: skip
-    first = (ask(root, "rev-list", "--max-parents=0", "HEAD") or b"").split()
-    key = f"{first[-1].decode()}:{os.fsdecode(prefix or b'').strip()}" if first else str(root)
-    return Project(key, _remote(root), str(root))
+    inside = os.path.relpath(root, repository.top)
+    key = f"{first}:{'' if inside == os.curdir else f'{inside}/'}" if first else root
+    return TrustEntry(key, repository.remote, root)
 
 
-def _remote(root: Path) -> str:
-    said = ask(root, "config", "-z", "--get-regexp", r"^remote\..*\.url$") or b""
-    urls = dict(one.partition("\n")[::2] for one in os.fsdecode(said).split("\0") if one)
-    origin = urls.get("remote.origin.url")
-    return without_password(origin) if origin else " ".join(sorted(map(without_password, urls.values())))
-
-
-def answer_for(project: Project) -> bool | None:
+def answer_for(project: TrustEntry) -> bool | None:
     """What a person said of a project as it is now; None for nothing yet. Raises BrokenFileError, StorageError."""
     said = (one for one in _read() if (one.key, one.remote) == (project.key, project.remote))
     return next((one.trusted for one in said), None)
 
 
-def remember(project: Project, *, trusted: bool) -> None:
+def remember(project: TrustEntry, *, trusted: bool) -> None:
     """Keeps the answer. Raises StorageError, BrokenFileError for a file with former answers that can't be read."""
     path = _path()
     if path is None:
@@ -77,8 +72,8 @@ def remember(project: Project, *, trusted: bool) -> None:
 
 
 def trust_folder(folder: Path) -> None:
-    """Trusts the project whose notes lie in a folder. Raises as `project_at` and `remember`."""
-    remember(project_at(folder), trusted=True)
+    """Trusts the project whose notes lie in a folder. Raises as `entry_for` and `remember`."""
+    remember(entry_for(folder), trusted=True)
 
 
 def must_be_trusted(folder: Path, settings: Settings) -> bool:
@@ -88,7 +83,7 @@ def must_be_trusted(folder: Path, settings: Settings) -> bool:
     """
     if settings.team.trust == "all":
         return True
-    project = project_at(folder)
+    project = entry_for(folder)
     said = answer_for(project)
     if said is None:
         count = count_pages(folder)
@@ -114,13 +109,13 @@ def _path() -> Path | None:
     return None if root is None else Path(root, TRUSTED_FILE)
 
 
-def _read() -> list[Project]:
+def _read() -> list[TrustEntry]:
     path = _path()
     found = None if path is None else read_file(path)
     if found is None:
         return []
     try:
-        return msgspec.json.decode(found[0], type=list[Project])
+        return msgspec.json.decode(found[0], type=list[TrustEntry])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BrokenFileError(
             f"the projects that you trust can't be read ({error})", where=str(path), kept=_KEPT,

@@ -75,11 +75,11 @@ def _opened(call: Invocation, start: str | None = None) -> Memory:
 
 def _state(call: Invocation) -> int:
     from core.settings import load_settings
-    from core.team import answer_for, project_at, team_state
+    from core.team import answer_for, entry_for, team_state
 
     memory = _opened(call)
     state, everybody = team_state(memory), load_settings(call.folder).team.trust == "all"
-    trusted = True if everybody else answer_for(project_at(memory.folder))
+    trusted = True if everybody else answer_for(entry_for(memory.folder))
     call.answer(lambda: _state_document(state) | {"trusted": trusted}, lambda: _state_lines(state, trusted))
     return 1 if state.problems else 0
 
@@ -94,7 +94,7 @@ def trust(call: Invocation, /, off: bool) -> None:
     machine. Give it in a terminal; agents and scripts can't. To be asked for no project, set [team] trust to "all" in
     settings.toml.
     """
-    from core.team import count_pages, project_at, remember
+    from core.team import count_pages, entry_for, remember
 
     refuse_agents("trusting a project")
     if not can_ask():
@@ -103,7 +103,7 @@ def trust(call: Invocation, /, off: bool) -> None:
             todo='run it in a terminal, or set [team] trust to "all" in settings.toml',
         )  # fmt: skip
     folder = _near(call)
-    project, notes = project_at(folder), count_pages(folder)
+    project, notes = entry_for(folder), count_pages(folder)
     remember(project, trusted=not off)
     call.answer(
         lambda: {

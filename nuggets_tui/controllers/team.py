@@ -191,13 +191,13 @@ class TeamController(Controller):
     @background("open")
     async def trust(self) -> None:
         """Asks whether the notes of the project may be used, and keeps the answer."""
-        from core.team import project_at, remember
+        from core.team import entry_for, remember
         from nuggets_tui.screens.confirm import ConfirmScreen
 
         folder = self._untrusted
         if folder is None:
             return
-        project = await self.context.attempt(run_in_thread(project_at, folder))
+        project = await self.context.attempt(run_in_thread(entry_for, folder))
         if project is None:
             return
         came = f"\nIt was cloned from {safe_line(project.remote, _PATH)}." if project.remote else ""

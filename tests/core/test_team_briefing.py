@@ -12,7 +12,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import Note
 from core.projects import Project
-from core.team import project_at, remember
+from core.team import entry_for, remember
 from core.workspace import briefing_of, use_team_near
 
 PAGES = {"deploy.md": "# Deploy steps\n\nRun make release.\n", "vpn.md": "# VPN\n\nConnect first.\n"}
@@ -29,7 +29,7 @@ def near_a_team(tmp_path: Path) -> Memory:
 
 def test_the_notes_of_the_team_are_named_once_the_project_is_trusted_and_marked(tmp_path: Path) -> None:
     memory = near_a_team(tmp_path)
-    project = project_at(tmp_path / "project" / ".nuggets" / "notes")
+    project = entry_for(tmp_path / "project" / ".nuggets" / "notes")
     remember(project, trusted=False)
     before = briefing_of(memory)
     assert "Backups" in before.text

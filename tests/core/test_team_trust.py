@@ -12,7 +12,7 @@ from kits.team_pages import write_team
 from core.errors import ErrorCode, NuggetsError
 from core.memory import Memory
 from core.settings import Settings, TeamSettings
-from core.team import answer_for, must_be_trusted, project_at, remember, trust_folder
+from core.team import answer_for, entry_for, must_be_trusted, remember, trust_folder
 from core.workspace import refuse_untrusted, use_team_near
 
 PAGES = {
@@ -77,7 +77,7 @@ def test_nothing_of_a_project_is_read_before_a_yes_and_one_notice_says_how_many_
 def test_a_no_is_kept_and_asks_no_more(memory: Memory, notes: Path) -> None:
     trust_folder(notes)
     assert memory.search("zebra")
-    remember(project_at(notes), trusted=False)
+    remember(entry_for(notes), trusted=False)
     assert seen(memory) == NOTHING
     assert memory.take_notices() == ()
 
@@ -99,7 +99,7 @@ def test_another_remote_or_another_first_commit_asks_again(
     if "--orphan" in change:
         git(notes.parent.parent, "commit", "-qm", "Another history")
     assert seen(memory) == NOTHING
-    assert answer_for(project_at(notes)) is None
+    assert answer_for(entry_for(notes)) is None
 
 
 def test_one_answer_counts_for_every_clone_and_worktree_of_the_repository(
@@ -111,21 +111,21 @@ def test_one_answer_counts_for_every_clone_and_worktree_of_the_repository(
     git(tmp_path, "clone", "-q", str(shop), "clone")
     git(tmp_path / "clone", "remote", "set-url", "origin", "https://someone:token@example.org/shop.git")
     for place in ("tree", "clone"):
-        assert answer_for(project_at(tmp_path / place / ".nuggets" / "notes")), place
+        assert answer_for(entry_for(tmp_path / place / ".nuggets" / "notes")), place
 
 
 def test_a_folder_inside_a_trusted_repository_is_another_project(notes: Path) -> None:
     trust_folder(notes)
     inner = write_team(notes.parent.parent / "vendor" / "evil", PAGES, trusted=False)
-    assert answer_for(project_at(inner)) is None
+    assert answer_for(entry_for(inner)) is None
 
 
 def test_a_project_without_commits_goes_by_its_real_path(tmp_path: Path) -> None:
     folder = write_team(tmp_path / "plain", PAGES)
     (tmp_path / "link").symlink_to(tmp_path / "plain")
-    assert answer_for(project_at(folder))
-    assert answer_for(project_at(tmp_path / "link" / ".nuggets" / "notes"))
-    assert answer_for(project_at(write_team(tmp_path / "other", PAGES, trusted=False))) is None
+    assert answer_for(entry_for(folder))
+    assert answer_for(entry_for(tmp_path / "link" / ".nuggets" / "notes"))
+    assert answer_for(entry_for(write_team(tmp_path / "other", PAGES, trusted=False))) is None
 
 
 def test_where_git_cannot_say_which_repository_it_is_nothing_is_trusted(notes: Path) -> None:
@@ -159,7 +159,7 @@ def test_an_agent_may_not_open_an_untrusted_projects_notes_as_its_memory(notes: 
     with pytest.raises(NuggetsError) as refused:
         refuse_untrusted(team)
     assert refused.value.code == ErrorCode.NOT_TRUSTED
-    remember(project_at(notes), trusted=False)
+    remember(entry_for(notes), trusted=False)
     with pytest.raises(NuggetsError):
         refuse_untrusted(team)
     trust_folder(notes)
@@ -194,5 +194,5 @@ def test_asking_git_about_a_foreign_repository_runs_nothing_that_its_configurati
     page = notes / "zebra.md"
     page.write_text(page.read_text().replace("button", "bottom"))
     team_state(Memory.open(notes, reconcile=False))
-    project_at(notes)
+    entry_for(notes)
     assert not ran.exists()

@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.team import answer_for, project_at, remember, trust_folder
+from core.team import answer_for, entry_for, remember, trust_folder
 from nuggets_tui.controllers.team import TeamController
 from nuggets_tui.screens.choice import TagsScreen
 from nuggets_tui.screens.confirm import ConfirmScreen
@@ -343,7 +343,7 @@ async def test_the_teams_notes_are_listed_alone_and_their_rows_say_so(project: P
 async def test_nothing_of_a_project_is_shown_until_a_key_and_a_yes_trust_it(
     project: Path, tmp_path: Path
 ) -> None:
-    remember(project_at(project / ".nuggets" / "notes"), trusted=False)
+    remember(entry_for(project / ".nuggets" / "notes"), trusted=False)
     os.remove(Path(os.environ["NUGGETS_STATE"], "trusted.json"))
     async with opened(tmp_path / "own", WIDE) as app:
         await app.until(lambda: app.view.untrusted == 2, "two notes wait")
@@ -362,7 +362,7 @@ async def test_nothing_of_a_project_is_shown_until_a_key_and_a_yes_trust_it(
         await with_team(app)
         assert app.view.untrusted == 0
         assert not app.main.can("trust")
-    assert answer_for(project_at(project / ".nuggets" / "notes"))
+    assert answer_for(entry_for(project / ".nuggets" / "notes"))
 
 
 async def test_notes_are_shared_after_a_review_of_their_files_and_undone(

@@ -9,7 +9,7 @@ from kits.team_pages import write_team
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.team import project_at, remember, trust_folder
+from core.team import entry_for, remember, trust_folder
 from nuggets_tui.hooks.fast import _kept_briefing, _near
 from nuggets_tui.hooks.places import briefing_name
 from nuggets_tui.hooks.worker import main, make_briefing
@@ -35,7 +35,7 @@ def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) 
     page.write_text(page.read_text().replace("release", "destroy"))
     assert _kept_briefing(str(home), "", near)[0] is None
     assert "destroy" in make_briefing(home, "", near)
-    remember(project_at(page.parent), trusted=False)
+    remember(entry_for(page.parent), trusted=False)
     assert _kept_briefing(str(home), "", near)[0] is None
     assert "destroy" not in make_briefing(home, "", near)
 

@@ -9,7 +9,7 @@ from kits.mcp_client import connected
 from kits.memory_files import tree
 from kits.team_pages import write_team
 
-from core.team import project_at, remember, trust_folder
+from core.team import entry_for, remember, trust_folder
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def test_an_agent_reads_nothing_of_a_project_until_a_person_trusts_it(tmp_path: 
         assert "the team's" not in agent("recall", query="what runs on the staging cluster")
         trust_folder(folder)
         assert agent("searchNotes", query="rollback").startswith("- Rollback")
-        remember(project_at(folder), trusted=False)
+        remember(entry_for(folder), trusted=False)
         assert "Rollback" not in agent("searchNotes", query="rollback")
     with connected(folder) as agent:
         assert agent.refused("searchNotes", query="rollback") == "not-trusted"
