@@ -1060,8 +1060,9 @@ class Memory:
         """Writes often recalled notes into MEMORY.md.
 
         The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
-        else in the setting. accept, refuse: ids of entries, as `core.promotion.promote` reads them. unattended: nobody
-        looks at what is written, so that a project's page gets its own notes and those about the person. progress:
+        else in the setting. A project's page holds its notes and the person's, as `core.projects` tells them apart.
+        accept, refuse: ids of entries, as `core.promotion.promote` reads them. unattended: nobody looks at what is
+        written, so that a project's page gets what was written from there and what is about the person. progress:
         called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
         InvalidInputError for a memory of pages, StorageError when the working directory is gone; errors as in `apply`.
         """
@@ -1095,6 +1096,7 @@ class Memory:
             return self._promoter().targets(str(cwd) if cwd is not None else None)
 
     def _promoter(self) -> Promoter:
+        from core.projects import known_projects
         from core.promoting import Promoter, undone_pages
 
         return Promoter(
@@ -1106,6 +1108,8 @@ class Memory:
             now=self._repository.now,
             guard=self._guard,
             undone=lambda: undone_pages(self.log),
+            known=known_projects(str(self.home)),
+            here=self._project,
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:

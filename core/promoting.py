@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,20 @@ from core.errors import ErrorCode, NotFoundError, StorageError
 from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
+from core.projects import Project, Registered, Standpoint, project_of, project_root
 from core.settings import PromotionSettings
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
-from core.storage.personal.projects import folders_called, main_root
+from core.storage.personal.projects import folders_called
+from core.text.memory_page import MarkdownPage, split_lines
 
 if TYPE_CHECKING:
     from core.model.entry import Entry
+    from core.model.note import Note
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
+    from core.promotion.choose import Admission
     from core.storage.journal.journal import Journal
 
 
@@ -47,22 +51,27 @@ class PromotionTarget:
     undone: bool = False
 
 
+# Scopes of notes that are about the person, wherever they were written.
+_OF_A_PERSON: Final = ("user", "self")
 # So many entries of the log are looked through for what was undone: older ones are more than a year old.
 _ENTRIES: Final = 400
 
 
-def undone_pages(log: Callable[..., Iterable[Entry]]) -> frozenset[str]:
-    """Paths of the files whose newest entry in the log takes back what was written there. log: as `Memory.log`."""
-    newest: dict[str, bool] = {}
+def undone_pages(log: Callable[..., Iterable[Entry]]) -> dict[str, bytes]:
+    """The files whose newest entry in the log takes back what was written there, with what that left of each. log: as
+    `Memory.log`.
+    """
+    newest: dict[str, bytes | None] = {}
     for entry in log(kind=("promotion", "undo", "redo"), limit=_ENTRIES):
         for change in entry.change_set.files:
-            newest.setdefault(change.path, entry.change_set.kind == "undo")
-    return frozenset(path for path, undone in newest.items() if undone)
+            newest.setdefault(change.path, (change.after or b"") if entry.change_set.kind == "undo" else None)
+    return {path: after for path, after in newest.items() if after is not None}
 
 
 class Promoter:
     """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
     files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read. undone: as `undone_pages`.
+    known: the projects of the memory. here: the project at hand, by name alone where somebody named it.
     """
 
     def __init__(
@@ -77,7 +86,9 @@ class Promoter:
         journal: Callable[[], Journal | None],
         now: Callable[[], str],
         guard: AbstractContextManager[object],
-        undone: Callable[[], Collection[str]] = frozenset,
+        undone: Callable[[], Mapping[str, bytes]] = dict,
+        known: Sequence[Registered] = (),
+        here: Project | None = None,
     ) -> None:
         self._settings = settings
         self._author = author
@@ -87,10 +98,12 @@ class Promoter:
         self._now = now
         self._guard = guard
         self._undone = undone
+        self._known = known
+        self._here = here
 
     def path(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
-        found = self._path(memory_dir, "" if memory_dir else cwd or str(working_directory()))
+        found = self._path(memory_dir, "" if memory_dir else self._folder(cwd))
         if found is None:
             raise NotFoundError(
                 "no MEMORY.md to promote to",
@@ -106,23 +119,48 @@ class Promoter:
 
         home = str(Path.home())
         claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.join(home, ".claude")
-        places = (main_root(cwd), cwd) if cwd else ()
-        found = target_path(memory_dir, places, home, claude, self._settings, os.path.isdir)
+        found = target_path(memory_dir, _places(cwd), home, claude, self._settings, os.path.isdir)
         return None if found is None else str(absolute_path(Path(found)))
 
-    def _project_of(self, path: str, cwd: str | None) -> str | None:
-        """The name of the project whose agents read a page, "" where it is not known; None for a page of no project."""
+    def _folder(self, cwd: str | None) -> str:
+        """Where the project lies that is promoted for; "" for a named one of which no folder is known."""
+        if cwd:
+            return cwd
+        if self._here is not None and not self._here.root:
+            return next((one.root for one in self._known if one.is_project(self._here)), "")
+        return str(working_directory())
+
+    def _admission(self, path: str, cwd: str | None, *, unattended: bool) -> Admission:
+        """What may stand on a page: on that of a project, its notes and the person's; on any other, all."""
+        from core.promotion.choose import EVERY_NOTE, Admission
+
+        project = self._project_of(path, cwd)
+        if project is None:
+            return EVERY_NOTE
+        here = Standpoint(project, self._known, self._draft().snapshot)
+
+        def owner(note: Note) -> str:
+            return "" if note.scope in _OF_A_PERSON else here.owner_of(note.nugget_name)
+
+        def unasked(note: Note) -> bool:
+            return not unattended or note.scope in _OF_A_PERSON or here.is_own(note.nugget_name)
+
+        return Admission(owner, unasked)
+
+    def _project_of(self, path: str, cwd: str | None) -> Project | None:
+        """The project whose agents read a page, one without a name where it is not known; None for a page of none."""
         from core.promotion import project_folder
 
         folder = Path(path).parent
         if (folder.name, folder.parent.parent.name) != (MEMORY_FOLDER, PROJECTS_FOLDER):
             return None
-        called, here = folder.parent.name, self._project(cwd)
-        for place in (main_root(here), here) if here else ():
-            if project_folder(place) == called:
-                return os.path.basename(main_root(place))
-        names = {os.path.basename(main_root(one)) for one in folders_called(called, project_folder)}
-        return names.pop() if len(names) == 1 else ""
+        called = folder.parent.name
+        kept = kept_target(self._journal(), path).cwd
+        for place in (self._here_or_nowhere(cwd), kept, *(one.root for one in self._known)):
+            if any(project_folder(one) == called for one in _places(place)):
+                return project_of(place) or Project("")
+        roots = {project_root(one) for one in folders_called(called, project_folder)}
+        return (project_of(roots.pop()) if len(roots) == 1 else None) or Project("")
 
     def promote(
         self,
@@ -139,9 +177,8 @@ class Promoter:
         Errors as in `Memory.apply`.
         """
         from core.promotion import promote
-        from core.promotion.choose import fits_into
 
-        fits = fits_into(self._project_of(path, cwd), unattended=unattended)
+        admission = self._admission(path, cwd, unattended=unattended)
 
         def proposed(draft: Draft, target: Target) -> PromotionResult:
             found = read_file(Path(path))
@@ -154,48 +191,48 @@ class Promoter:
                 accept=accept,
                 refuse=refuse,
                 author=self._author,
-                fits=fits,
+                admission=admission,
                 progress=progress,
             )
 
         def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
-            result = proposed(draft, kept_target(self._journal(), path))
-            # Before the writing: a text that a crash kept from being written is harmless to remember.
-            self._remember(result.target)
+            result = proposed(draft, self._kept(path))
             return result, result.change_set
 
         if dry_run:
             with self._guard:
-                draft, target = self._draft(), kept_target(self._journal(), path)
+                draft, target = self._draft(), self._kept(path)
             return proposed(draft, target)
         remove_leftovers_of(Path(os.path.realpath(path)))
         result, _ = self._apply(drafted)
-        self._remember(self._written(result, cwd))
+        target = self._written(result, cwd)
+        if target != kept_target(self._journal(), path) and (target.at or target.refused):
+            keep_target(self._journal(), target)
         return result
 
-    def _remember(self, target: Target) -> None:
-        if target != kept_target(self._journal(), target.path) and (
-            target.at or target.texts or target.refused
-        ):
-            keep_target(self._journal(), target)
+    def _kept(self, path: str) -> Target:
+        """What is remembered of a page. An undo was the last to write it where one was."""
+        target = kept_target(self._journal(), path)
+        left = self._undone().get(path) if target.texts else None
+        return target if left is None else _rewritten(target, left)
 
     def _written(self, result: PromotionResult, cwd: str | None) -> Target:
         target = result.target
-        if not result.change_set.files and (target.at or not result.count):
+        if not result.change_set.files and (target.at or not target.texts):
             return target
-        project = self._project(cwd)
+        project = self._here_or_nowhere(cwd)
         owner = project if project and self._path(None, project) == target.path else target.cwd
-        return msgspec.structs.replace(target, at=self._now(), cwd=owner, count=result.count)
+        return msgspec.structs.replace(target, at=self._now(), cwd=owner)
 
-    def _project(self, cwd: str | None) -> str:
+    def _here_or_nowhere(self, cwd: str | None) -> str:
         try:
-            return cwd or str(working_directory())
+            return self._folder(cwd)
         except StorageError:
             return ""
 
     def targets(self, cwd: str | None) -> tuple[PromotionTarget, ...]:
         """The present project's file first, where there is one, then the files written to, the latest first."""
-        project = self._project(cwd)
+        project = self._here_or_nowhere(cwd)
         current = self._path(None, project) if project else None
         known = list(kept_targets(self._journal()))
         if current is not None and all(target.path != current for target in known):
@@ -216,19 +253,34 @@ class Promoter:
         return tuple(sorted(found, key=lambda target: not target.current))
 
 
+def _places(folder: str) -> tuple[str, ...]:
+    """For which folders Claude Code may keep one, for somebody who works in this one."""
+    return (project_root(os.path.realpath(folder)), project_root(folder), folder) if folder else ()
+
+
+def _page(data: bytes) -> MarkdownPage:
+    return MarkdownPage(split_lines(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")))
+
+
+def _rewritten(target: Target, data: bytes) -> Target:
+    """A target whose texts are those that the bullets of a page say in the same places."""
+    page = _page(data)
+    said = {(one.section, one.title): page.digest(one) for one in page.bullets}
+    texts = [
+        msgspec.structs.replace(text, digest=said.get((text.section, text.title), text.digest))
+        for text in target.texts
+    ]
+    return msgspec.structs.replace(target, texts=tuple(texts))
+
+
 def _count(target: Target) -> int:
     """How many bullets of the page are ours now; of a page that cannot be read, how many were when it was written."""
-    from core.promotion.page import MarkdownPage, split_lines
-    from core.promotion.written import OurTexts
-
-    if not target.texts:
-        return 0
+    digests = {text.digest for text in target.texts}
     try:
-        found = read_file(Path(target.path))
+        found = read_file(Path(target.path)) if digests else None
     except StorageError:
-        return target.count
+        return len(digests)
     if found is None:
-        return 0 if os.path.isdir(os.path.dirname(target.path)) else target.count
-    page = MarkdownPage(split_lines(found[0].decode("utf-8", "surrogateescape").removeprefix("\ufeff")))
-    ours = OurTexts(page, target.texts)
-    return sum(bool(ours.of(bullet)) for bullet in page.bullets)
+        return 0 if os.path.isdir(os.path.dirname(target.path)) else len(digests)
+    page = _page(found[0])
+    return sum(page.digest(one) in digests for one in page.bullets)

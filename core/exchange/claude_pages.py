@@ -16,6 +16,7 @@ from core.exchange.pages import links_of, names_of, prose, stem_of
 from core.exchange.records import Reference, SourceFile, as_texts, time_of
 from core.model.infer import MetaInput
 from core.model.note import Note
+from core.text.memory_page import begins_bullet, continues, parts_of
 from core.text.wiki import is_slug
 
 INDEX: Final = claude.INDEX
@@ -30,9 +31,6 @@ _META: Final = {
     "reference": MetaInput(scope="shared", source="agent_reflection"),
 }
 _OTHER: Final = MetaInput(source="agent_reflection")
-_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
-# What ends a bullet: a blank line, a heading, a rule, another bullet, a quotation, table, comment or code.
-_BREAK: Final = re.compile(r"[ \t]*(?:\r?\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|---|[>|<]|```|~~~)")
 _ENTRY: Final = re.compile(r"\[([^\[\]]*)\]\(<?(?:\./)?([^()<>\n]+?\.(?:md|markdown))>?\)", re.IGNORECASE)
 _SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
 
@@ -216,23 +214,12 @@ def file_for(title: str, taken: Collection[str]) -> str:
     return pages.file_for(title, taken, stem_of(INDEX).lower())
 
 
-# MEMORY.md, as bullets with the lines that belong to them, and single lines
-
-
-def _parts(text: str) -> list[str]:
-    """The text in pieces: a bullet ends before the next bullet, heading, blank line, or block of another kind."""
-    found: list[str] = []
-    for line in re.split(r"(?<=\n)", text):
-        if line and found and _BULLET.match(found[-1]) and not _BREAK.match(line):
-            found[-1] += line
-        elif line:
-            found.append(line)
-    return found
+# MEMORY.md, in the parts that `core.text.memory_page` cuts it into
 
 
 def _entry(part: str) -> str:
     """The page that a bullet of the index points to, "" for none."""
-    found = _ENTRY.search(part) if _BULLET.match(part) else None
+    found = _ENTRY.search(part) if begins_bullet(part) else None
     if found is None or "://" in found[2] or "\n" in part[: found.start()]:
         return ""
     return found[2].strip()
@@ -240,19 +227,19 @@ def _entry(part: str) -> str:
 
 def own_words(index: str, files: Collection[str]) -> str:
     """The index without the bullets that point to pages."""
-    return "".join(part for part in _parts(index) if _entry(part) not in files)
+    return "".join(part for part in parts_of(index) if _entry(part) not in files)
 
 
 def places_of_words(index: str, files: Collection[str]) -> tuple[int, ...]:
     """Where each part of its own words stands in the index."""
-    return tuple(at for at, part in enumerate(_parts(index)) if _entry(part) not in files)
+    return tuple(at for at, part in enumerate(parts_of(index)) if _entry(part) not in files)
 
 
 def with_own_words(index: str, files: Collection[str], words: str, places: tuple[int, ...] = ()) -> str:
     """The index with other words of its own. places: where they stood before; else they take those of the words that
     they replace.
     """
-    parts, after = _parts(index), _parts(words)
+    parts, after = parts_of(index), parts_of(words)
     if len(places) == len(after):
         entries = [part for part in parts if _entry(part) in files]
         made: list[str] = []
@@ -283,7 +270,7 @@ def _joined(parts: list[str]) -> str:
     made = ""
     for number, part in enumerate(parts):
         made += newline if number and not made.endswith("\n") else ""
-        made += newline if number and _BULLET.match(parts[number - 1]) and not _BREAK.match(part) else ""
+        made += newline if number and begins_bullet(parts[number - 1]) and continues(part) else ""
         made += part
     return made
 
@@ -293,28 +280,28 @@ def with_entry(index: str, file: str, note: Note, line: str = "", places: tuple[
     before, and where; they come back there, unless that is within a paragraph now.
     """
     title, hook = note.title, hook_of(note.content)
-    parts = _parts(index)
+    parts = parts_of(index)
     if any(_entry(part) == file for part in parts):
         return index
     target = f"<{file}>" if " " in file else file
     newline = "\r\n" if "\r\n" in index else "\n"
     new = f"- [{_shown(title)}]({target})" + (f" — {hook}" if hook and hook != title else "") + newline
     # No line can point to a file of some names.
-    for number, text in enumerate(_parts(line or (new if _entry(new) == file else ""))):
+    for number, text in enumerate(parts_of(line or (new if _entry(new) == file else ""))):
         at = places[number] if number < len(places) else len(parts) + 1
-        if at > len(parts) or (at < len(parts) and not _BREAK.match(parts[at])):
+        if at > len(parts) or (at < len(parts) and continues(parts[at])):
             at = max((at for at, part in enumerate(parts, 1) if _entry(part)), default=len(parts))
         if at < len(parts):
             text = text if text.endswith("\n") else text + newline
         elif parts and not parts[-1].endswith("\n"):
             text = text.rstrip("\r\n")
-        parts = _parts(_joined([*parts[:at], text, *parts[at:]]))
+        parts = parts_of(_joined([*parts[:at], text, *parts[at:]]))
     return "".join(parts)
 
 
 def without_entry(index: str, file: str) -> tuple[str, str, tuple[int, ...]]:
     """The index without the bullets of a page, of which there may be several; those bullets, and where they stood."""
-    parts = _parts(index)
+    parts = parts_of(index)
     places = tuple(at for at, part in enumerate(parts) if _entry(part) == file)
     kept = [part for at, part in enumerate(parts) if at not in places]
     if places and kept and not parts[-1].endswith("\n") and kept[-1].rstrip("\r\n"):
@@ -325,12 +312,12 @@ def without_entry(index: str, file: str) -> tuple[str, str, tuple[int, ...]]:
 
 def entry_of(index: str, file: str) -> str:
     """The line of a page, "" where it has none."""
-    return next((line for line in _parts(index) if _entry(line) == file), "")
+    return next((line for line in parts_of(index) if _entry(line) == file), "")
 
 
 def with_other_entry(index: str, file: str, line: str) -> str:
     """The index with another line for a page that has one."""
-    parts = _parts(index)
+    parts = parts_of(index)
     at = next((at for at, one in enumerate(parts) if _entry(one) == file), None)
     if at is None:
         return index

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from core.promotion.target import project_folder, target_path
 
 if TYPE_CHECKING:
-    from core.promotion.result import Below, HeldBack, Length, PromotionEntry, PromotionResult
+    from core.promotion.result import LeftOut, Length, PromotionEntry, PromotionResult
     from core.promotion.run import promote
 
 __all__ = [
-    "Below",
-    "HeldBack",
+    "LeftOut",
     "Length",
     "PromotionEntry",
     "PromotionResult",

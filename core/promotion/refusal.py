@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from hashlib import blake2s
 from typing import Final
 
 from core.model.draft import Draft
 from core.model.note import Note, replace
+from core.text.memory_page import digest
 
 # A field that the original does not know, and so keeps.
 REFUSED: Final = "promotionRefused"
@@ -16,8 +16,7 @@ _MOST: Final = 20
 
 def mark_of(path: str, *said: str) -> str:
     """A short mark that follows from the file and what is proposed for it: ten hexadecimal digits."""
-    data = "\0".join([path, *said]).encode("utf-8", "surrogatepass")
-    return blake2s(data, digest_size=5).hexdigest()
+    return digest((path, *said), size=5)
 
 
 def marks_of(note: Note) -> list[str]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import msgspec
 
 from core.model.change import ChangeSet
 from core.model.promoted import Target
-from core.promotion.page import split_lines
+from core.text.memory_page import split_lines
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 EntryStatus = Literal["new", "updated", "unchanged", "removed", "edited"]
 
 
-@dataclass(frozen=True)
-class PromotionEntry:
+class PromotionEntry(msgspec.Struct, frozen=True, rename="camel"):
     """One bullet of MEMORY.md that stands for a note.
 
     id: follows from the file and the text, so that it is the same in a preview and in the promotion that accepts it.
@@ -43,67 +43,31 @@ class PromotionEntry:
         """Whether it can be accepted or refused."""
         return self.status != "unchanged"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The entry as JSON of the command line."""
-        return {
-            "id": self.id,
-            "section": self.section,
-            "title": self.title,
-            "noteId": self.note_id,
-            "status": self.status,
-            "hits": self.hits,
-            "text": self.text,
-            "reason": self.reason,
-            "line": self.line,
-        }
+    @property
+    def carried_out(self) -> PromotionEntry:
+        """As it is once it is done: what a person edited and then gave up is updated or removed like any other."""
+        if self.status != "edited":
+            return self
+        return msgspec.structs.replace(self, status="updated" if self.text else "removed")
 
 
-@dataclass(frozen=True)
-class LeftOut:
-    """A note that does not come to stand in the file. section: where it would. hits: its recalls."""
+class LeftOut(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A note that does not come to stand in the file. section: where it would. hits: its recalls.
+
+    missing: how many recalls it lacks, 0 for none. reason: why it is kept out though it is recalled often; secret:
+    whether that is a credential.
+    """
 
     note_id: str
     title: str
     section: str
     hits: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The note as JSON of the command line."""
-        return {
-            "noteId": self.note_id,
-            "title": self.title,
-            "section": self.section,
-            "hits": self.hits,
-        }
+    missing: int = 0
+    reason: str = ""
+    secret: bool = False
 
 
-@dataclass(frozen=True)
-class Below(LeftOut):
-    """A note just under the threshold. missing: how many recalls it lacks."""
-
-    missing: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """The note as JSON of the command line."""
-        return super().to_dict() | {"missing": self.missing}
-
-
-@dataclass(frozen=True)
-class HeldBack(LeftOut):
-    """A note that is recalled often and kept out: it is temporary, looks to hold a secret, or comes from elsewhere and
-    was not accepted. reason: which.
-    """
-
-    reason: str
-    secret: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """The note as JSON of the command line."""
-        return super().to_dict() | {"reason": self.reason}
-
-
-@dataclass(frozen=True)
-class Length:
+class Length(msgspec.Struct, frozen=True):
     """Lines of the page now and after, and how many of them agents read."""
 
     now: int
@@ -115,13 +79,8 @@ class Length:
         """Lines that agents do not read, after."""
         return max(0, self.after - self.limit)
 
-    def to_dict(self) -> dict[str, int]:
-        """The length as JSON of the command line."""
-        return {"now": self.now, "after": self.after, "limit": self.limit, "over": self.over}
 
-
-@dataclass(frozen=True)
-class PromotionResult:
+class PromotionResult(msgspec.Struct, frozen=True):
     """A promotion: the file, its entries, the difference as unified diff, and the change set that writes it.
 
     entries: what is done or, in a preview, would be, with what stays as it is; in the order of the sections.
@@ -138,8 +97,8 @@ class PromotionResult:
     target: Target
     refused: tuple[PromotionEntry, ...] = ()
     unknown: tuple[str, ...] = ()
-    below: tuple[Below, ...] = ()
-    held_back: tuple[HeldBack, ...] = ()
+    below: tuple[LeftOut, ...] = ()
+    held_back: tuple[LeftOut, ...] = ()
 
     @property
     def promoted(self) -> int:
@@ -157,19 +116,9 @@ class PromotionResult:
         return self._count("removed")
 
     @property
-    def count(self) -> int:
-        """Bullets of ours in the file."""
-        return sum(bool(entry.text) and entry.status != "edited" for entry in self.entries)
-
-    @property
     def edited(self) -> tuple[PromotionEntry, ...]:
         """Entries that a person edited in the file, and that stay as they are."""
         return tuple(entry for entry in self.entries if entry.status == "edited")
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """Ids of notes that would be promoted but look as if they held a secret."""
-        return tuple(note.note_id for note in self.held_back if note.secret)
 
     @property
     def unread(self) -> tuple[PromotionEntry, ...]:
@@ -181,16 +130,17 @@ class PromotionResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON of the command line."""
+        length, unread = self.length, [entry.id for entry in self.unread]
         return {
             "promoted": self.promoted,
             "updated": self.updated,
             "removed": self.removed,
             "path": self.path,
-            "entries": [entry.to_dict() for entry in self.entries],
-            "refused": [entry.to_dict() for entry in self.refused],
-            "below": [note.to_dict() for note in self.below],
-            "heldBack": [note.to_dict() for note in self.held_back],
-            "length": self.length.to_dict() | {"unread": [entry.id for entry in self.unread]},
+            "entries": msgspec.to_builtins(self.entries),
+            "refused": msgspec.to_builtins(self.refused),
+            "below": msgspec.to_builtins(self.below),
+            "heldBack": msgspec.to_builtins(self.held_back),
+            "length": msgspec.to_builtins(length) | {"over": length.over, "unread": unread},
             "diff": self.diff,
         }
 

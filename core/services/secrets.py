@@ -161,7 +161,7 @@ class _Pages:
 
 def _masked_page(path: Path, masks: Masks) -> bytes | None:
     """The file with its bullets masked; None when there is no file, or nothing in it to be masked."""
-    from core.promotion.bullet import is_continuation, read_title
+    from core.text.memory_page import continues, read_title
 
     found = read_file(path)
     if found is None or not masks.may_hold(found[0]):
@@ -170,7 +170,7 @@ def _masked_page(path: Path, masks: Masks) -> bytes | None:
     inside = False
     for line in found[0].splitlines(keepends=True):
         text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
-        inside = read_title(text) is not None or (inside and is_continuation(text))
+        inside = read_title(text) is not None or (inside and continues(text))
         if not blocks or blocks[-1][0] != inside:
             blocks.append((inside, []))
         blocks[-1][1].append(line)

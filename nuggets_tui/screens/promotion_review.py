@@ -19,7 +19,7 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.promotion import Below, HeldBack, Length, PromotionEntry, PromotionResult
+    from core.promotion import LeftOut, Length, PromotionEntry, PromotionResult
 
 _PAGE: Final = "page"
 _INTRODUCTION: Final = "Nothing is written until you apply. Lines you wrote yourself stay as they are."
@@ -153,7 +153,7 @@ def _entry_lines(entry: PromotionEntry, refused: bool) -> Iterator[Content]:
         yield from diff_text_lines(after)
 
 
-def _below_item(note: Below) -> ReviewItem:
+def _below_item(note: LeftOut) -> ReviewItem:
     lacks = plural(note.missing, "more recall")
     said = [
         Content.assemble(content("Section ", MUTED), content(note.section, "bold")),
@@ -164,7 +164,7 @@ def _below_item(note: Below) -> ReviewItem:
     )
 
 
-def _held_back_item(note: HeldBack) -> ReviewItem:
+def _held_back_item(note: LeftOut) -> ReviewItem:
     said = [
         content(f"Left out: {note.reason}.", "$text-warning" if note.secret else MUTED),
         content(f"Recalled {note.hits}×, which would be often enough.", MUTED),

@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from core.promotion.page import MarkdownPage, split_lines
+from core.text.memory_page import MarkdownPage, split_lines
 from core.text.wiki import with_renamed_links
 
 

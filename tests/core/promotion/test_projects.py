@@ -12,9 +12,9 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.infer import MetaInput
 from core.model.note import replace
+from core.projects import Project, register, take_over
 from core.promotion import project_folder
-from core.promotion.choose import fits_into
-from core.storage.personal.projects import folders_called, main_root
+from core.storage.personal.projects import folders_called
 
 # Title, nugget, scope.
 NOTES = [
@@ -110,7 +110,7 @@ def test_a_page_of_no_project_gets_all(memory: Memory, tmp_path: Path) -> None:
     assert all(title in text for title, *_ in NOTES)
 
 
-def test_what_stands_there_of_another_project_stays_as_it_is(
+def test_what_a_person_wrote_there_of_another_project_stays_as_it_is(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
     page = page_of(beta, tmp_path / ".claude")
@@ -121,20 +121,52 @@ def test_what_stands_there_of_another_project_stays_as_it_is(
     assert page.read_text() == before
 
 
-@pytest.mark.parametrize(
-    ("nugget", "project", "same"),
-    [("Client-Beta", "client beta", True), ("caf\u00e9", "cafe\u0301", True), ("beta", "client-beta", False),
-     ("beta", "", False), ("", "", False)],
-)  # fmt: skip
-def test_names_of_nuggets_and_projects_are_compared_as_people_read_them(
-    memory: Memory, nugget: str, project: str, same: bool
+def test_what_we_wrote_goes_once_its_nugget_is_another_projects(
+    memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
-    note = replace(memory.snapshot.notes[0], nugget_name=nugget, scope="project")
-    assert fits_into(project, unattended=False)(note) is same
+    page = page_of(beta, tmp_path / ".claude")
+    memory.promote(cwd=beta)
+    assert "Shared linter" in page.read_text()
+    take_over(str(memory.home), Project("lint", "/work/lint"), "tools")
+    done = memory.promote(cwd=beta, unattended=True)
+    assert [entry.title for entry in done.entries if entry.status == "removed"] == ["Shared linter"]
+    assert "Shared linter" not in page.read_text()
+
+
+def test_a_nugget_that_was_written_from_a_project_is_its_own_whatever_its_name(
+    memory: Memory, beta: Path, tmp_path: Path
+) -> None:
+    register(str(memory.home), Project("beta", str(beta)), "tools", ())
+    page = page_of(beta, tmp_path / ".claude")
+    # As the daemon does, which runs in no project.
+    memory.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
+    titles = [title for title, *_ in NOTES if title in page.read_text()]
+    assert titles == ["Beta port", "Shared linter", "Beta shares", "My editor"]
+
+
+def test_a_project_that_is_named_has_its_page_written_from_anywhere(
+    memory: Memory, beta: Path, tmp_path: Path
+) -> None:
+    register(str(memory.home), Project("beta", str(beta)), "Beta", ())
+    memory.use_project(Project("beta"))
+    assert memory.promote(dry_run=True).path == str(page_of(beta, tmp_path / ".claude"))
+
+
+@pytest.mark.parametrize(
+    ("nugget", "project", "offered"),
+    [("Client-Beta", "client beta", True), ("cafe", "cafe\u0301", True), ("beta", "client-beta", False)],
+)
+def test_names_of_nuggets_and_projects_are_compared_as_people_read_them(
+    tmp_path: Path, beta: Path, nugget: str, project: str, offered: bool
+) -> None:
+    memory, root = Memory.open(tmp_path / "other"), tmp_path / project
+    root.mkdir()
+    page_of(root, tmp_path / ".claude").parent.mkdir(parents=True)
+    meta = MetaInput(scope="project")
+    made, _ = memory.change("add", lambda draft: create_note(draft, nugget, "Port", "5433", meta=meta))
+    memory.change("count", lambda draft: draft.put(replace(draft.note(made.id), hits=9)), kind="hit")
+    assert bool(memory.promote(dry_run=True, cwd=root).entries) is offered
 
 
 def test_a_folder_of_claude_codes_leads_back_to_its_project(beta: Path) -> None:
     assert list(folders_called(project_folder(str(beta)), project_folder)) == [str(beta)]
-    assert main_root(str(beta / "src" / "deep")) == str(beta)
-    assert main_root(str(beta.parent / "wt")) == str(beta)
-    assert main_root(str(beta.parent)) == str(beta.parent)

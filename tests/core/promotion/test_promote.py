@@ -19,8 +19,8 @@ from core.errors import BrokenFileError
 from core.model.note import Note, replace
 from core.promotion import PromotionResult, promote
 from core.promotion.choose import section_of
-from core.promotion.page import MarkdownPage, split_lines
 from core.settings import PromotionSettings
+from core.text.memory_page import MarkdownPage, split_lines
 
 PATH = "/somewhere/MEMORY.md"
 
@@ -135,7 +135,7 @@ def test_the_first_section_that_fits_is_taken(fields: dict[str, Any], section: s
     assert section_of(make_note(1, "x", **fields)) == section
 
 
-def test_sections_stand_in_order_learnings_preferences_then_alphabetical() -> None:
+def test_sections_stand_in_order_preferences_learnings_then_alphabetical() -> None:
     notes = [
         often(1, "a", "one"),
         often(2, "a", "two", scope="session", nugget_name="zoo"),
@@ -143,7 +143,7 @@ def test_sections_stand_in_order_learnings_preferences_then_alphabetical() -> No
         often(4, "a", "four", scope="session", tags=("preferences",)),
         often(5, "a", "five", scope="session", tags=("learnings",)),
     ]
-    wanted = ["learnings", "preferences", "assistant-self", "user", "zoo"]
+    wanted = ["preferences", "learnings", "assistant-self", "user", "zoo"]
     assert [section for section, _ in bullets(written(notes))] == wanted
     assert [entry.section for entry in run(notes).entries] == wanted
     grown = written(notes[:2])
@@ -160,7 +160,7 @@ def test_notes_that_look_like_a_secret_are_never_promoted() -> None:
     ]
     result = run(notes)
     assert [entry.title for entry in result.entries] == ["hint"]
-    assert result.withheld == (notes[0].id, notes[1].id)
+    assert [note.note_id for note in result.held_back if note.secret] == [notes[0].id, notes[1].id]
     assert "ghp_" not in result.diff
 
 

@@ -15,8 +15,8 @@ from core.model.note import Note, replace
 from core.model.promoted import Target
 from core.promotion import PromotionResult, promote
 from core.promotion.choose import managed_sections
-from core.promotion.page import heading_line, split_lines
 from core.settings import PromotionSettings
+from core.text.memory_page import heading_line, split_lines
 
 PATH = "/somewhere/MEMORY.md"
 PROMOTIONS = 50

@@ -1,12 +1,13 @@
-"""A Markdown page as lines that keep their ends: its headings, what is code or comment, and its bullets."""
+"""A MEMORY.md as lines that keep their ends: its headings, what is code or comment, and its bullets."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2s
 from typing import Final
 
-from core.promotion.bullet import read_title
 from core.text.inline_code import without_code
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -18,6 +19,13 @@ _NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:[>|<#]|[-*+][ \t]|\d{1,9}[.)][ \t])
 _RAW_HTML: Final = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
 _COMMENT_START: Final = re.compile(r"(?<!\\)<!--")
 _ESCAPED: Final = re.compile(r"\\([\\*`<#])")
+# What begins a heading, an underlined heading, a rule, a bullet, a quote, a code fence or an HTML block.
+BLOCK_MARK: Final = re.compile(
+    r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|(?:=+|-+|_{3,}|\*{3,})(?=\s*$)|`{3}|~{3}|<(?=[!/?A-Za-z])"
+)
+NUMBERED: Final = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+_BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
+_TITLED: Final = re.compile(r"([-*+][ \t]+)\*\*((?:\\.|[^\\*]|\*(?!\*))+)\*\*:(?=\s|$)")
 
 
 def split_lines(text: str) -> list[str]:
@@ -37,9 +45,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Bullet:
-    """A bullet of the form `- **title**: ...`: its line, the section it stands in, its marker and title."""
+    """A bullet of the form `- **title**: ...`: its line, the one below its last, its section, marker and title."""
 
     line: int
+    end: int
     section: str
     marker: str
     title: str
@@ -172,10 +181,63 @@ class MarkdownPage:
             heading = headings.get(place)
             if heading is not None and heading.level <= 2:
                 section = heading.name if heading.level == 2 else ""
-            title = None if self.opaque[place] or not line.startswith(("-", "*", "+")) else read_title(line)
+            title = None if self.opaque[place] else read_title(line)
             if title is not None:
-                found.append(Bullet(place, section, title[0], title[1]))
+                found.append(Bullet(place, self._end_of_part(place), section, *title))
         return found
+
+    def digest(self, bullet: Bullet) -> str:
+        """What a bullet says; see `digest_of`."""
+        return digest_of(self.bare[bullet.line : bullet.end], bullet.marker)
+
+    def parts(self) -> Iterator[tuple[int, int]]:
+        """The page in pieces, as their first lines and the ones below them: bullets and single lines."""
+        place = 0
+        while place < len(self.lines):
+            bullet = not self.opaque[place] and begins_bullet(self.bare[place])
+            end = self._end_of_part(place) if bullet else place + 1
+            yield place, end
+            place = end
+
+    def _end_of_part(self, bullet: int) -> int:
+        end = bullet + 1
+        while end < len(self.bare) and not self.opaque[end] and continues(self.bare[end]):
+            end += 1
+        return end
+
+
+def parts_of(text: str) -> list[str]:
+    """A text in pieces: each bullet with the lines that belong to it, and single lines; joined they are the text."""
+    page = MarkdownPage(split_lines(text))
+    return ["".join(page.lines[start:end]) for start, end in page.parts()]
+
+
+def digest_of(lines: Sequence[str], marker: str) -> str:
+    """What a bullet says, as 24 hexadecimal digits: its sign and indentation, which programs change, say nothing."""
+    return digest([lines[0][len(marker) :].strip(), *map(str.strip, lines[1:])], size=12)
+
+
+def digest(said: Iterable[str], size: int) -> str:
+    """A short name that follows from some texts, as twice as many hexadecimal digits."""
+    separated = "\0".join(said).encode("utf-8", "surrogatepass")
+    return blake2s(separated, digest_size=size).hexdigest()
+
+
+def read_title(line: str) -> tuple[str, str] | None:
+    """The marker and the title of a line that begins a bullet with a title, else None."""
+    found = _TITLED.match(line)
+    return None if found is None else (found[1], " ".join(_ESCAPED.sub(r"\1", found[2]).split()))
+
+
+def begins_bullet(line: str) -> bool:
+    """Whether a line begins a bullet."""
+    return bool(_BULLET.match(line))
+
+
+def continues(line: str) -> bool:
+    """Whether a line below a bullet belongs to it: a blank one does not, nor one that begins a block of its own."""
+    bare = line.lstrip(" \t").rstrip()
+    return bool(bare) and line[0] != "|" and not (BLOCK_MARK.match(bare) or NUMBERED.match(bare))
 
 
 def heading_line(name: str) -> str:
