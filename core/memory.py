@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
-    from core.model.judgement import Judgement
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.saved_search import SavedSearch
@@ -538,15 +537,16 @@ class Memory:
         search = partial(self._search.result, self.snapshot) if beside is None else beside.result
         return search(query, limit, stopped)
 
-    def judgement(self, text: str, filters: Filters, found: SearchResult) -> Judgement:
-        """Whether a search found what was asked for: judged as the recall of the same words, where there is one."""
+    def answer(self, text: str, filters: Filters, found: SearchResult) -> Recall:
+        """What a search answers, as a recall of the same words does where no condition asks for more; uncounted."""
+        from core.facts.recall import Recall
         from core.search.query_syntax import parse_question
         from core.search.results import Filters
 
         question = parse_question(text)
         if question.narrow or not question.words or filters != Filters(nugget=filters.nugget):
-            return found.judgement
-        return self.recall(text, filters.nugget, record=False, syntax=True).judgement
+            return Recall(judgement=found.judgement)
+        return self.recall(text, filters.nugget, record=False, syntax=True, decode=False)
 
     def explain(
         self,
@@ -589,8 +589,13 @@ class Memory:
 
     def use_project(self, project: Project | None) -> None:
         """From now on recalls and searches are asked from a project: its own notes and the person's go first, and what
-        another project says is never claimed. None: from nowhere, where all nuggets are alike.
+        another project says is never claimed. None: from nowhere, where all nuggets are alike. One that is named alone
+        is looked up among those that the memory knows.
         """
+        if project is not None and not project.root:
+            from core.projects import project_named
+
+            project = project_named(str(self.home), project.name)
         self._project, self._standpoint = project, None
 
     def claim_nugget(self, nugget: str, known: Collection[str]) -> None:

@@ -89,6 +89,14 @@ def is_persons(nugget: str) -> bool:
     return nugget.casefold() in _PERSONS
 
 
+def project_named(home: str, name: str) -> Project | None:
+    """The project of a memory that has this name, else one that is known by it alone; None for "off"."""
+    if name.casefold() == _OFF:
+        return None
+    found = next((one for one in known_projects(home) if one.name.casefold() == name.casefold()), None)
+    return Project(found.name, found.root, found.remote) if found else Project(name)
+
+
 def nugget_name(name: str) -> str:
     """A project's name as that of a nugget; "" where nothing of it can be one."""
     from unicodedata import normalize

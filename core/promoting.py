@@ -126,9 +126,11 @@ class Promoter:
         """Where the project lies that is promoted for; "" for a named one of which no folder is known."""
         if cwd:
             return cwd
-        if self._here is not None and not self._here.root:
-            return next((one.root for one in self._known if one.is_project(self._here)), "")
-        return str(working_directory())
+        if self._here is None:
+            return str(working_directory())
+        # Somebody may work in a folder of the project, or have named it from elsewhere.
+        here = str(working_directory()) if self._here.root else ""
+        return here if self._here.root in _places(here) else self._here.root
 
     def _admission(self, path: str, cwd: str | None, *, unattended: bool) -> Admission:
         """What may stand on a page: on that of a project, its notes and the person's; on any other, all."""

@@ -461,7 +461,9 @@ def other_side_lines(found: Recall) -> list[str]:
 
 def how_sure(found: Recall) -> str:
     """How the answer was come by: its certainty, or that it was read from the fact file, and why."""
-    return _UNDECODED.get(found.undecoded) or f"certainty {found.certainty:.2f}"
+    from nuggets_tui.answer_words import certainty
+
+    return _UNDECODED.get(found.undecoded) or certainty(found.certainty)
 
 
 def skipped_lines(found: Recall) -> Iterator[str]:

@@ -241,6 +241,7 @@ def _open_or_dispatch(ctx: click.Context, version: bool) -> int | None:
         )
     if call.as_name is not None:
         raise click.UsageError("--as works with commands only. In the app, all changes are yours.", ctx)
+    call.hand_on_project()
     return open_app(call.folder)
 
 

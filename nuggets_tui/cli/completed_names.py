@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from core.errors import NuggetsError
+from core.projects import known_projects
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.safe_text import plain
 
@@ -37,7 +38,9 @@ def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     try:
         if param.name == "nugget":
             offered = ((name, "") for name in _names(ctx).nuggets)
-        elif (ctx.info_name, param.name) in (("forget", "key"), ("remember", "key"), ("recall", "query")):
+        elif param.name == "in_project" or (_subject(ctx), param.name) == ("projects", "name"):
+            offered = ((one.name, one.root) for one in known_projects(str(_folder(ctx))))
+        elif (ctx.info_name, param.name) in (("forget", "key"), ("remember", "key"), ("recall", "words")):
             offered = _keys(ctx, _names(ctx))
         elif param.name in _NOTES.get(_subject(ctx), ()):
             offered = _notes(_names(ctx), incomplete)
@@ -70,8 +73,11 @@ def _subject(ctx: click.Context) -> str:
 def _names(ctx: click.Context) -> Names:
     from nuggets_tui.quick_scan import names_in
 
-    folder: Path = ctx.find_root().ensure_object(Invocation).folder
-    return names_in(folder)
+    return names_in(_folder(ctx))
+
+
+def _folder(ctx: click.Context) -> Path:
+    return ctx.find_root().ensure_object(Invocation).folder
 
 
 def _keys(ctx: click.Context, names: Names) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
-from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
+from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, query_argument, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
 from nuggets_tui.cli.recalled import (
     NOT_FOUND,
@@ -92,9 +92,9 @@ def _warning(holder: Nugget) -> Iterator[Line]:
 
 @command(
     "recall",
-    epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json"),
+    epilog=example("nuggets recall test command", "nuggets recall deploy --nugget project --json"),
 )
-@click.argument("query", type=TEXT, required=False)
+@query_argument
 @click.option("--nugget", type=TEXT, metavar="NAME", help="Ask only this nugget.")
 @click.option("--session", type=TEXT, metavar="ID", help="Session for which the recall counts.")
 @click.option(
@@ -106,7 +106,7 @@ def _warning(holder: Nugget) -> Iterator[Line]:
 def recall(
     call: Invocation,
     /,
-    query: str | None,
+    words: tuple[str, ...],
     nugget: str | None,
     session: str | None,
     expand: bool,
@@ -120,7 +120,7 @@ def recall(
     """
     from nuggets_tui.cli.session import session_id
 
-    query, explain = query_and_note(query, explain)
+    query, explain = query_and_note(words, explain)
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.named(explain).id if explain else ""
     found = call.memory_as_it_is.recall(
@@ -150,7 +150,11 @@ def recall(
             )
         ),
         lambda: (
-            *(recall_lines(found, related) if found.found else candidate_lines(found)),
+            *(
+                recall_lines(call.memory_as_it_is, found, related)
+                if found.found
+                else candidate_lines(call.memory_as_it_is, found)
+            ),
             *passage_lines(found),
             *chain.from_iterable(("", *one.lines()) for one in explained),
             *chain.from_iterable(map(conversation_lines, talks)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -87,6 +87,11 @@ def _set_author(ctx: click.Context, param: click.Parameter, value: str | None) -
         ctx.find_root().ensure_object(Invocation).as_name = value
 
 
+def _set_project(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.find_root().ensure_object(Invocation).project_name = value
+
+
 def _set_vectors(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value:
         ctx.find_root().ensure_object(Invocation).with_vectors = True
@@ -100,11 +105,15 @@ vectors_option = click.option(
 
 
 def common_options() -> list[click.Parameter]:
-    """--home, --json and --as, which every command takes at any place."""
+    """--home, --project, --json and --as, which every command takes at any place."""
     return [
         click.Option(
             ["--home"], metavar="DIR", expose_value=False, callback=_set_home,
             help="Folder of the memory (default: NUGGETS_HOME, else ~/.nuggets).",
+        ),
+        click.Option(
+            ["--project", "in_project"], type=TEXT, metavar="NAME", expose_value=False, callback=_set_project,
+            help="Work in this project (default: NUGGETS_PROJECT, else that of the folder you are in).",
         ),
         click.Option(
             ["--json"], is_flag=True, expose_value=False, callback=_set_json,
@@ -117,6 +126,12 @@ def common_options() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def _with_common_options(params: Sequence[click.Parameter]) -> list[click.Parameter]:
+    """The parameters and the common options, but for those that a command means in its own way."""
+    own = {name for one in params for name in one.opts}
+    return [*params, *(one for one in common_options() if own.isdisjoint(one.opts))]
+
+
 class MemoryCommand(click.Command):
     """A command with the common options, whose values may begin with a dash.
 
@@ -125,7 +140,7 @@ class MemoryCommand(click.Command):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
+        kwargs["params"] = _with_common_options(kwargs.get("params") or ())
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
 
@@ -161,7 +176,7 @@ class MemoryCommand(click.Command):
                 slip = slip or _is_slip(word, known)
                 values.append(word)
         wanted = [
-            one for one in params if isinstance(one, click.Argument) and (one.required or one.name == "query")
+            one for one in params if isinstance(one, click.Argument) and (one.required or one.nargs == -1)
         ]
         fits = len(wanted) == len(values) and all(isinstance(one.type, Text) for one in wanted)
         return [*options, "--", *values] if (fits and not slip) or not doubtful else args
@@ -219,7 +234,7 @@ class LazyGroup(click.Group):
     ) -> None:
         if by_default is not None:
             kwargs |= {"callback": _where_none_is_given(by_default), "invoke_without_command": True}
-        kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
+        kwargs["params"] = _with_common_options(kwargs.get("params") or ())
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
         self.entries = entries

@@ -14,6 +14,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.folder import home_as_named
+from core.model.names import did_you_mean
 from core.places import home_of
 from core.team_folder import TEAM_FOLDER
 from nuggets_tui.cli.calling_agent import agent_name, author_as, author_of_call
@@ -34,25 +35,17 @@ _STANDARD_INPUT: Final = "standard input"
 _CAUTIONS: Final = 5
 
 
-def _project_here() -> Project | None:
-    from core.projects import project_at
-
-    try:
-        return project_at(os.getcwd())
-    except FileNotFoundError:
-        # Who works in a folder that is gone works on no project.
-        return None
-
-
 @dataclass
 class Invocation:
     """One call of the program. `home` is the folder given by --home, or None for the usual one.
 
+    `project_name` is the one given by --project, or None for that of the environment and the working directory.
     `as_name` is the name given by --as, or None for whoever the environment tells. `with_vectors`: JSON of notes holds
     their vector recipes.
     """
 
     home: str | None = None
+    project_name: str | None = None
     as_json: bool = False
     as_name: str | None = None
     with_vectors: bool = False
@@ -81,6 +74,37 @@ class Invocation:
             return home_of(Path(given).expanduser())
         except RuntimeError as error:
             raise InvalidInputError(str(error), where=given, todo="give the whole path") from error
+
+    @property
+    def project(self) -> Project | None:
+        """The project at hand; None for none."""
+        from core.projects import project_at, project_named
+
+        if self.project_name is not None:
+            return project_named(str(self.folder), self.project_name)
+        try:
+            return project_at(os.getcwd())
+        except FileNotFoundError:
+            # Who works in a folder that is gone works on no project.
+            return None
+
+    def _must_be_project(self, memory: Memory, project: Project | None) -> None:
+        """Raises NotFoundError for a name given by --project that no project of a memory has, and no nugget."""
+        from core.projects import known_projects, nugget_name
+
+        names = [one.name for one in known_projects(str(self.folder))] + [*memory.snapshot.nugget_names]
+        known = {nugget_name(name).casefold() for name in names}
+        if project is None or project.root or project.nugget.casefold() in known:
+            return
+        raise NotFoundError(
+            "no project has this name", where=f"--project {project.name}", kept="nothing was asked",
+            todo=did_you_mean(project.name, names) or "nuggets projects lists them",
+        )  # fmt: skip
+
+    def hand_on_project(self) -> None:
+        """What goes on in this process, and what it starts, works in the project that --project names."""
+        if self.project_name is not None:
+            os.environ["NUGGETS_PROJECT"] = self.project_name
 
     @property
     def author(self) -> Author:
@@ -171,7 +195,10 @@ class Invocation:
             self._memory = memory
             use_team_near(self._memory, os.getcwd)
             if memory.pages is None:
-                self._memory.use_project(_project_here())
+                project = self.project
+                if self.project_name is not None:
+                    self._must_be_project(memory, project)
+                self._memory.use_project(project)
         return self._memory
 
     @property

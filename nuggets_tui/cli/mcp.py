@@ -38,6 +38,7 @@ def mcp(call: Invocation, /, all_tools: bool) -> None:
             kept="nothing was changed",
             todo="name an agent, such as codex",
         )
+    call.hand_on_project()
     from nuggets_tui.mcp.server import serve
 
     if can_ask():

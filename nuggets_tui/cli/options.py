@@ -48,14 +48,19 @@ explain_option = click.option(
 )
 
 
-def query_and_note(query: str | None, explain: str | None) -> tuple[str, str | None]:
+# Several words need no quotes.
+query_argument = click.argument("words", metavar="QUERY", type=TEXT, nargs=-1)
+
+
+def query_and_note(words: Sequence[str], explain: str | None) -> tuple[str, str | None]:
     """The query and the note that `--explain` names, "" for none: without another text, what follows it is the query.
 
     Raises click.MissingParameter for no query, InvalidInputError for an empty one.
     """
-    if query is None and explain:
-        query, explain = explain, ""
-    if query is None:
+    if not words and explain:
+        words, explain = (explain,), ""
+    query = " ".join(words)
+    if not words:
         raise click.MissingParameter(param_hint="'QUERY'", param_type="argument")
     if not query.strip():
         raise InvalidInputError(

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError
-from core.projects import Registered, project_at, registered, rename, take_over
+from core.projects import Project, Registered, registered, rename, take_over
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span
@@ -36,12 +36,12 @@ never more than a candidate.""",
 
 def _list(call: Invocation) -> None:
     known = registered(str(call.folder))
-    here = project_at(os.getcwd())
+    here = call.project
     call.answer(lambda: [one.document() for one in known], lambda: (_line(one, here) for one in known))
 
 
-def _line(one: Registered, here: object) -> Line:
-    at = getattr(here, "root", "") == one.root
+def _line(one: Registered, here: Project | None) -> Line:
+    at = here is not None and here.root == one.root
     return (
         Span(one.name, "bold"),
         f"  {', '.join(one.nuggets)}",
@@ -56,7 +56,7 @@ def join(call: Invocation, /, nugget: str) -> None:
     """Give a nugget to the project here: it answers in this project, and is foreign in others."""
     if nugget not in call.memory.snapshot.nugget_names:
         raise call.memory.snapshot.no_nugget(nugget)
-    here = project_at(os.getcwd())
+    here = call.project
     if here is None or not here.root:
         raise InvalidInputError(
             "this folder is no project", code=ErrorCode.NO_PLACE, where=os.getcwd(), kept="nothing was changed",

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from core.services.recall import counted_key
 from core.text.normalise import squeeze
+from nuggets_tui.answer_words import PASSAGE, about, certainty
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.words import (
     how_sure,
     other_side_lines,
     skipped_lines,
     whose_document,
-    whose_words,
     why_candidate,
 )
 
 if TYPE_CHECKING:
     from core.facts.recall import AlsoHeld, AnsweringPassage, OtherSide, Recall, Skipped
+    from core.memory import Memory
     from core.model.judgement import Candidate
     from core.model.note import Note
-    from core.search import Hit
 
 NOT_FOUND: Final = 1
 
@@ -40,18 +42,30 @@ def said_beside(query: str, found: Recall) -> Iterator[str]:
         yield f"nothing found for {short!r}{further}"
 
 
-def candidate_lines(found: Recall) -> Iterator[Line]:
+def candidate_lines(memory: Memory, found: Recall) -> Iterator[Line]:
     """The notes that may answer, each with why."""
     for one in found.candidates:
-        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"), whose_span(one))
-        yield f"  {shorten(one.first_line, LONGEST)}"
-        yield Span(f"  {why_candidate(one)}", "dim")
+        note = memory.searched.by_id.get(one.note_id)
+        said = about(memory, one.nugget_name, note, one.project, one.whose, datetime.now(UTC))
+        is_fact = note is not None and note.is_fact
+        yield from answer_lines(
+            one.title, one.first_line, f"{said}; {certainty(one.likelihood)}", one.note_id, is_fact=is_fact
+        )
+        why = why_candidate(one)
+        yield from [Span(f"  {why}", "dim")] if why else []
 
 
-def whose_span(one: Candidate | Hit) -> Span:
-    """Whose a note is, behind its name."""
-    said = f"from project {one.project}" if one.project else whose_words(one.whose)
-    return Span(f"  {said}" if said else "", "dim" if one.whose == "yours" else "warn")
+def answer_lines(title: str, text: str, said: str, note_id: str = "", *, is_fact: bool) -> Iterator[Line]:
+    """A note that answers, or may: a fact on one line, else the title and the passage below it. said: what is known of
+    it. note_id: "" for one that need not be named.
+    """
+    behind = (Span(f"   ({said})", "dim"), Span(f"  {note_id}" if note_id else "", "dim"))
+    title = shorten(title, LONGEST)
+    if is_fact and "\n" not in text and len(text) <= PASSAGE:
+        yield (Span(title, "bold"), f" = {text}", *behind)
+    else:
+        yield (Span(title, "bold"), *behind)
+        yield from (f"  {line}" for line in text.split("\n") if text)
 
 
 def passage_lines(found: Recall) -> Iterator[Line]:
@@ -144,15 +158,17 @@ def _skipped_document(one: Skipped) -> dict[str, str]:
     return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
 
 
-def recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Line]:
+def recall_lines(memory: Memory, found: Recall, related: Sequence[tuple[Note, str]] = ()) -> Iterator[Line]:
     """The answer, where it comes from, and the notes linked with it, each with the reason."""
-    yield from (found.answer or "").split("\n")
-    parts = [f"from project {found.project}" if found.project else found.nugget_name, found.key]
-    if found.match:
-        parts.append(f"{found.match.kind} match")
-    parts += ["from the notes"] if found.via == "graph" else []
-    parts += [how_sure(found), whose_words(found.whose)]
-    yield Span(" · ".join(part for part in parts if part), "dim")
+    note = memory.searched.by_id.get(found.note_id or "")
+    said = about(memory, found.nugget_name, note, found.project, found.whose, datetime.now(UTC))
+    said, text = f"{said}; {how_sure(found)}", found.answer or ""
+    if note is not None and len(text) > PASSAGE:
+        from core.search import snippet
+
+        whole = f"(of {len(text):,} characters; nuggets note show {note.id} prints all)"
+        text = f"{snippet(text, found.matched, PASSAGE).text}\n{whole}"
+    yield from answer_lines(found.key, text, said, is_fact=counted_key(found, note) is not None)
     for one in found.also:
         yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
     yield from (Span(shorten(line, LONGEST), "warn") for line in other_side_lines(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from core.search import snippet
 from core.search.query_syntax import Clause, Question, parse_question, plain_question
 from core.search.results import Passage
 from core.search.snippet import WIDTH
+from nuggets_tui.answer_words import PASSAGE, about, certainty
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import (
@@ -21,13 +23,25 @@ from nuggets_tui.cli.options import (
     filters,
     listing_options,
     query_and_note,
+    query_argument,
 )
-from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, terminal_width, write_error, write_lines
-from nuggets_tui.cli.recalled import whose_span
+from nuggets_tui.cli.output import (
+    LONGEST,
+    Line,
+    Span,
+    is_terminal,
+    shorten,
+    terminal_width,
+    write_error,
+    write_lines,
+)
+from nuggets_tui.cli.recalled import answer_lines, recall_lines, said_beside
 from nuggets_tui.why import LINES, MEANINGS, SearchRequest, Why, neighbours, number, why
-from nuggets_tui.words import whose_document
+from nuggets_tui.words import whose_document, whose_words
 
 if TYPE_CHECKING:
+    from core.facts.recall import Recall
+    from core.memory import Memory
     from core.search import Explanation, Filters, Hit
 
 _BAR = 8
@@ -56,29 +70,32 @@ Everything else counts as words. A note must meet all options and conditions.
     "search",
     epilog=_LANGUAGE
     + example(
-        'nuggets search "auth token"',
+        "nuggets search auth token",
         "nuggets search 'token tag:auth updated:<30d'",
         "nuggets search deploy --scope project --json",
     ),
 )
-@click.argument("query", type=TEXT, required=False)
+@query_argument
 @click.option("--limit", type=LIMIT, default=10, show_default=True, metavar="N", help="Show at most N.")
 @listing_options
 @explain_option
 @pass_call
-def search(call: Invocation, /, query: str | None, limit: int, explain: str | None, **values: Any) -> int:
-    """Search the notes, best first. Less likely ones follow after a blank line.
+def search(
+    call: Invocation, /, words: tuple[str, ...], limit: int, explain: str | None, **values: Any
+) -> int:
+    """Search the notes, best first. What answers stands first, as `nuggets recall` prints it; less likely notes follow
+    after a blank line. On a terminal, bars show the parts of each score.
 
     Exit code 1 when no note is likely to answer, even if some share words with the query.
     """
-    query, explain = query_and_note(query, explain)
+    query, explain = query_and_note(words, explain)
     memory = call.memory
     chosen = filters(memory.searched, values)
     if explain:
         return _explain(call, query, memory.named(explain).id, limit, chosen)
     found = memory.search_result(query, limit, chosen)
-    judgement = memory.judgement(query, chosen, found)
-    status = NOT_FOUND if judgement == "nothing" and not found.passages else 0
+    answer = memory.answer(query, chosen, found)
+    status = NOT_FOUND if answer.judgement == "nothing" and not answer.found and not found.passages else 0
     if not found.listed and not call.as_json:
         write_error(
             f"nothing found for {shorten(query, LONGEST)!r}{_how_read(parse_question(query), found.clauses)}"
@@ -92,37 +109,43 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
             lambda: (line for one in explained for line in (*one.lines(), "")),
         )
         return status
-    if judgement != "found" and found.hits:
-        write_lines([f"note: no note is a sure answer to {shorten(query, LONGEST)!r}"], to_error=True)
-    call.answer(lambda: [_document(hit) for hit in found.listed], lambda: _listed(found.listed))
+    if not answer.found and answer.judgement != "found" and found.hits and not call.as_json:
+        for line in said_beside(query, answer):
+            write_error(line)
+    call.answer(
+        lambda: [_document(hit) for hit in found.listed], lambda: _listed(memory, answer, found.listed)
+    )
     # After the answer: the next search of a large memory need not read it again.
     memory.keep_index()
     return status
 
 
-def _listed(hits: Sequence[Hit | Passage]) -> Iterator[Line]:
-    """The hits; a blank line stands before those that are less likely."""
+def _listed(memory: Memory, answer: Recall, hits: Sequence[Hit | Passage]) -> Iterator[Line]:
+    """The answer, then the other hits; a blank line stands before those that are less likely."""
+    bars = is_terminal(sys.stdout)
     above = True
+    if answer.found:
+        yield from recall_lines(memory, answer)
+        answering = [hit for hit in hits if not isinstance(hit, Passage) and hit.note.id == answer.note_id]
+        yield from map(_bars, answering if bars else ())
+        hits = [hit for hit in hits if hit not in answering]
     for hit in hits:
         if above and not hit.sure:
             yield ""
         above = hit.sure
-        yield from _passage_lines(hit) if isinstance(hit, Passage) else _hit_lines(hit)
+        yield from _passage_lines(hit, bars) if isinstance(hit, Passage) else _hit_lines(memory, hit, bars)
 
 
-def _passage_lines(one: Passage) -> Iterator[Line]:
+def _passage_lines(one: Passage, bars: bool) -> Iterator[Line]:
     """A part of a document, marked as such, with its score."""
     found = one.found
-    title = Span(shorten(found.title or found.source, LONGEST), "bold")
-    yield (
-        f"{number(one.blend):<6}",
-        Span("document ", "warn"),
-        title,
-        Span(f"  {found.document_id}, part {found.place + 1}", "dim"),
-    )
+    title = shorten(found.title or found.source, LONGEST)
+    said = f"  {found.document_id}, part {found.place + 1}; {certainty(one.likelihood)}"
+    yield (Span("document ", "warn"), Span(title, "bold"), Span(said, "dim"))
     yield from _text_lines(found.text, one.matched)
-    bars = f"words {_bar(one.words)}  vector {_bar(one.vector)}"
-    yield Span(f"{_INDENT}{bars}  [{', '.join(one.matched) or 'similar in meaning'}]", "dim")
+    if bars:
+        drawn = f"words {_bar(one.words)}  vector {_bar(one.vector)}"
+        yield Span(f"{_INDENT}{drawn}  [{', '.join(one.matched) or 'similar in meaning'}]", "dim")
 
 
 @command("why", epilog=example('nuggets why "how do we roll back?" note-ops-1a2b'))
@@ -281,32 +304,35 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
 def _head(hit: Hit, score: str) -> Line:
     hidden = Span("  hidden" if hit.note.hidden else "", "warn")
     title = Span(shorten(hit.note.title, LONGEST), "bold")
-    return (f"{score:<6}", title, Span(f"  {hit.note.id}", "dim"), hidden, whose_span(hit))
+    said = f"from project {hit.project}" if hit.project else whose_words(hit.whose)
+    whose = Span(f"  {said}" if said else "", "dim" if hit.whose == "yours" else "warn")
+    return (f"{score:<6}", title, Span(f"  {hit.note.id}", "dim"), hidden, whose)
 
 
-def _hit_lines(hit: Hit) -> Iterator[Line]:
-    if not hit.breakdown.blend:
-        # Conditions alone were asked for: nothing was weighed.
-        yield _head(hit, "")
-        yield from _snippet_line(hit)
-        return
-    yield _head(hit, number(hit.breakdown.blend))
-    yield from _snippet_line(hit)
+def _hit_lines(memory: Memory, hit: Hit, bars: bool) -> Iterator[Line]:
+    note, parts = hit.note, hit.breakdown
+    said = about(memory, note.nugget_name, note, hit.project, hit.whose, datetime.now(UTC))
+    # Where conditions alone were asked for, nothing was weighed.
+    said += f"; {certainty(parts.likelihood)}" if parts.blend else ""
+    text = snippet(note.content, parts.matched, PASSAGE).text
+    yield from answer_lines(note.title, text, said, note.id, is_fact=note.is_fact)
+    if note.hidden:
+        yield Span("  hidden", "warn")
+    if bars and parts.blend:
+        yield _bars(hit)
+
+
+def _bars(hit: Hit) -> Span:
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
-    bars = [
+    drawn = [
         f"{name} {_bar(share)}"
         for name, share in shares
         if share or name not in ("like", "link", "exact", "known")
     ]
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
-    yield Span("      " + "  ".join([*bars, *([", ".join(matched)] if matched else [])]), "dim")
-
-
-def _snippet_line(hit: Hit) -> Iterator[Line]:
-    """A piece of the text with what matched in bold; nothing for a note without a text."""
-    yield from _text_lines(hit.note.content, hit.breakdown.matched)
+    return Span(_INDENT + "  ".join([*drawn, *([", ".join(matched)] if matched else [])]), "dim")
 
 
 def _text_lines(content: str, matched: tuple[str, ...]) -> Iterator[Line]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from core.errors import ErrorCode, InvalidInputError
 from core.model.infer import MetaInput
 from nuggets_tui import deeds
+from nuggets_tui.answer_words import PASSAGE, certainty
+from nuggets_tui.answer_words import about as about_note
 from nuggets_tui.cli.cautions import Caution, of_note
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import plural, time_ago
+from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
 # Characters of a text that an answer holds; getNote reads on from there.
 _LONGEST_TEXT: Final = 16_000
-_PASSAGE: Final = 600
 _LONGEST_LINE: Final = 160
 _MOST_LISTED: Final = 20
 
@@ -60,11 +61,11 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
     if found.found:
         note = memory.searched.by_id.get(found.note_id or "")
         answer, key = found.answer or "", _line(found.key)
-        about = _about(memory, found.nugget_name, note, found.project, found.whose, now)
-        said = f"({about}; certainty {found.certainty:.2f})"
-        if found.via == "facts" and "\n" not in answer and len(answer) <= _PASSAGE:
+        about = about_note(memory, found.nugget_name, note, found.project, found.whose, now)
+        said = f"({about}; {certainty(found.certainty)})"
+        if found.via == "facts" and "\n" not in answer and len(answer) <= PASSAGE:
             yield f"{key} = {answer}  {said}"
-        elif _begins(answer, key) and len(answer) <= _PASSAGE:
+        elif _begins(answer, key) and len(answer) <= PASSAGE:
             yield f"{answer}  {said}"
         else:
             yield f"{key}  {said}"
@@ -84,17 +85,17 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
 
 def _passage(answer: str, found: Recall, note: Note | None) -> str:
     """The text of an answer, or the piece that matches where it is long."""
-    if len(answer) <= _PASSAGE or note is None:
+    if len(answer) <= PASSAGE or note is None:
         return answer[:_LONGEST_TEXT]
     from core.search import snippet
 
-    piece = snippet(answer, found.matched, _PASSAGE).text
+    piece = snippet(answer, found.matched, PASSAGE).text
     return f"{piece}\n(of {len(answer):,} characters; getNote {note.id} gives all)"
 
 
 def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
     note = memory.searched.by_id.get(one.note_id)
-    about = _about(memory, one.nugget_name, note, one.project, one.whose, now)
+    about = about_note(memory, one.nugget_name, note, one.project, one.whose, now)
     title, line = _line(one.title), _line(one.first_line)
     named = line if _begins(line, title) else f"{title}: {line}"
     return f"- {named} ({about}; {one.likelihood:.2f}) [{one.note_id}]"
@@ -103,18 +104,6 @@ def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
 def _begins(text: str, title: str) -> bool:
     """Whether a text begins with its title, as that of a note made of one sentence does."""
     return text.casefold().startswith(title.casefold().rstrip("….!"))
-
-
-def _about(memory: Memory, nugget: str, note: Note | None, project: str, whose: str, now: datetime) -> str:
-    """Where something is from, how old it is, and who wrote it."""
-    said = [f"from project {project}" if project else nugget]
-    if note is not None:
-        said += [time_ago(note.updated_at or note.created_at, now), memory.author_of(note.id)]
-    return ", ".join(filter(None, [*said, _whose(whose)]))
-
-
-def _whose(whose: str) -> str:
-    return "the team's" if whose == "team" else ""
 
 
 def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) -> str:
@@ -133,7 +122,7 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
             for said in (
                 f"from project {hit.project}" if hit.project else "",
                 "" if hit.sure else "less likely",
-                _whose(hit.whose),
+                "the team's" if hit.whose == "team" else "",
                 "hidden" if hit.note.hidden else "",
             )
             if said
@@ -161,7 +150,7 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
     end = given.offset + len(piece)
     facts = (
         note.id,
-        _about(held.memory, note.nugget_name, note, "", "", session.clock()),
+        about_note(held.memory, note.nugget_name, note, "", "", session.clock()),
         *(f"#{tag}" for tag in custom_tags(note)),
         "the team's" if held.team else "",
         "hidden" if note.hidden else "",
