@@ -49,7 +49,11 @@ def candidate_lines(memory: Memory, found: Recall) -> Iterator[Line]:
         said = about(memory, one.nugget_name, note, one.project, one.whose, datetime.now(UTC))
         is_fact = note is not None and note.is_fact
         yield from answer_lines(
-            one.title, one.first_line, f"{said}; {certainty(one.likelihood)}", one.note_id, is_fact=is_fact
+            one.title,
+            shorten(one.first_line, LONGEST),
+            f"{said}; {certainty(one.likelihood)}",
+            one.note_id,
+            is_fact=is_fact,
         )
         why = why_candidate(one)
         yield from [Span(f"  {why}", "dim")] if why else []

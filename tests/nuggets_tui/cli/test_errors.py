@@ -33,7 +33,7 @@ from nuggets_tui.cli import facts, notes, overview, program
         ("recall",),
         ("demo", "--notes", "0"),
         ("note", "show", "x", "--hom"),
-        ("recall", "\x1b[31m\n\nred", "extra\x07"),
+        ("forget", "a", "\x1b[31m\n\nred", "extra\x07"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(nuggets: Any, args: tuple[str, ...]) -> None:

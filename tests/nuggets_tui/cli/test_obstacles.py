@@ -40,7 +40,7 @@ def test_a_recall_is_answered_while_another_program_holds_the_lock(written: Any,
     with FileLock(written.home / ".nuggets.lock"):
         result = written("recall", "db port")
     assert result.exit_code == 0
-    assert result.stdout.startswith("5432\n")
+    assert result.stdout.startswith("db port = 5432 ")
     assert "could not be counted" in result.stderr
     assert waited == [0.3]
 
@@ -50,7 +50,7 @@ def test_a_recall_is_answered_while_another_program_writes_the_log(written: Any)
     with closing(sqlite3.connect(written.home / "ledger.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         result = written("recall", "db port")
-    assert result.stdout.startswith("5432\n")
+    assert result.stdout.startswith("db port = 5432 ")
     assert "could not be counted" in result.stderr
     assert written.json("facts", "ops")[0]["hits"] == 0
 

@@ -48,3 +48,40 @@ def test_a_nugget_is_given_to_another_project_and_a_project_renamed(
         "shop": ["deploys"],
     }
     assert nuggets("projects", "rename", "nothing", "x").exit_code == 1
+
+
+def test_another_project_is_named_by_an_option_or_the_environment(
+    nuggets: Any, three: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(three["scanner"])
+    nuggets.ok("remember", "deploys", "target", "marlin")
+    monkeypatch.chdir(three["billing"])
+    for option in (
+        ("--project", "scanner", "recall", "target"),
+        ("recall", "target", "--project", "Scanner"),
+    ):
+        assert nuggets.json(*option)["answer"] == "marlin"
+    assert "project" not in nuggets.json("search", "target", "--project", "scanner")[0]
+    nuggets.ok("remember", "rotas", "on call", "ada", "--project", "scanner")
+    assert {one["name"]: one["nuggets"] for one in nuggets.json("projects")} == {
+        "scanner": ["deploys", "rotas"],
+    }
+    assert "scanner" in nuggets.fails("--project", "scaner", "recall", "target", code=1)
+    monkeypatch.setenv("NUGGETS_PROJECT", "scanner")
+    assert nuggets.json("recall", "target")["answer"] == "marlin"
+
+
+def test_names_of_projects_are_offered_in_a_shell(
+    nuggets: Any, three: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.shell_completion import ShellComplete
+
+    from nuggets_tui.cli import program
+    from nuggets_tui.cli.invocation import Invocation
+
+    monkeypatch.chdir(three["scanner"])
+    nuggets.ok("remember", "deploys", "target", "marlin")
+    home = str(nuggets.home)
+    for words, begun in ((["--project"], "sc"), (["recall", "--project"], ""), (["projects", "rename"], "s")):
+        shell = ShellComplete(program, {"obj": Invocation(home=home)}, "nuggets", "_NUGGETS_COMPLETE")
+        assert [one.value for one in shell.get_completions(words, begun)] == ["scanner"]
