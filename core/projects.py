@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 VARIABLE: Final = "NUGGETS_PROJECT"
 FILE: Final = "projects.json"
 _OFF: Final = "off"
-# Nuggets that say what kind of notes they hold, not of which project they are.
-_PERSONS: Final = frozenset(
-    (
-        *("prefs", "preferences", "people", "person", "user", "me", "self", "memory", "learnings", "shared"),
-        *("general", "notes", "default", "project", "team"),
-    )
-)
 
 
 class Project:
@@ -200,10 +193,12 @@ class Standpoint:
         return found
 
     def _owner_of(self, nugget: str) -> str:
+        from core.model.names import PERSONS_NUGGETS
+
         folded, owner = nugget.casefold(), self._owners.get(nugget.casefold())
         if owner is not None:
             return "" if owner is self._mine else owner.name
-        if self._is_named_so(nugget) or folded in _PERSONS:
+        if self._is_named_so(nugget) or folded in PERSONS_NUGGETS:
             return ""
         if folded in self._names:
             return self._names[folded]
@@ -268,8 +263,10 @@ def register(home: str, project: Project, nugget: str, known_nuggets: Collection
 
     Raises StorageError, LockTimeoutError, and BrokenFileError for a list that cannot be read, which stays as it is.
     """
+    from core.model.names import PERSONS_NUGGETS
+
     named_so = nugget.casefold() == project.nugget.casefold()
-    if not project.root or nugget.casefold() in _PERSONS or (nugget in known_nuggets and not named_so):
+    if not project.root or nugget.casefold() in PERSONS_NUGGETS or (nugget in known_nuggets and not named_so):
         return
     if not any(nugget in one.nuggets for one in registered(home)):
         _give(home, project, nugget)

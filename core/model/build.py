@@ -37,7 +37,7 @@ def new_note(
         checked = replace(
             checked, scope=checked.scope or usual.scope, stability=checked.stability or usual.stability
         )
-    inferred = infer_meta(kind, title, content, given, checked, draft.rules, by_agent=by_agent)
+    inferred = infer_meta(kind, title, content, given, checked, draft.rules, nugget=nugget, by_agent=by_agent)
     meaning = semantic_tags(kind, title, inferred.type, inferred.source)
     id, page = draft.new_place(kind, nugget, title)
     return draft.put(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
+from core.model.names import PERSONS_NUGGETS
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from core.settings import InferenceSettings
 
@@ -108,8 +109,18 @@ def names_file(key: str) -> bool:
     return bool(_FILE_KEY.match(_PREFIX.sub("", key, count=1)))
 
 
-def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
-    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" by default.
+def scope_of(
+    key: str, content: str, tags: Iterable[str], rules: InferenceSettings, nugget: str, *, by_agent: bool
+) -> str:
+    """As `infer_scope`; but what an agent writes of nobody is its project's, unless by name the nugget is a person's."""
+    usual = "project" if by_agent and nugget.casefold() not in PERSONS_NUGGETS else "user"
+    return infer_scope(key, content, tags, rules, usual)
+
+
+def infer_scope(
+    key: str, content: str, tags: Iterable[str], rules: InferenceSettings, usual: str = "user"
+) -> str:
+    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; `usual` where none says it.
 
     What names a file is "shared", by its key or, where neither key nor tags say more, by a path for a content.
     """
@@ -124,7 +135,7 @@ def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSet
             return scope
     if _is_path(content):
         return "shared"
-    return _scope_of_words(content, rules) or "user"
+    return _scope_of_words(content, rules) or usual
 
 
 def _is_path(content: str) -> bool:
@@ -156,16 +167,17 @@ def infer_meta(
     given: MetaInput | None = None,
     rules: InferenceSettings | None = None,
     *,
+    nugget: str = "",
     by_agent: bool = False,
 ) -> Meta:
     """All metadata of a memory of this kind ("fact" or "note"); what is given wins over what is inferred.
 
-    by_agent: an agent says it, so that it is not taken for what the user said.
+    nugget: the one that it is written into. by_agent: an agent says it, so that it is not taken for what the user said.
     """
     given = given or MetaInput()
     rules = rules or InferenceSettings()
     tags = tuple(tags)
-    scope = given.scope or infer_scope(key, content, tags, rules)
+    scope = given.scope or scope_of(key, content, tags, rules, nugget, by_agent=by_agent)
     source = given.source or _infer_source(scope, key, content, by_agent)
     confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
     return Meta(

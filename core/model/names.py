@@ -15,6 +15,13 @@ _NUGGET_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _DEVICES: Final = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))]
 )
+# Nuggets that say what kind of notes they hold, not of which project they are.
+PERSONS_NUGGETS: Final = frozenset(
+    (
+        *("prefs", "preferences", "people", "person", "user", "me", "self", "memory", "learnings", "shared"),
+        *("general", "notes", "default", "project", "team"),
+    )
+)
 DEFAULT_NUGGET: Final = "memory"
 # Characters of a mistyped name that are compared, and of a title; how alike names and ids are at least that are
 # suggested; how many names are compared closely, and how many suggested.

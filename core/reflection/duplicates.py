@@ -13,14 +13,11 @@ from core.graph.merging import given_hits_to
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.linking import is_of_merging
-from core.reflection.tidy import tidied
-from core.reflection.vocabulary import TokenCache
+from core.reflection.words import TokenCache, tidied
 from core.text.normalise import squeeze
 
 MERGE_REASON: Final = "merged by reflection"
 _ROUNDING: Final = 1e-9
-# Looking through all sets costs about as much as a twentieth of making an index over them.
-_ASKED_WITHOUT_INDEX: Final = 20
 _KEY_BREAK: Final = re.compile(r"[\s_-]+")
 
 _Group = tuple[Hashable, ...]
@@ -32,9 +29,6 @@ class Duplicates:
     Only notes of one nugget, subject, scope, type and kind are compared; two facts only when their keys
     differ by case, spaces, "_" or "-" alone and their values by white space alone, since a fact is recalled
     by its key. A note without words is similar to none.
-
-    Prefix filtering (Chaudhuri, Ganti and Kaushik, 2006): with words ordered from rare to common, two sets of
-    Jaccard similarity t or more share one of the first n - ceil(t n) + 1 words of each, n being a set's size.
     """
 
     def __init__(self, notes: Iterable[Note], vocabulary: TokenCache, threshold: float) -> None:
@@ -61,60 +55,40 @@ class Duplicates:
         if len(members) < 2:
             return None
         if group not in self._sets:
-            sets = {member.id: self._vocabulary.tokens(member) for member in members}
-            self._sets[group] = _Sets(sets, self._threshold)
+            tokens = {member.id: self._vocabulary.tokens(member) for member in members}
+            self._sets[group] = _Sets(tokens, self._threshold)
         return self._sets[group]
 
 
 class _Sets:
-    """Sets of words that are searched for similar ones: one by one at first, with an index once that pays."""
+    """Sets of words, found by the words that similar ones must share.
 
-    def __init__(self, sets: dict[str, tuple[str, ...]], threshold: float) -> None:
-        self._sets = sets
-        self._threshold = threshold
-        self._asked = 0
-        self._index: _PrefixIndex | None = None
+    Prefix filtering (Chaudhuri, Ganti and Kaushik, 2006): with words ordered from rare to common, two sets of
+    Jaccard similarity t or more share one of the first n - ceil(t n) + 1 words of each, n being a set's size.
+    """
 
-    def put(self, id: str, tokens: tuple[str, ...]) -> None:
-        self._sets[id] = tokens
-        if self._index:
-            self._index.put(id, tokens)
-
-    def similar(self, id: str) -> list[str]:
-        tokens = self._sets.get(id, ())
-        self._asked += 1
-        if self._index is None and self._asked > _ASKED_WITHOUT_INDEX:
-            self._index = _PrefixIndex(self._sets, self._threshold)
-        others = self._of_like_size(tokens, self._index.candidates(tokens) if self._index else self._sets)
-        least = self._threshold - _ROUNDING
-        own = frozenset(tokens)
-        shares = ((jaccard(own, self._sets[other]), other) for other in others if other != id)
-        return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
-
-    def _of_like_size(self, tokens: tuple[str, ...], among: Iterable[str]) -> list[str]:
-        smallest = len(tokens) * self._threshold - _ROUNDING
-        largest = len(tokens) / self._threshold + _ROUNDING
-        return [id for id in among if smallest <= len(self._sets[id]) <= largest]
-
-
-class _PrefixIndex:
     def __init__(self, sets: dict[str, tuple[str, ...]], threshold: float) -> None:
         self._threshold = threshold
         counts = Counter(chain.from_iterable(sets.values()))
         # Ranked once: any fixed order of the words will do, as long as all sets are cut by the same one.
         self._ranks = {token: rank for rank, token in enumerate(sorted(counts, key=lambda t: (counts[t], t)))}
         self._holders: dict[int, list[str]] = {}
+        self._sets: dict[str, tuple[str, ...]] = {}
         for id, tokens in sets.items():
             self.put(id, tokens)
 
     def put(self, id: str, tokens: tuple[str, ...]) -> None:
+        self._sets[id] = tokens
         for token in tokens:
             self._ranks.setdefault(token, len(self._ranks))
         for rank in self._prefix(tokens):
             self._holders.setdefault(rank, []).append(id)
 
-    def candidates(self, tokens: tuple[str, ...]) -> set[str]:
-        return {id for rank in self._prefix(tokens) for id in self._holders.get(rank, ())}
+    def similar(self, id: str) -> list[str]:
+        tokens, least = self._sets.get(id, ()), self._threshold - _ROUNDING
+        near = {other for rank in self._prefix(tokens) for other in self._holders.get(rank, ())} - {id}
+        shares = ((jaccard(frozenset(tokens), self._sets[other]), other) for other in near)
+        return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
 
     def _prefix(self, tokens: tuple[str, ...]) -> list[int]:
         size = len(tokens) - math.ceil(self._threshold * len(tokens) - _ROUNDING) + 1 if tokens else 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
 from core.model.note import Link, Note
-from core.reflection.vocabulary import TokenCache, independent, is_informative
+from core.reflection.words import TokenCache, independent, is_informative
 from core.settings import ReflectionSettings
 
 # How a link says where it comes from: a link has no other field that all programs keep.
@@ -94,17 +94,14 @@ class SharedContext:
                 shared.setdefault(other, []).append(token)
         shared.pop(note.id, None)
         found = []
-        for other, words in shared.items():
-            if len(words) < shared_tokens:
-                continue
-            words = independent(words)
+        for other, said in shared.items():
+            words = independent(said) if len(said) >= shared_tokens else []
             if len(words) >= shared_tokens and not all(word.isdecimal() for word in words):
-                strength = sum(self._weight(word) for word in words)
+                strength = sum(map(self._weight, words))
                 found.append((-round(strength, 9), other, words))
-        found.sort(key=lambda item: item[:2])
         return [
             Related(self._notes[other], self._strongest(words), self._rarity.confidence(words))
-            for _, other, words in found
+            for _, other, words in sorted(found, key=lambda item: item[:2])
         ]
 
     def _weight(self, token: str) -> float:
@@ -140,16 +137,9 @@ def made_links(note: Note) -> int:
     return sum(map(is_of_reflection, note.links))
 
 
-def visible_links(note: Note, visible: Callable[[str], bool]) -> int:
-    """How many visible notes a note is linked to, several reasons counted once."""
-    return len({link.to for link in note.links if visible(link.to)})
-
-
 def linked(first: Note, second: Note) -> bool:
     """Whether two notes are linked, whatever the reason and whichever of them says so."""
-    return any(link.to == second.id for link in first.links) or any(
-        link.to == first.id for link in second.links
-    )
+    return any(link.to == b.id for a, b in ((first, second), (second, first)) for link in a.links)
 
 
 def may_link(first: Note, second: Note, settings: ReflectionSettings) -> bool:
@@ -158,6 +148,5 @@ def may_link(first: Note, second: Note, settings: ReflectionSettings) -> bool:
         first.id != second.id
         and compatible(first.subject, second.subject)
         and not linked(first, second)
-        and made_links(first) < settings.max_links
-        and made_links(second) < settings.max_links
+        and max(made_links(first), made_links(second)) < settings.max_links
     )

@@ -1,4 +1,4 @@
-"""The five rules. Each is a pure function of one shape: what a pass sees, a note, the settings -> proposed steps.
+"""The rules. Each is a pure function of one shape: what a pass sees, a note, the settings -> proposed steps.
 
 A step bears its reason and how sure the rule is, in [0, 1]. A rule yields the step it wants most first and goes on
 when it is not carried out; it sees the memory with the steps before it carried out.
@@ -12,9 +12,9 @@ from typing import Final
 from core.model.note import Note
 from core.reflection.duplicates import jaccard, survivor_first, were_merged
 from core.reflection.linking import may_link
-from core.reflection.steps import Step, hide_step, link_step, merge_step, rewrite_step, tag_step
-from core.reflection.tidy import tidied
+from core.reflection.plan import Step, hide_step, link_step, merge_step, rewrite_step, scope_step, tag_step
 from core.reflection.view import PassView
+from core.reflection.words import tidied
 from core.settings import ReflectionSettings
 
 Rule = Callable[[PassView, Note, ReflectionSettings], Iterator[Step]]
@@ -47,6 +47,12 @@ def improve_tags(view: PassView, note: Note, settings: ReflectionSettings) -> It
         yield tag_step(note, tags)
 
 
+def correct_scope(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+    """Gives a note to its project that an agent wrote as the person's without a word about them."""
+    if not view.low_value(note) and view.is_wrongly_of_person(note):
+        yield scope_step(note)
+
+
 def merge_duplicates(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Merges a note with a near-duplicate, the shorter into the longer; as sure as their words are alike."""
     if view.low_value(note):
@@ -76,4 +82,6 @@ def add_links(view: PassView, note: Note, settings: ReflectionSettings) -> Itera
 
 # In the order in which a pass follows them.
 CLEANING: Final[tuple[Rule, ...]] = (archive_low_value, normalise_prose, improve_tags)
-EVERY: Final[tuple[Rule, ...]] = (*CLEANING, merge_duplicates, add_links)
+EVERY: Final[tuple[Rule, ...]] = (*CLEANING, merge_duplicates, add_links, correct_scope)
+# Those that propose what only a person's word carries out.
+DOUBTING: Final[tuple[Rule, ...]] = (archive_low_value, add_links, correct_scope)

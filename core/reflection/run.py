@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -15,17 +15,16 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.model.progress import Progress, counted
 from core.model.selection import select_ids
-from core.reflection.caps import Caps
+from core.reflection.judge import pinned
+from core.reflection.plan import SAID, ProposedChange, ReflectionResult, Step
 from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
-from core.reflection.result import SAID, ProposedChange, ReflectionResult
-from core.reflection.rules import CLEANING, EVERY, Rule, add_links, archive_low_value, merge_duplicates
-from core.reflection.select import needy_first, pinned
-from core.reflection.steps import Step
+from core.reflection.rules import CLEANING, DOUBTING, EVERY, Rule, add_links, correct_scope, merge_duplicates
 from core.reflection.view import PassView
 from core.settings import ReflectionSettings
 
 REFLECTION: Final = Author("reflection")
+_SYSTEM_TAGS: Final = 3
 
 
 def reflect(
@@ -59,13 +58,15 @@ def reflect(
     InvalidInputError for a negative limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
-    notes = (note for note in draft.snapshot.notes if not pinned(note))
-    ordered = needy_first(notes, nugget=nugget, scope=scope, type=type, subject=subject)
+    asked = {"nugget_name": nugget, "scope": scope, "type": type, "subject": subject}
+    ordered = _needy_first(
+        draft.snapshot.notes, {name: one for name, one in asked.items() if one is not None}
+    )
     if accept is None and not refuse:
-        run = _Pass(draft, settings, undone_changes, pinned, progress, sure=sure)
+        run = _Pass(draft, settings, undone_changes, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, undone_changes, pinned, progress, sure=sure)
+    rehearsal = _Pass(again, settings, undone_changes, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = select_ids(ids, accept or ())
@@ -105,8 +106,8 @@ def _result(
         changes=tuple(changes),
         change_set=change_set,
         unknown=unknown,
-        left_archived=run.caps.left("hide"),
-        left_merged=run.caps.left("merge"),
+        left_archived=run.caps.left_over("hide"),
+        left_merged=run.caps.left_over("merge"),
         limit_reached=len(run.selected) < len(ordered) and len(run.selected) == run.limit,
         refused=refused,
     )
@@ -120,6 +121,47 @@ def _reason(changes: list[ProposedChange], refused: int) -> str:
     )
 
 
+def _needy_first(notes: Iterable[Note], wanted: Mapping[str, str]) -> list[Note]:
+    """Visible notes without a pin that have the wanted values, the most in need first.
+
+    A note that lacks tags or links comes before one that has them, an older one before a younger one. The
+    order needs no clock, so that a preview and the pass after it look at the same notes.
+    """
+
+    def need(note: Note) -> tuple[int, str, str]:
+        # With nugget, scope and type alone a note has not been tagged by anyone.
+        return -((len(note.tags) <= _SYSTEM_TAGS) + (not note.links)), note.updated_at, note.id
+
+    shown = (note for note in notes if not note.hidden and not pinned(note))
+    return sorted(
+        (note for note in shown if all(getattr(note, name) == one for name, one in wanted.items())), key=need
+    )
+
+
+class _Caps:
+    """Counts changes of capped types and knows those that the caps keep back. Other types are never kept back."""
+
+    def __init__(self, most: Mapping[str, int]) -> None:
+        self._most = most
+        self.done: dict[str, set[str]] = {type: set() for type in most}
+        self.left: dict[str, set[str]] = {type: set() for type in most}
+
+    def allow(self, change: ProposedChange) -> bool:
+        """Whether there is room for a change; one for which there is none is left for the next pass."""
+        if len(self.done.get(change.type, ())) < self._most.get(change.type, 1):
+            return True
+        self.left[change.type].add(change.id)
+        return False
+
+    def count(self, change: ProposedChange) -> None:
+        """Counts a change that was carried out."""
+        self.done.get(change.type, set()).add(change.id)
+
+    def left_over(self, type: str) -> int:
+        """How many changes of a type wait for the next pass."""
+        return len(self.left[type] - self.done[type])
+
+
 class _Pass:
     """The rules at work on one draft. Each step is laid over the draft before the next is thought of."""
 
@@ -128,7 +170,6 @@ class _Pass:
         draft: Draft,
         settings: ReflectionSettings,
         undone_changes: Collection[Refusal],
-        left_alone: Callable[[Note], bool],
         progress: Progress | None = None,
         *,
         sure: bool = False,
@@ -137,8 +178,8 @@ class _Pass:
         self._sure = sure
         self._draft = draft
         self._settings = settings
-        self._view = PassView(draft, settings, undone_changes, left_alone)
-        self.caps = Caps(hide=settings.max_archived, merge=settings.max_merged)
+        self._view = PassView(draft, settings, undone_changes)
+        self.caps = _Caps({"hide": settings.max_archived, "merge": settings.max_merged})
         self.limit = settings.max_notes
         self.selected: list[str] = []
 
@@ -146,11 +187,12 @@ class _Pass:
         """The five operations in sequence over the first notes, up to the limit, that any of them concerns."""
         self.selected = [note.id for note in ordered]
         if self.limit < len(ordered):
-            planned = self.caps.fresh()
+            planned = _Caps({"hide": self._settings.max_archived, "merge": self._settings.max_merged})
             looked_at = counted(self.selected, self._progress)
             wanted = (id for id in looked_at if self._something_to_do(id, planned))
             chosen = list(islice(wanted, self.limit))
-            self.caps.keep_back(planned)
+            for type, ids in planned.left.items():
+                self.caps.left[type] |= ids
             # What is doubtful may be left again and again, and must not use up the limit.
             if not self._sure and len(chosen) < self.limit:
                 known = frozenset(chosen)
@@ -165,6 +207,9 @@ class _Pass:
         for sure in (True,) if self._sure else (True, False):
             for id in counted(self.selected, self._progress if sure else None):
                 yield from self._carried_out(self._proposed(add_links, id, sure=sure))
+        # Last: notes of one scope are compared with each other.
+        for id in self.selected:
+            yield from self._carried_out(self._proposed(correct_scope, id))
 
     def _proposed(self, rule: Rule, id: str, *, sure: bool = False) -> Iterator[Step]:
         """What a rule proposes for a note and nobody refused. sure: nothing doubtful."""
@@ -175,17 +220,19 @@ class _Pass:
                 if not (sure and step.proposal.doubtful) and not self._view.refused(step.proposal):
                     yield step
 
-    def _something_to_do(self, id: str, planned: Caps) -> bool:
+    def _something_to_do(self, id: str, planned: _Caps) -> bool:
         """Whether a pass would do anything sure for a note, what the caps leave for the next pass not counted."""
         for rule in EVERY:
             step = next(self._proposed(rule, id, sure=True), None)
-            if step is not None and planned.admit(step.proposal):
+            known = step is None or step.proposal.id in planned.done.get(step.proposal.type, ())
+            if step is not None and not known and planned.allow(step.proposal):
+                planned.count(step.proposal)
                 return True
         return False
 
     def _something_doubtful(self, id: str) -> bool:
-        """Whether a pass would propose to hide or to link a note."""
-        return any(next(self._proposed(rule, id), None) for rule in (archive_low_value, add_links))
+        """Whether a pass would propose anything for a note that only a person carries out."""
+        return any(next(self._proposed(rule, id), None) for rule in DOUBTING)
 
     def _carried_out(self, steps: Iterator[Step]) -> Iterator[Step]:
         for step in steps:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.note_origin import newer_preference
-from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees
-from core.reflection.linking import Rarity, Related, SharedContext, visible_links
+from core.reflection.judge import improved_tags, is_wrongly_of_person, low_value, pinned
+from core.reflection.linking import Rarity, Related, SharedContext
+from core.reflection.plan import ProposedChange, hide_step
 from core.reflection.refusals import Refusal, ground, refused
-from core.reflection.result import ProposedChange
-from core.reflection.select import pinned
-from core.reflection.steps import hide_step
-from core.reflection.tagging import improved_tags
-from core.reflection.vocabulary import TokenCache
+from core.reflection.words import TokenCache
 from core.settings import ReflectionSettings
 
 # How sure it is that an older preference is over: a person looks at it.
@@ -23,26 +20,21 @@ _DOUBTFUL = 0.5
 
 
 class PassView:
-    """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out.
-
-    left_alone: tells of a note that nothing may happen to, such as a pinned one.
-    """
+    """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out."""
 
     def __init__(
         self,
         draft: Draft,
         settings: ReflectionSettings,
         undone_changes: Collection[Refusal] = (),
-        left_alone: Callable[[Note], bool] = pinned,
     ) -> None:
         self._draft = draft
-        self._left_alone = left_alone
         self._undone_changes = frozenset(undone_changes)
         self._ids_undone = {id for id, _ in undone_changes}
         self._settings = settings
         self._vocabulary = TokenCache()
         visible = draft.snapshot.visible
-        self._beside_pinned = _linked_with([note for note in visible if left_alone(note)], draft)
+        self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
         self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
         self._contexts: dict[str, SharedContext] = {}
         self._rarity: Rarity | None = None
@@ -56,7 +48,7 @@ class PassView:
     def partner(self, id: str) -> Note | None:
         """A note that another may be merged with or linked to: not pinned, nor about to be archived."""
         note = self.visible(id)
-        return None if note is None or self._left_alone(note) or self.low_value(note) else note
+        return None if note is None or pinned(note) or self.low_value(note) else note
 
     def low_value(self, note: Note) -> tuple[str, float] | None:
         """Why a note is to be archived and how sure that is; None when it is worth keeping, or a person kept it."""
@@ -84,6 +76,10 @@ class PassView:
         """The tags that a note should bear."""
         return improved_tags(note, self._vocabulary.tokens(note), self._settings, self._draft.rules)
 
+    def is_wrongly_of_person(self, note: Note) -> bool:
+        """Whether a note says that it is the person's, and no rule would make it theirs today."""
+        return is_wrongly_of_person(note, self._draft.rules)
+
     def tokens(self, note: Note) -> tuple[str, ...]:
         """The words of a note, as duplicates and links compare them."""
         return self._vocabulary.tokens(note)
@@ -101,8 +97,8 @@ class PassView:
         return fact_agrees(self._draft, note)
 
     def visible_links(self, note: Note) -> int:
-        """How many visible notes a note is linked to."""
-        return visible_links(note, lambda id: self.visible(id) is not None)
+        """How many visible notes a note is linked to, several reasons counted once."""
+        return len({link.to for link in note.links if self.visible(link.to) is not None})
 
     def related(self, note: Note) -> list[Related]:
         """Notes of the same nugget that share uncommon words with a note; the strongest first."""

@@ -185,7 +185,7 @@ def _doubles(memory: Memory) -> int:
     """How many pairs of notes look like one, now that two memories are one."""
     return memory.reflect(
         dry_run=True, limit=len(memory.snapshot.notes), max_merged=len(memory.snapshot.notes)
-    ).merged
+    ).counts["merged"]
 
 
 def _double_lines(doubles: int) -> Iterator[Line]:

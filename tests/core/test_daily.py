@@ -73,7 +73,7 @@ def test_a_due_pass_cleans_up_once_and_is_in_the_log(home: Path) -> None:
     done = passed(home)
     assert done.ran
     assert done.reflection is not None
-    assert done.reflection.rewritten == 1
+    assert done.reflection.counts["rewritten"] == 1
     assert done.summary.startswith("checked 1 note: ")
     assert done.next_due == MORNING + DAY
     newest = Memory.open(home).log(limit=1)[0].change_set
@@ -148,7 +148,7 @@ def test_a_promotion_that_fails_leaves_the_reflection(
     monkeypatch.setattr(Memory, "promote", refuse)
     done = passed(home, promote=True)
     assert done.reflection is not None
-    assert done.reflection.rewritten == 1
+    assert done.reflection.counts["rewritten"] == 1
     assert done.problems == (error,)
     assert runs(home)[0].problems == (error.message,)
     assert not passed(home, MORNING + timedelta(hours=1)).ran

@@ -366,7 +366,7 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
 def test_a_run_of_reflection_that_stands_in_the_way_is_named_once(home: Path) -> None:
     memory = Memory.open(home)
     older = _write(memory, "milk\nmilk\nbread")
-    assert memory.reflect().rewritten
+    assert memory.reflect().counts["rewritten"]
     with pytest.raises(ConflictError) as caught:
         memory.undo(older.id)
     assert "(reflection: tidied 1" in caught.value.message

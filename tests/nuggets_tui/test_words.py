@@ -271,7 +271,7 @@ def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: M
         text = "bravo charlie delta echo foxtrot golf hotel india"
         memory.change("w", partial(create_note, nugget="project", title=title, content=text))
     memory.change("w", partial(create_note, nugget="project", title="tmp", content="x"))
-    assert memory.reflect().merged == 1
+    assert memory.reflect().counts["merged"] == 1
     undone = memory.undo(memory.log(limit=1)[0].id)
     assert not said(undone).startswith("undid: merged Twin")
 

@@ -352,7 +352,7 @@ def _told(decisions: Decisions, place: int) -> str:
 
 
 def _pinned(graph: Graph, proposal: Proposal | None) -> bool:
-    from core.reflection.select import pinned
+    from core.reflection.judge import pinned
 
     if proposal is None or proposal.target is None:
         return False

@@ -15,7 +15,7 @@ from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.records import PlannedRemoval, RemovedText
 from core.pipeline.text_trail import on_day, text_named
 from core.pipeline.writes.sweep import Standing, removal_of, restore_text, shown_notes
-from core.reflection.select import pinned
+from core.reflection.judge import pinned
 
 if TYPE_CHECKING:
     from core.memory import Memory

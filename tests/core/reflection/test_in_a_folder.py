@@ -84,4 +84,9 @@ def test_a_preview_writes_nothing(home: Path) -> None:
 def test_the_caps_are_read_from_the_settings(home: Path) -> None:
     (home / "settings.toml").write_text("[reflection]\nmax_archived = 0\nmax_merged = 0\n", encoding="utf-8")
     result = Memory.open(home).reflect(dry_run=True)
-    assert (result.hidden, result.merged, result.left_archived, result.left_merged) == (0, 0, 1, 1)
+    assert (result.counts["hidden"], result.counts["merged"], result.left_archived, result.left_merged) == (
+        0,
+        0,
+        1,
+        1,
+    )

@@ -12,7 +12,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.reflection import reflect
 from core.reflection.linking import Rarity, SharedContext
-from core.reflection.vocabulary import TokenCache, independent, is_informative
+from core.reflection.words import TokenCache, independent, is_informative
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def memory(tmp_path: Path) -> Memory:
 def test_an_unwatched_run_makes_only_links_that_are_sure(memory: Memory) -> None:
     proposed = [change for change in memory.reflect(dry_run=True).changes if change.type == "link"]
     assert [change.doubtful for change in proposed] == [False, True]
-    assert memory.reflect(unattended=True).linked == 1
+    assert memory.reflect(unattended=True).counts["linked"] == 1
     linked = {note.title for note in memory.snapshot.notes if note.links}
     assert linked == {"Owner", "Breakage"}
 

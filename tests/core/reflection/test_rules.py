@@ -12,11 +12,10 @@ from kits.graph_kit import draft_of, linked, make_fact, make_note, memory_of
 
 from core.model.note import Link, Note, replace
 from core.reflection import reflect
-from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
+from core.reflection.judge import improved_tags, low_value, speaks_of_files
 from core.reflection.linking import SharedContext, compatible, may_link
-from core.reflection.tagging import improved_tags, speaks_of_files
-from core.reflection.vocabulary import TokenCache, independent
+from core.reflection.words import TokenCache, independent
 from core.settings import InferenceSettings, ReflectionSettings
 
 SETTINGS, WORDS = ReflectionSettings(), InferenceSettings()

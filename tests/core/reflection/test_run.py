@@ -85,7 +85,7 @@ def test_golden_repeated_lines_go_in_prose_while_paragraphs_and_yaml_stay(golden
         "first line",
     ]
     assert facts_of(after)["memory", "user:two lines"] == "first line"
-    assert result.rewritten == 3
+    assert result.counts["rewritten"] == 3
     assert {note.last_rewritten_at for note in after.notes} == {None, result.ran_at}
 
 
@@ -95,7 +95,7 @@ def test_golden_near_duplicates_merge_as_in_the_original_and_in_one_pass(golden:
     pairs = [{number(c.note_id), number(c.other_id)} for c in result.changes if c.type == "merge"]
     # The original needs a second day for the third twin and then keeps the other of the twins.
     assert pairs == [{1, 2}, {5, 6}, {7, 8}, {7, 9}]
-    assert result.merged == sum(run["merged"] for run in theirs)
+    assert result.counts["merged"] == sum(run["merged"] for run in theirs)
     after = applied(snapshot, result.change_set)
     survivor = next(note for note in after.notes if number(note.id) == 2)
     assert survivor.content.split("\n")[0].endswith("juliet")
@@ -118,7 +118,7 @@ def test_golden_other_subjects_are_not_merged(golden: Path) -> None:
     result = a_pass(snapshot)
     merged = [(change.note_id, change.other_id) for change in result.changes if change.type == "merge"]
     assert [(number(a), number(b)) for a, b in merged] == [(4, 6)]
-    assert result.merged == theirs[0]["merged"]
+    assert result.counts["merged"] == theirs[0]["merged"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_at_most_the_set_number_of_notes_is_inspected_and_hidden_ones_do_not_cou
     hidden = [make_note(n, "", hidden=True) for n in range(50)]
     live = [make_note(n, f"say{n}\nsay{n}") for n in range(50, 75)]
     result = a_pass(memory_of([*hidden, *live]))
-    assert (result.inspected, result.rewritten, result.limit_reached) == (10, 10, True)
+    assert (result.inspected, result.counts["rewritten"], result.limit_reached) == (10, 10, True)
     assert {change.note_id for change in result.changes} == {note.id for note in live[:10]}
 
 
@@ -175,7 +175,7 @@ def test_filters_narrow_a_pass_to_a_nugget_scope_type_or_subject() -> None:
 
 def test_a_limit_of_none_is_the_setting_and_a_negative_one_is_refused() -> None:
     snapshot = memory_of([make_note(n, "") for n in range(5)])
-    assert a_pass(snapshot, settings=ReflectionSettings(max_notes=2)).hidden == 2
+    assert a_pass(snapshot, settings=ReflectionSettings(max_notes=2)).counts["hidden"] == 2
     assert a_pass(snapshot, limit=0).change_set.empty
     for name in ("limit", "max_archived", "max_merged"):
         with pytest.raises(InvalidInputError, match=name):
@@ -205,6 +205,7 @@ def test_a_pass_with_nothing_to_do_is_an_empty_change_set_that_moves_no_date() -
         "hidden": 0,
         "tagged": 0,
         "linked": 0,
+        "rescoped": 0,
         "changes": [],
         "left": {"merged": 0, "hidden": 0},
         "refused": 0,
@@ -316,7 +317,7 @@ def test_a_note_that_was_merged_and_brought_back_is_not_merged_again() -> None:
     text = "bravo charlie delta echo foxtrot golf hotel india"
     snapshot, _ = until_done(memory_of([make_note(1, text, "a"), make_note(2, text, "a")]), EVERYTHING)
     notes = [replace(note, hidden=False, archived_at=None) for note in snapshot.notes]
-    assert a_pass(memory_of(notes)).merged == 0
+    assert a_pass(memory_of(notes)).counts["merged"] == 0
 
 
 def test_merged_facts_leave_one_fact_that_still_answers() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.reflection.tidy import tidied
+from core.reflection.words import tidied
 
 PIECES = (
     "a",

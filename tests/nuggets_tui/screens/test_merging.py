@@ -139,18 +139,18 @@ async def test_no_duplicates_is_an_answer_that_is_remembered_and_taken_back_with
     text = "Bravo charlie delta echo foxtrot golf hotel india juliet."
     for title in ("Twin", "Twin two"):
         memory.change("twice", partial(create_note, nugget="project", title=title, content=text))
-    assert memory.reflect(dry_run=True).merged == 1
+    assert memory.reflect(dry_run=True).counts["merged"] == 1
     async with opened(home) as app:
         await merging(app, "Twin", "Twin two")
         await app.press("n")
         await app.back_on_main()
         await app.until(lambda: "Not duplicates" in app.notices)
-        assert Memory.open(home).reflect(dry_run=True).merged == 0
+        assert Memory.open(home).reflect(dry_run=True).counts["merged"] == 0
         assert not stored(home, "Twin").hidden
         assert not stored(home, "Twin two").hidden
         await app.press("u")
         await app.until(lambda: "Undid" in app.notices)
-        assert Memory.open(home).reflect(dry_run=True).merged == 1
+        assert Memory.open(home).reflect(dry_run=True).counts["merged"] == 1
 
 
 async def test_a_choice_that_cannot_be_is_said_and_the_screen_stays(home: Path) -> None:

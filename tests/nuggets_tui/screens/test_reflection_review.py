@@ -174,7 +174,7 @@ async def test_the_log_shows_a_run_with_counts_and_takes_back_one_change_or_the_
         await app.press("u")
         await app.until(lambda: entry._entry.undone)
         assert len(parts) > 1
-    assert Memory.open(home).reflect(dry_run=True).merged == 1
+    assert Memory.open(home).reflect(dry_run=True).counts["merged"] == 1
 
 
 async def test_a_doubtful_link_has_no_tick_and_is_neither_made_nor_refused_unless_a_person_says(
