@@ -137,6 +137,7 @@ class Memory:
         self._team: Team | None = None
         self._project: Project | None = None
         self._standpoint: Standpoint | None = None
+        self._projects: tuple[Snapshot | None, Mapping[str, str]] = (None, {})
         self._recall = RecallService(
             self._search,
             draft=self._repository.draft,
@@ -438,7 +439,20 @@ class Memory:
         """
         from core.search.conditions import NEW_WITHIN, Elsewhere
 
-        return Elsewhere(self.arrivals.arrived_since(since or iso(self._clock() - NEW_WITHIN)))
+        arrived = self.arrivals.arrived_since(since or iso(self._clock() - NEW_WITHIN))
+        return Elsewhere(arrived, self.projects)
+
+    @property
+    def projects(self) -> Mapping[str, str]:
+        """The name of its project for each nugget that is not the person's; the same object for one snapshot."""
+        from core.projects import known_projects, projects_of
+
+        if self._projects[0] is not self.snapshot:
+            found = (
+                {} if self.pages is not None else projects_of(known_projects(str(self.home)), self.snapshot)
+            )
+            self._projects = self.snapshot, found
+        return self._projects[1]
 
     # Settings and saved searches
 

@@ -184,6 +184,8 @@ class Standpoint:
             self._owners |= dict.fromkeys(map(str.casefold, one.nuggets), one)
             self._names[nugget_name(one.name).casefold()] = one.name
         self._foreign: dict[str, str] = {}
+        # Of each nugget how many more notes are on a project than are not.
+        self._shares: dict[str, int] | None = None
 
     def owner_of(self, nugget: str) -> str:
         """The name of the other project that a nugget belongs to; "" for one's own nugget and for the person's."""
@@ -203,8 +205,12 @@ class Standpoint:
         if folded in self._names:
             return self._names[folded]
         # Nobody registered it: it is a project's where most of its notes are on one.
-        notes = [note for note in self.snapshot.visible if note.nugget_name == nugget]
-        return nugget if 2 * sum(note.scope == "project" for note in notes) > len(notes) else ""
+        if self._shares is None:
+            self._shares = {}
+            for note in self.snapshot.visible:
+                on_project = 1 if note.scope == "project" else -1
+                self._shares[note.nugget_name] = self._shares.get(note.nugget_name, 0) + on_project
+        return nugget if self._shares.get(nugget, 0) > 0 else ""
 
     @property
     def nugget(self) -> str:
@@ -252,6 +258,12 @@ class Standpoint:
         for said in (_words(self.owner_of(nugget)), _words(nugget)):
             words = words.replace(f" {said} ", " ")
         return words.strip() or query
+
+
+def projects_of(known: Iterable[Registered], snapshot: Snapshot) -> dict[str, str]:
+    """The name of its project for each nugget of a memory that is not the person's."""
+    nowhere = Standpoint(Project(""), known, snapshot)
+    return {name: owner for name in snapshot.nugget_names if (owner := nowhere.owner_of(name))}
 
 
 def _words(text: str) -> str:

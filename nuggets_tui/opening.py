@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from core.places import home_of
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.projects import Project
     from core.settings import Settings
     from core.user_settings import UserSettings
     from nuggets_tui.quick_scan import QuickScan
@@ -77,9 +79,23 @@ class Opening:
             # The log is brought up to date once the first frame is shown.
             memory = open_memory(self.home, clock=self.clock, reconcile=None, patient=False)
             prepare(memory.snapshot)
+            if memory.pages is None:
+                memory.use_project(_project_here())
+                # Worked out in this thread.
+                _ = memory.projects
             self.future.set_result(memory)
         except BaseException as error:
             self.future.set_exception(error)
+
+
+def _project_here() -> Project | None:
+    from core.projects import project_at
+
+    try:
+        return project_at(os.getcwd())
+    except FileNotFoundError:
+        # Who works in a folder that is gone works on no project.
+        return None
 
 
 def user_settings_ahead() -> UserSettings:

@@ -117,6 +117,7 @@ class Session:
         def work() -> _Result:
             done = call(*arguments, **named)
             prepare(self.memory.snapshot)
+            _ = self.memory.projects
             return done
 
         return await asyncio.to_thread(work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -131,6 +131,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `team`: the notes of the team in whose project one works, None where it has none, and `team_known`: whether that was
     looked up yet. `untrusted`: how many notes the project has that are not used until the person says so. `arrived`:
     ids of notes that a sync brought or changed since the person was here before, whenever that was written.
+    `projects`: the name of its project for each nugget that is not the person's.
     """
 
     home: str = ""
@@ -168,6 +169,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     team_known: bool = False
     untrusted: int = 0
     arrived: frozenset[str] = frozenset()
+    projects: Mapping[str, str] = {}
 
     @property
     def counts(self) -> tuple[int, int]:

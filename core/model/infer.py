@@ -112,7 +112,7 @@ def names_file(key: str) -> bool:
 def scope_of(
     key: str, content: str, tags: Iterable[str], rules: InferenceSettings, nugget: str, *, by_agent: bool
 ) -> str:
-    """As `infer_scope`; but what an agent writes of nobody is its project's, unless by name the nugget is a person's."""
+    """As `infer_scope`; but what an agent writes of nobody is its project's, unless the nugget is a person's."""
     usual = "project" if by_agent and nugget.casefold() not in PERSONS_NUGGETS else "user"
     return infer_scope(key, content, tags, rules, usual)
 

@@ -39,6 +39,7 @@ _FIELD_WORDS: Final[dict[str, str]] = {
     "type": "of a type",
     "title": "words in the title",
     "nugget": "in a nugget",
+    "project": "of a project",
     "hits": "recalled: >3, 0",
     "has": "links, tags, recalls",
     "subject": "about a subject",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
@@ -15,10 +15,10 @@ from core.model.note import SCOPES, TYPES, Note, custom_tags, normalise_tag
 from core.text.tokens import fold, words
 
 FIELDS: Final = (
-    "tag", "is", "updated", "scope", "type", "title", "nugget", "hits", "has", "subject", "created",
+    "tag", "is", "updated", "scope", "type", "title", "nugget", "project", "hits", "has", "subject", "created",
 )  # fmt: skip
 # A note has one of each, so that naming two can only mean either.
-SINGLE: Final = ("nugget", "scope", "type")
+SINGLE: Final = ("nugget", "project", "scope", "type")
 IS: Final[dict[str, str]] = {
     "hidden": "hidden",
     "pinned": "pinned",
@@ -60,9 +60,12 @@ _PINNED: Final = "pinned"
 
 
 class Elsewhere(NamedTuple):
-    """What came from elsewhere. arrived: ids of notes that a sync brought or changed since the last visit."""
+    """What other places tell of notes. arrived: ids of those that a sync brought or changed since the last visit.
+    projects: the name of its project for each nugget that is not the person's.
+    """
 
     arrived: Collection[str] = frozenset()
+    projects: Mapping[str, str] = {}
 
 
 NOWHERE_ELSE: Final = Elsewhere()
@@ -148,6 +151,11 @@ def _equal(read: Callable[[Note], str]) -> Callable[[str], Check]:
         return lambda note, asked: fold(read(note)) == wanted
 
     return check_for
+
+
+def _of_project(value: str) -> Check:
+    wanted = fold(value)
+    return lambda note, asked: fold(asked.elsewhere.projects.get(note.nugget_name, "")) == wanted
 
 
 def _tagged(value: str) -> Check:
@@ -317,6 +325,7 @@ def _bounds(value: str, today: date, zone: tzinfo | None) -> tuple[str, tuple[da
 
 _CHECKS: Final[dict[str, Callable[[str], Check]]] = {
     "nugget": _equal(lambda note: note.nugget_name),
+    "project": _of_project,
     "scope": _equal(lambda note: note.scope),
     "type": _equal(lambda note: note.type),
     "subject": _worded(lambda note: note.subject),

@@ -131,8 +131,10 @@ class Question:
     @property
     def asks_elsewhere(self) -> bool:
         """Whether what came from elsewhere decides about notes."""
-        wanted = (one.values for one in self.conditions if one.field == "is")
-        return any(value.casefold() == "new" for values in wanted for value in values)
+        return any(
+            one.field == "project" or (one.field == "is" and "new" in map(str.casefold, one.values))
+            for one in self.conditions
+        )
 
     @property
     def hidden(self) -> bool:

@@ -57,7 +57,7 @@ Besides words, a query may have:
   "exact words"   come first     `code`   the same, taken literally
   +word   +"exact words"   must be there     -word   -"exact words"   must not
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
-  nugget:web   scope:project   type:preference   subject:login   title:jwt
+  nugget:web   project:web   scope:project   type:preference   subject:login   title:jwt
   is:hidden  is:pinned  is:new  is:fact  is:note  is:document   has:links  has:tags
   is:mine    is:team
   hits:>3   updated:<30d   updated:>1y   created:>2026-01-31

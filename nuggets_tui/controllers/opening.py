@@ -159,7 +159,7 @@ class OpeningController(Controller):
         self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
             home=str(memory.folder), pages=pages, team_home=pages and memory.is_team, snapshot=memory.snapshot,
-            now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
+            projects=memory.projects, now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
         self._reading.begin()
@@ -326,6 +326,7 @@ class OpeningController(Controller):
         note_id = before.note_id if there else ""
         self.context.show(
             snapshot=snapshot,
+            projects=self.context.session.memory.projects,
             now=self._time_shown(before),
             fresh=fresh,
             trouble="",

@@ -152,6 +152,19 @@ class SearchController(Controller):
         elif tags:
             self.context.open_dialog(TagsScreen(tags, *self.view.searched), self._tag_chosen)
 
+    def find_project(self) -> None:
+        """Asks for one of the memory's projects and lists its notes."""
+        from nuggets_tui.screens.choice import ProjectsScreen
+
+        self.context.open_dialog(ProjectsScreen(self.view.projects, self.view.snapshot), self._project_chosen)
+
+    def _project_chosen(self, name: str | None) -> None:
+        from core.search.query_syntax import typed_value
+
+        if name is not None and (value := typed_value(name)):
+            self.context.search_box.value = f"project:{value}"
+            self.context.go_to("notes")
+
     def _tag_chosen(self, tag: str | None) -> None:
         if tag is not None:
             self.find_tagged(tag)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -68,6 +69,27 @@ class TagsScreen(ChoiceScreen):
     def __init__(self, tags: Sequence[str], snapshot: Snapshot, team: Snapshot | None) -> None:
         counts = dict(offers_of(snapshot, team).tag)
         super().__init__([_tag_row(tag, counts.get(tag, 0)) for tag in tags])
+
+
+class ProjectsScreen(ChoiceScreen):
+    """Answers with one of some projects."""
+
+    heading = "Show notes of which project?"
+    keys = "⏎  list · ↑↓  choose · esc  close"
+    said = "A project has the nuggets that were first written from it, or that have its name."
+
+    def __init__(self, projects: Mapping[str, str], snapshot: Snapshot) -> None:
+        counts = Counter(projects.get(note.nugget_name, "") for note in snapshot.visible)
+        nuggets: dict[str, list[str]] = {}
+        for nugget, project in projects.items():
+            nuggets.setdefault(project, []).append(nugget)
+        super().__init__([_project_row(name, nuggets[name], counts[name]) for name in sorted(nuggets)])
+
+
+def _project_row(name: str, nuggets: Sequence[str], count: int) -> Row:
+    others = ", ".join(one for one in nuggets if one != name)
+    said = f"{plural(count, 'note')}{f' · {cut(others, _NAME)}' if others else ''}"
+    return Row(name, (sides(content(name), content(said, MUTED)),))
 
 
 def _tag_row(tag: str, count: int) -> Row:

@@ -60,7 +60,7 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys", "origin")
+            and not changed_between(before, after, "now", "keys", "origin", "projects")
         ):
             return
         same = before.note_id == after.note_id
@@ -98,9 +98,10 @@ class NotePane(LineView):
         if view.note is None and view.note_id and view.past is not None:
             self.show_lines(_NOT_THERE.wrap, keep_scroll=keep_scroll)
             return
+        project = view.projects.get(view.note.nugget_name, "") if view.note is not None else ""
         make = partial(
             note_lines, view.note, view.around, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin,
-            file=_file_of(view),
+            file=_file_of(view), project=project,
         )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -115,11 +116,12 @@ def note_lines(
     keys: KeyMap = DEFAULT,
     origin: NoteAuthors | None = None,
     file: str = "",
+    project: str = "",
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
 
     origin: who made and changed it, where that is known of this note. file: that of a note of the team's, "" for
-    others.
+    others. project: the one that its nugget belongs to, "" for none.
     """
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
@@ -130,7 +132,7 @@ def note_lines(
         _secret(note, keys),
         _joined(("team", file), "$text-secondary", width) if file else None,
         _state(note, snapshot, keys),
-        _metadata(note, width),
+        _metadata(note, project, width),
         _tags(note),
         _dates(note, now, known, width),
         *_trail(note, known.trail if known is not None else None, keys, width),
@@ -210,9 +212,11 @@ def _secret(note: Note, keys: KeyMap) -> Content:
     return content(f"{SIGN} may hold a credential ({', '.join(kinds)}); {masks}", "$text-error")
 
 
-def _metadata(note: Note, width: int) -> Content:
+def _metadata(note: Note, project: str, width: int) -> Content:
     recalls = f"recalled {note.hits}×" if note.hits else "never recalled"
-    named = (("in", note.nugget_name), ("scope", note.scope), ("type", note.type), ("", note.stability))
+    place = ("in project", project) if project == note.nugget_name else ("in", note.nugget_name)
+    of = project if project != note.nugget_name else ""
+    named = (place, ("project", of), ("scope", note.scope), ("type", note.type), ("", note.stability))
     said = [f"{label} {name}".strip() for label, name in named if name]
     source = SOURCES.get(note.source, note.source)
     return _joined([*said, f"confidence {note.confidence:.2f}", source, recalls], width=width)

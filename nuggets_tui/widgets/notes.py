@@ -118,14 +118,15 @@ def _title(note: Note) -> Content:
     return Content.assemble(note_marks(note), content(note.title, title_style(note)))
 
 
-def _label(note: Note, *, team: bool = False) -> Content:
-    """What a note belongs to: the team, else its first tag or its nugget."""
+def _label(note: Note, project: str, *, team: bool = False) -> Content:
+    """What a note belongs to: the team, its first tag, or its nugget with a project of another name."""
     if team:
         return Content.styled(_TEAM, "$text-secondary")
     tags = topics(note)
     if tags:
         return tag_text(tags[0], _LABEL)
-    return content(cut(note.nugget_name, _LABEL), MUTED)
+    names = [note.nugget_name, *([project] if project not in ("", note.nugget_name) else [])]
+    return content(" · ".join(cut(name, _LABEL) for name in names), MUTED)
 
 
 def _age(stamp: str, now: datetime) -> str:
@@ -333,7 +334,7 @@ class NotesPane(RowList):
             return drawn[2]
         new, said = words
         right = Content.assemble((new, "bold $text-success"), (said, MUTED))
-        label = _label(note, team=self.view.of_team(note.id))
+        label = _label(note, self.view.projects.get(note.nugget_name, ""), team=self.view.of_team(note.id))
         row = Row(note.id, (with_label(_title(note), label, right),), data=note.id)
         self._drawn[note.id] = note, words, row
         return row

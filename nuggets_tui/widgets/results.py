@@ -92,7 +92,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     asked = Content.assemble(label, content(recall.key))
     said = "read from the file" if recall.undecoded else f"{recall.certainty:.2f} sure"
     sure = Content.styled(said, "$text-success")
-    whose = whose_mark(recall.whose)
+    whose = whose_mark(recall.whose, recall.project)
     if whose.cell_length:
         sure = Content.assemble(whose, "  ", sure)
     answer = Content.assemble(("  = ", MUTED), content(recall.answer or "", "bold"))
@@ -105,7 +105,7 @@ def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
         aside = Content.styled(f"{parts.blend:.2f}", "bold" if hit.sure else MUTED)
-    whose = whose_mark(hit.whose)
+    whose = whose_mark(hit.whose, hit.project)
     if whose.cell_length:
         aside = Content.assemble(whose, "  ", aside)
     style = title_style(note) if hit.sure else _STANDS_BACK

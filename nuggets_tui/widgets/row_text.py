@@ -29,6 +29,8 @@ _MARGIN = 1
 _FLAG_LETTERS: Final = range(0x1F1E6, 0x1F200)
 # Cells below which a text is cut at its end, as two pieces would say nothing.
 _SHORTEST = 8
+# Cells of a project's name behind another text.
+_PROJECT: Final = 16
 
 
 def sides(left: Content, right: Content) -> Callable[[int], Content]:
@@ -154,8 +156,12 @@ def note_marks(note: Note) -> Content:
     return Content("")
 
 
-def whose_mark(whose: Whose) -> Content:
-    """Says of a note that it is the team's, or one's own and the team's as well; nothing of one's own."""
+def whose_mark(whose: Whose, project: str = "") -> Content:
+    """Says of a note that it is the team's, or one's own and the team's as well, or another project's; nothing of one's
+    own.
+    """
+    if project:
+        return content(f"from project {cut(project, _PROJECT)}", "$text-secondary")
     said = {"team": "team", "both": "yours, team"}.get(whose, "")
     return Content.styled(said, "$text-secondary")
 

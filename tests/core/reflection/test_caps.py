@@ -41,7 +41,12 @@ def test_the_caps_are_settings_and_a_full_pass_may_lift_them() -> None:
     few = a_pass(snapshot, settings=settings, limit=FULL)
     assert (few.counts["hidden"], few.counts["merged"]) == (2, 1)
     whole = a_pass(snapshot, settings=settings, limit=FULL, max_archived=FULL, max_merged=FULL)
-    assert (whole.counts["hidden"], whole.counts["merged"], whole.left_archived, whole.left_merged) == (12, 8, 0, 0)
+    assert (whole.counts["hidden"], whole.counts["merged"], whole.left_archived, whole.left_merged) == (
+        12,
+        8,
+        0,
+        0,
+    )
 
 
 def test_what_the_caps_leave_does_not_use_up_the_limit() -> None:
