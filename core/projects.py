@@ -241,22 +241,25 @@ class Standpoint:
         """Whether the memory has a nugget of this project."""
         return any(map(self.is_own, self.snapshot.nugget_names))
 
-    def meant(self, query: str) -> str:
-        """The foreign nugget that a question names, by its own name or its project's; "" for none or several."""
+    def meant(self, query: str) -> frozenset[str]:
+        """The foreign nuggets that a question names, by their names or their project's; none where it names several
+        projects.
+        """
         words = f" {_words(query)} "
         found = {
-            name
+            name: owner
             for name in self.snapshot.nugget_names
             if (owner := self.owner_of(name))
             and any(said.strip() and f" {said} " in words for said in (_words(name), _words(owner)))
         }
-        return found.pop() if len(found) == 1 else ""
+        return frozenset(found) if len(set(found.values())) == 1 else frozenset()
 
-    def without(self, query: str, nugget: str) -> str:
-        """A question without the name of a nugget or its project; as it is where nothing else is in it."""
+    def without(self, query: str, nuggets: Iterable[str]) -> str:
+        """A question without the names of some nuggets and their project; as it is where nothing else is in it."""
         words = f" {_words(query)} "
-        for said in (_words(self.owner_of(nugget)), _words(nugget)):
-            words = words.replace(f" {said} ", " ")
+        for nugget in nuggets:
+            for said in (_words(self.owner_of(nugget)), _words(nugget)):
+                words = words.replace(f" {said} ", " ")
         return words.strip() or query
 
 

@@ -305,9 +305,9 @@ def _from(here: Standpoint, snapshot: Snapshot, query: str, ask: Callable[..., R
     """
     meant = here.meant(query)
     if meant:
-        found = ask(here.without(query, meant), meant)
+        found = ask(here.without(query, meant), None, frozenset(snapshot.nugget_names) - meant)
         if found.found:
-            return msgspec.structs.replace(found, project=here.owner_of(meant))
+            return msgspec.structs.replace(found, project=here.owner_of(found.nugget_name))
     own = ask(query, None, here.foreign)
     if own.found:
         return own
