@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from itertools import chain
 from typing import Final
@@ -29,66 +29,46 @@ class Duplicates:
     Only notes of one nugget, subject, scope, type and kind are compared; two facts only when their keys
     differ by case, spaces, "_" or "-" alone and their values by white space alone, since a fact is recalled
     by its key. A note without words is similar to none.
-    """
-
-    def __init__(self, notes: Iterable[Note], vocabulary: TokenCache, threshold: float) -> None:
-        self._vocabulary = vocabulary
-        self._threshold = min(1.0, max(threshold, 0.01))
-        self._groups: dict[_Group, list[Note]] = {}
-        for note in notes:
-            self._groups.setdefault(_group(note), []).append(note)
-        self._sets: dict[_Group, _Sets] = {}
-
-    def of(self, note: Note) -> list[str]:
-        """Ids of a note's near-duplicates, the most similar first, then by id."""
-        sets = self._sets_of(_group(note))
-        return sets.similar(note.id) if sets else []
-
-    def update(self, note: Note) -> None:
-        """Takes in a note's new content; its group must be the one it had."""
-        sets = self._sets_of(_group(note))
-        if sets:
-            sets.put(note.id, self._vocabulary.tokens(note))
-
-    def _sets_of(self, group: _Group) -> _Sets | None:
-        members = self._groups.get(group, [])
-        if len(members) < 2:
-            return None
-        if group not in self._sets:
-            tokens = {member.id: self._vocabulary.tokens(member) for member in members}
-            self._sets[group] = _Sets(tokens, self._threshold)
-        return self._sets[group]
-
-
-class _Sets:
-    """Sets of words, found by the words that similar ones must share.
 
     Prefix filtering (Chaudhuri, Ganti and Kaushik, 2006): with words ordered from rare to common, two sets of
     Jaccard similarity t or more share one of the first n - ceil(t n) + 1 words of each, n being a set's size.
     """
 
-    def __init__(self, sets: dict[str, tuple[str, ...]], threshold: float) -> None:
-        self._threshold = threshold
-        counts = Counter(chain.from_iterable(sets.values()))
+    def __init__(self, notes: Iterable[Note], vocabulary: TokenCache, threshold: float) -> None:
+        self._vocabulary = vocabulary
+        self._threshold = min(1.0, max(threshold, 0.01))
+        groups: dict[_Group, list[Note]] = defaultdict(list)
+        for note in notes:
+            groups[_group(note)].append(note)
+        compared = [note for members in groups.values() if len(members) > 1 for note in members]
+        counts = Counter(chain.from_iterable(map(vocabulary.tokens, compared)))
         # Ranked once: any fixed order of the words will do, as long as all sets are cut by the same one.
         self._ranks = {token: rank for rank, token in enumerate(sorted(counts, key=lambda t: (counts[t], t)))}
-        self._holders: dict[int, list[str]] = {}
-        self._sets: dict[str, tuple[str, ...]] = {}
-        for id, tokens in sets.items():
-            self.put(id, tokens)
+        self._tokens: dict[str, tuple[str, ...]] = {}
+        self._holders: dict[tuple[_Group, int], list[str]] = defaultdict(list)
+        for note in compared:
+            self._put(note)
 
-    def put(self, id: str, tokens: tuple[str, ...]) -> None:
-        self._sets[id] = tokens
+    def of(self, note: Note) -> list[str]:
+        """Ids of a note's near-duplicates, the most similar first, then by id."""
+        own, group = frozenset(self._tokens.get(note.id, ())), _group(note)
+        ranks = self._prefix(self._tokens.get(note.id, ()))
+        near = {other for rank in ranks for other in self._holders.get((group, rank), ())} - {note.id}
+        shares = ((jaccard(own, self._tokens[other]), other) for other in near)
+        least = self._threshold - _ROUNDING
+        return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
+
+    def update(self, note: Note) -> None:
+        """Takes in a note's new content; its group must be the one it had."""
+        if note.id in self._tokens:
+            self._put(note)
+
+    def _put(self, note: Note) -> None:
+        tokens = self._tokens[note.id] = self._vocabulary.tokens(note)
         for token in tokens:
             self._ranks.setdefault(token, len(self._ranks))
         for rank in self._prefix(tokens):
-            self._holders.setdefault(rank, []).append(id)
-
-    def similar(self, id: str) -> list[str]:
-        tokens, least = self._sets.get(id, ()), self._threshold - _ROUNDING
-        near = {other for rank in self._prefix(tokens) for other in self._holders.get(rank, ())} - {id}
-        shares = ((jaccard(frozenset(tokens), self._sets[other]), other) for other in near)
-        return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
+            self._holders[_group(note), rank].append(note.id)
 
     def _prefix(self, tokens: tuple[str, ...]) -> list[int]:
         size = len(tokens) - math.ceil(self._threshold * len(tokens) - _ROUNDING) + 1 if tokens else 0

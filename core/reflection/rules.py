@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from core.model.note import Note
-from core.reflection.duplicates import jaccard, survivor_first, were_merged
+from core.reflection.duplicates import fact_agrees, jaccard, survivor_first, were_merged
+from core.reflection.judge import is_wrongly_of_person
 from core.reflection.linking import may_link
 from core.reflection.plan import Step, hide_step, link_step, merge_step, rewrite_step, scope_step, tag_step
 from core.reflection.view import PassView
@@ -34,7 +35,7 @@ def normalise_prose(view: PassView, note: Note, settings: ReflectionSettings) ->
         return
     tidy = tidied(note.content)
     # A fact of nothing but white space has no tidy value; it is for a person to see to.
-    if tidy != note.content and (tidy or not note.is_fact) and view.fact_agrees(note):
+    if tidy != note.content and (tidy or not note.is_fact) and fact_agrees(view.draft, note):
         yield rewrite_step(note)
 
 
@@ -49,7 +50,7 @@ def improve_tags(view: PassView, note: Note, settings: ReflectionSettings) -> It
 
 def correct_scope(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Gives a note to its project that an agent wrote as the person's without a word about them."""
-    if not view.low_value(note) and view.is_wrongly_of_person(note):
+    if not view.low_value(note) and is_wrongly_of_person(note, view.draft.rules):
         yield scope_step(note)
 
 
@@ -57,14 +58,14 @@ def merge_duplicates(view: PassView, note: Note, settings: ReflectionSettings) -
     """Merges a note with a near-duplicate, the shorter into the longer; as sure as their words are alike."""
     if view.low_value(note):
         return
-    for found in view.near_duplicates(note):
+    for found in view.duplicates.of(note):
         candidate = view.partner(found)
         if candidate is None or were_merged(note, candidate):
             continue
         survivor, other = survivor_first(note, candidate)
-        agree = view.fact_agrees(survivor) and view.fact_agrees(other)
+        agree = fact_agrees(view.draft, survivor) and fact_agrees(view.draft, other)
         if agree and view.may_be_merged_away(other):
-            alike = jaccard(frozenset(view.tokens(survivor)), view.tokens(other))
+            alike = jaccard(frozenset(view.vocabulary.tokens(survivor)), view.vocabulary.tokens(other))
             yield merge_step(survivor, other, view.tags, alike)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Collection
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.note_origin import newer_preference
-from core.reflection.duplicates import Duplicates, fact_agrees
-from core.reflection.judge import improved_tags, is_wrongly_of_person, low_value, pinned
+from core.reflection.duplicates import Duplicates
+from core.reflection.judge import improved_tags, low_value, pinned
 from core.reflection.linking import Rarity, Related, SharedContext
 from core.reflection.plan import ProposedChange, hide_step
 from core.reflection.refusals import Refusal, ground, refused
@@ -28,21 +28,21 @@ class PassView:
         settings: ReflectionSettings,
         undone_changes: Collection[Refusal] = (),
     ) -> None:
-        self._draft = draft
+        self.draft = draft
         self._undone_changes = frozenset(undone_changes)
         self._ids_undone = {id for id, _ in undone_changes}
         self._settings = settings
-        self._vocabulary = TokenCache()
+        self.vocabulary = TokenCache()
         visible = draft.snapshot.visible
         self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
-        self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
+        self.duplicates = Duplicates(visible, self.vocabulary, settings.jaccard)
         self._contexts: dict[str, SharedContext] = {}
         self._rarity: Rarity | None = None
         self._low: dict[str, tuple[Note, tuple[str, float] | None]] = {}
 
     def visible(self, id: str) -> Note | None:
         """The note as it is now; None for one that is hidden or gone."""
-        note = self._draft.note(id)
+        note = self.draft.note(id)
         return None if note is None or note.hidden else note
 
     def partner(self, id: str) -> Note | None:
@@ -55,8 +55,8 @@ class PassView:
         known = self._low.get(note.id)
         if known is not None and known[0] is note:
             return known[1]
-        found = low_value(note, self._settings, self._draft.rules)
-        if newer_preference(self._draft.snapshot, note) is not None:
+        found = low_value(note, self._settings, self.draft.rules)
+        if newer_preference(self.draft.snapshot, note) is not None:
             found = "a newer preference says otherwise", _DOUBTFUL
         if found is not None and self.refused(hide_step(note, *found).proposal):
             found = None
@@ -74,27 +74,11 @@ class PassView:
 
     def tags(self, note: Note) -> tuple[str, ...]:
         """The tags that a note should bear."""
-        return improved_tags(note, self._vocabulary.tokens(note), self._settings, self._draft.rules)
-
-    def is_wrongly_of_person(self, note: Note) -> bool:
-        """Whether a note says that it is the person's, and no rule would make it theirs today."""
-        return is_wrongly_of_person(note, self._draft.rules)
-
-    def tokens(self, note: Note) -> tuple[str, ...]:
-        """The words of a note, as duplicates and links compare them."""
-        return self._vocabulary.tokens(note)
-
-    def near_duplicates(self, note: Note) -> list[str]:
-        """Ids of a note's near-duplicates, the most similar first."""
-        return self._duplicates.of(note)
+        return improved_tags(note, self.vocabulary.tokens(note), self._settings, self.draft.rules)
 
     def may_be_merged_away(self, note: Note) -> bool:
         """Whether no pinned note would have to change, as its links would be pointed elsewhere."""
         return note.id not in self._beside_pinned
-
-    def fact_agrees(self, note: Note) -> bool:
-        """Whether a fact note says what its fact says; true for notes that are no facts."""
-        return fact_agrees(self._draft, note)
 
     def visible_links(self, note: Note) -> int:
         """How many visible notes a note is linked to, several reasons counted once."""
@@ -104,11 +88,11 @@ class PassView:
         """Notes of the same nugget that share uncommon words with a note; the strongest first."""
         nugget = note.nugget_name
         if nugget not in self._contexts:
-            ids = (other.id for other in self._draft.snapshot.visible if other.nugget_name == nugget)
+            ids = (other.id for other in self.draft.snapshot.visible if other.nugget_name == nugget)
             notes = [other for other in map(self.visible, ids) if other is not None]
             if self._rarity is None:
-                self._rarity = Rarity(self._draft.snapshot.visible, self._vocabulary)
-            self._contexts[nugget] = SharedContext(notes, self._vocabulary, self._rarity)
+                self._rarity = Rarity(self.draft.snapshot.visible, self.vocabulary)
+            self._contexts[nugget] = SharedContext(notes, self.vocabulary, self._rarity)
         return self._contexts[nugget].candidates(note, self._settings.shared_tokens)
 
     def carried_out(self, change: ProposedChange) -> None:
@@ -118,7 +102,7 @@ class PassView:
             self._contexts.pop(change.nugget_name, None)
         survivor = self.visible(change.note_id)
         if change.type == "merge" and survivor is not None:
-            self._duplicates.update(survivor)
+            self.duplicates.update(survivor)
 
 
 def _linked_with(notes: list[Note], draft: Draft) -> set[str]:

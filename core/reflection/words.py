@@ -134,24 +134,9 @@ def tidied(content: str) -> str:
     and lines that have indented ones below them stay as they are. A section ends at a heading and at a line
     that ends with a colon. Tidying twice changes nothing more.
     """
-    if _is_tidy(content):
-        return content
-    return normalise_content("\n".join(_without_repeats(normalise_content(content).split("\n"))))
-
-
-def _is_tidy(content: str) -> bool:
-    """A quick look that is right for most notes; False means that it takes a longer one."""
-    if "\n" not in content:
-        return content == content.strip() and "\r" not in content
-    if "\r" in content or content != content.strip("\n"):
-        return False
-    lines = content.split("\n")
-    full = [line for line in lines if line]
-    return (
-        "\n\n\n" not in content
-        and all(line == line.rstrip() for line in lines)
-        and len(full) == len(set(full))
-    )
+    tidy = normalise_content("\n".join(_without_repeats(normalise_content(content).split("\n"))))
+    # Characters that stand for nothing are no white space: of a text that has them alone nothing is taken.
+    return content if len(tidy) == len(content) and "\r" not in content else tidy
 
 
 def _without_repeats(lines: list[str]) -> list[str]:
@@ -160,28 +145,19 @@ def _without_repeats(lines: list[str]) -> list[str]:
     seen: set[str] = set()
     for place, line in enumerate(lines):
         following = lines[place + 1] if place + 1 < len(lines) else ""
-        if code[place] or not line:
-            kept.append(line)
-            continue
-        if _HEADING.match(line) or _UNDERLINE.match(following) or line.endswith((":", "：")):
-            seen.clear()
-        elif _may_go(line, following):
-            if line in seen:
-                continue
-            seen.add(line)
+        if line and not code[place]:
+            if _HEADING.match(line) or _UNDERLINE.match(following) or line.endswith((":", "：")):
+                seen.clear()
+            elif _may_go(line, following):
+                if line in seen:
+                    continue
+                seen.add(line)
         kept.append(line)
     return kept
 
 
 def _may_go(line: str, following: str) -> bool:
     """Whether a second line like this says nothing that the first did not."""
-    return not (
-        line[0].isspace()
-        or following[:1].isspace()
-        or line[0] in ">|<"
-        or "|" in line
-        or "\t" in line
-        or not _HAS_WORD.search(line)
-        or _CODE.search(line)
-        or _KEY_AND_VALUE.match(line)
-    )
+    indented = line[0].isspace() or following[:1].isspace()
+    marked = line[0] in ">|<" or "|" in line or "\t" in line or not _HAS_WORD.search(line)
+    return not (indented or marked or _CODE.search(line) or _KEY_AND_VALUE.match(line))
