@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
 VERSION: Final = "search-3"
+_PROJECT: Final = re.compile(r"(?<!\S)-?project:", re.IGNORECASE)
 # So many notes are read again at the next start sooner than their file is written.
 _WORTH_KEEPING: Final = 200
 
@@ -158,13 +160,20 @@ class SearchService:
     ) -> QuestionFilters:
         from core.search.index import question_filters
         from core.search.query_syntax import parse_question, plain_question
+        from core.text.tokens import fold
 
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()
         text, since = query.text, query.new_since
         question = parse_question(text, index.excludes) if query.syntax else plain_question(text)
+        elsewhere = self._asked_elsewhere(question, since)
+        names = {fold(name) for name in elsewhere.projects.values()}
+        asked = {fold(one) for each in question.conditions if each.field == "project" for one in each.values}
+        if asked and asked.isdisjoint(names):
+            # "project:port" is how keys of facts are written as well.
+            question = parse_question(_PROJECT.sub("project ", text), index.excludes)
         found = question_filters(question, now=now, new_since=since, filters=query.filters)
-        return replace(found, whose=whose, elsewhere=self._asked_elsewhere(question, since))
+        return replace(found, whose=whose, elsewhere=elsewhere)
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as

@@ -31,8 +31,8 @@ def memory(tmp_path: Path) -> Memory:
         ("project:website", {"host"}),
         ("project:scanner,website", {"port", "target", "host"}),
         ("-project:scanner", {"editor", "host"}),
-        ("project:nowhere", set()),
         ("target project:website", set()),
+        ("project:port", {"port"}),
     ],
 )
 def test_the_condition_admits_a_projects_nuggets(memory: Memory, query: str, titles: set[str]) -> None:

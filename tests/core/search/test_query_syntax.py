@@ -49,7 +49,7 @@ def said(text: str) -> list[str]:
         "what did we decide about the deploy?",
         "http://example.org:8080/a?b=c",
         "meeting at 10:30",
-        "user:coffee self:style shared:rule project:test command session:now",
+        "user:coffee self:style shared:rule test command session:now",
         "key: value, scope: wide, tag: nothing",
         "std::sort type::new scope::Inner",
         "git commit --amend --no-edit -v",
