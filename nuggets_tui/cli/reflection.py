@@ -152,7 +152,7 @@ def _reflection_lines(
     yield f"{looked}. {done}: {said}." if said else f"{looked}. Nothing to do."
     if doubtful:
         changes = plural(doubtful.total(), "uncertain change")
-        yield Span(f"{changes} (link?, hide?); only --accept carries them out", "dim")
+        yield Span(f"{changes} (link?, hide?, scope?); only --accept carries them out", "dim")
     left = left_for_later(result)
     if left:
         yield Span(f"{left} To do all at once: nuggets reflect --all", "dim")
