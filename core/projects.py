@@ -77,11 +77,6 @@ def project_of(folder: str) -> Project | None:
     return Project(os.path.basename(root).removesuffix(".git"), root, found.remote if found else "")
 
 
-def is_persons(nugget: str) -> bool:
-    """Whether a nugget's name says what kind of notes it holds, not of which project they are."""
-    return nugget.casefold() in _PERSONS
-
-
 def project_named(home: str, name: str) -> Project | None:
     """The project of a memory that has this name, else one that is known by it alone; None for "off"."""
     if name.casefold() == _OFF:

@@ -196,7 +196,7 @@ def filing(
     Raises InvalidInputError for a name that is nearly one of the memory's.
     """
     from core.model.infer import MetaInput
-    from core.projects import is_persons
+    from core.model.names import PERSONS_NUGGETS
 
     meta = meta or MetaInput()
     here = memory.standpoint
@@ -204,10 +204,10 @@ def filing(
         return given, meta
     if here is None:
         return nugget_named(memory, given, ""), meta
-    if is_persons(given) and _HERE.search(text):
+    if given.casefold() in PERSONS_NUGGETS and _HERE.search(text):
         given = ""
     nugget = nugget_named(memory, given, here.nugget)
-    if meta.scope is None and not is_persons(nugget) and not here.owner_of(nugget):
+    if meta.scope is None and nugget.casefold() not in PERSONS_NUGGETS and not here.owner_of(nugget):
         about_person = _OF_PERSON.search(text) and not _HERE.search(text)
         meta = replace(meta, scope="user" if about_person else "project")
         if about_person and meta.type is None:
