@@ -123,13 +123,19 @@ async def test_a_long_line_can_be_walked_past_and_edited(tmp_path: Path) -> None
         assert app.app.is_running
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["&#27;[31m", "&#x202E;abc", "&#155;2J", "[a](\x1b]8;;x)", "![\u202e](y)", "<b\x9b>", "`\x07`", "# \x1b"],
-)
-def test_markdown_cannot_smuggle_controls_in(text: str) -> None:
-    for line in (*markdown_lines(text, 40), *plain_lines(text, 40)):
-        assert not RAW.search(line.plain)
+def test_markdown_cannot_smuggle_controls_in() -> None:
+    for text in [
+        "&#27;[31m",
+        "&#x202E;abc",
+        "&#155;2J",
+        "[a](\x1b]8;;x)",
+        "![\u202e](y)",
+        "<b\x9b>",
+        "`\x07`",
+        "# \x1b",
+    ]:
+        for line in (*markdown_lines(text, 40), *plain_lines(text, 40)):
+            assert not RAW.search(line.plain)
 
 
 @pytest.mark.parametrize("width", [4, 40])

@@ -65,9 +65,8 @@ def test_each_place_is_listed_once(project: Path) -> None:
     assert len(files_named("src/auth.ts:1, src/auth.ts:1 and src/auth.ts:2", project)) == 2
 
 
-@pytest.mark.parametrize(
-    ("editor", "command"),
-    [
+def test_each_editor_is_told_the_line_in_its_own_way() -> None:
+    for editor, command in [
         ("vim", ["vim", "+12", "FILE"]),
         ("/usr/bin/nvim", ["/usr/bin/nvim", "+12", "FILE"]),
         ("nano", ["nano", "+12,3", "FILE"]),
@@ -82,12 +81,10 @@ def test_each_place_is_listed_once(project: Path) -> None:
         ("pycharm.sh", ["pycharm.sh", "--line", "12", "--column", "3", "FILE"]),
         ("kate", ["kate", "-l", "12", "-c", "3", "FILE"]),
         ("ed-of-my-own", ["ed-of-my-own", "FILE"]),
-    ],
-)
-def test_each_editor_is_told_the_line_in_its_own_way(editor: str, command: list[str]) -> None:
-    path = Path("/a/b c; rm -rf $HOME.py")
-    assert editor_command([editor], path, 12, 3) == [word.replace("FILE", str(path)) for word in command]
-    assert editor_command([editor, "--wait"], path) == [editor, "--wait", str(path)]
+    ]:
+        path = Path("/a/b c; rm -rf $HOME.py")
+        assert editor_command([editor], path, 12, 3) == [word.replace("FILE", str(path)) for word in command]
+        assert editor_command([editor, "--wait"], path) == [editor, "--wait", str(path)]
 
 
 def test_words_of_the_editors_own_command_stay_in_front() -> None:

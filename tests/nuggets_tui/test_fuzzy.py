@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
@@ -29,9 +28,8 @@ def marked(typed: str, title: str) -> str:
     return "".join(title[place] for place in match.marked)
 
 
-@pytest.mark.parametrize(
-    ("typed", "first"),
-    [
+def test_the_title_that_is_meant_comes_first() -> None:
+    for typed, first in [
         ("amw", "Amber willow"),
         ("auth", "Auth middleware"),
         ("middle auth", "Auth middleware"),
@@ -40,10 +38,8 @@ def marked(typed: str, title: str) -> str:
         ("sesion stor", "Session store"),
         ("deplyo", "Deploy day"),
         ("DEPLOY", "Deploy day"),
-    ],
-)
-def test_the_title_that_is_meant_comes_first(typed: str, first: str) -> None:
-    assert found(typed)[0] == first
+    ]:
+        assert found(typed)[0] == first
 
 
 def test_letters_in_order_find_a_title() -> None:
@@ -75,12 +71,12 @@ def test_who_types_on_waits_for_no_answer() -> None:
     assert fitting("a", ["a"] * 10_000, 10, lambda: True) == []
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_hostile_titles_and_words_do_no_harm(hostile: str) -> None:
-    titles = [folded(hostile), folded("Auth")]
-    for typed in (hostile, hostile[:3], "auth"):
-        for match in fitting(typed, titles, 10):
-            assert all(0 <= place < len(titles[match.place]) for place in match.marked)
+def test_hostile_titles_and_words_do_no_harm() -> None:
+    for hostile in HOSTILE:
+        titles = [folded(hostile), folded("Auth")]
+        for typed in (hostile, hostile[:3], "auth"):
+            for match in fitting(typed, titles, 10):
+                assert all(0 <= place < len(titles[match.place]) for place in match.marked)
 
 
 @given(st.text("ab^]-\\ [.*", max_size=8), st.lists(st.text("ab^]-\\ [.*", max_size=12), max_size=5))

@@ -48,9 +48,8 @@ REMEDIES: list[Remedy] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("remedy", "key"),
-    [
+def test_where_a_shell_is_told_a_command_the_app_names_its_key() -> None:
+    for remedy, key in [
         (Repair(), "V checks and repairs it"),
         (Repair("or-copy"), "V checks and repairs it, or restore a good copy of it"),
         (Verify(repairable=True), "V shows whether it can be repaired"),
@@ -60,19 +59,15 @@ REMEDIES: list[Remedy] = [
         (ShowLog(others=True), "the audit log lists them (6); open one with enter, then u undoes it"),
         (Redo("0a1b"), "open its entry in the audit log; ctrl+r redoes it"),
         (None, ""),
-    ],
-)  # fmt: skip
-def test_where_a_shell_is_told_a_command_the_app_names_its_key(remedy: Remedy | None, key: str) -> None:
-    assert in_keys(remedy) == key
+    ]:
+        assert in_keys(remedy) == key
 
 
-@pytest.mark.parametrize("remedy", REMEDIES, ids=repr)
-def test_every_remedy_is_said_in_a_shell_and_in_the_app_and_names_no_key_where_there_is_none(
-    remedy: Remedy,
-) -> None:
-    assert as_command(remedy)
-    assert in_keys(remedy)
-    assert "{" not in in_keys(remedy) + as_command(remedy)
+def test_every_remedy_is_said_in_a_shell_and_in_the_app_and_names_no_key_where_there_is_none() -> None:
+    for remedy in REMEDIES:
+        assert as_command(remedy)
+        assert in_keys(remedy)
+        assert "{" not in in_keys(remedy) + as_command(remedy)
 
 
 def test_a_text_of_a_person_is_never_taken_for_a_command() -> None:

@@ -106,8 +106,8 @@ def test_two_memories_have_files_of_their_own(kind: str) -> None:
     assert "nuggets-reflect." in usual.parts[0].path or "nuggets.reflect." in usual.parts[0].path
 
 
-@pytest.mark.parametrize("kind", ["systemd", "cron", "launchd"])
-@pytest.mark.parametrize("name", ["/a\nb", "/a\x1b[2J", "/\ud800", "/a\u202eb"])
-def test_a_name_that_cannot_stand_there_is_refused(kind: str, name: str) -> None:
-    with pytest.raises(InvalidInputError, match="cannot be scheduled"):
-        made(kind, "/n", name)
+def test_a_name_that_cannot_stand_there_is_refused() -> None:
+    for name in ["/a\nb", "/a\x1b[2J", "/\ud800", "/a\u202eb"]:
+        for kind in ["systemd", "cron", "launchd"]:
+            with pytest.raises(InvalidInputError, match="cannot be scheduled"):
+                made(kind, "/n", name)

@@ -174,7 +174,7 @@ def test_a_name_in_common_is_no_contradiction(fact: str, target: str) -> None:
     assert contradicts_in_words(target, fact) is None
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_statements_are_compared(text: str) -> None:
-    for other in (text, "We use PostgreSQL", "No longer that, instead of this: not 5 but 6"):
-        assert contradicts_in_words(text, other) == contradicts_in_words(other, text)
+def test_hostile_statements_are_compared() -> None:
+    for text in HOSTILE:
+        for other in (text, "We use PostgreSQL", "No longer that, instead of this: not 5 but 6"):
+            assert contradicts_in_words(text, other) == contradicts_in_words(other, text)

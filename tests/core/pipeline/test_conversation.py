@@ -53,20 +53,17 @@ def test_a_line_of_a_conversation_ends_at_a_line_feed_alone(sign: str) -> None:
     assert read_conversation(text) == (f"User: Left {sign} right\n\n{SAID}", 0)
 
 
-@pytest.mark.parametrize(
-    ("broken", "left_out"),
-    [
-        ("\0" * 90, 0),
-        ('{"type": "assistant", "message": {"content": [{"type": "thinking", "thinking": "' + HIDDEN, 1),
-        (f'g": "{HIDDEN}"}}]}}}}\n[1]\n"x"\n' + "[" * 100_000, 4),
-    ],
-)
-@pytest.mark.parametrize("place", [0, 1, len(TALK)])
-def test_a_broken_line_is_left_out_and_counted(broken: str, left_out: int, place: int) -> None:
-    kept = lines(*TALK).split("\n")
-    text = "\n".join((*kept[:place], broken, *kept[place:]))
-    assert read_conversation(text) == (SAID, left_out)
-    assert read_conversation(text.replace("\n", "\r\n")) == (SAID, left_out)
+def test_a_broken_line_is_left_out_and_counted() -> None:
+    for place in [0, 1, len(TALK)]:
+        for broken, left_out in [
+            ("\0" * 90, 0),
+            ('{"type": "assistant", "message": {"content": [{"type": "thinking", "thinking": "' + HIDDEN, 1),
+            (f'g": "{HIDDEN}"}}]}}}}\n[1]\n"x"\n' + "[" * 100_000, 4),
+        ]:
+            kept = lines(*TALK).split("\n")
+            text = "\n".join((*kept[:place], broken, *kept[place:]))
+            assert read_conversation(text) == (SAID, left_out)
+            assert read_conversation(text.replace("\n", "\r\n")) == (SAID, left_out)
 
 
 def test_plain_text_stays_as_it_is() -> None:
@@ -185,15 +182,16 @@ def test_conversations_of_gemini_are_read() -> None:
     assert read_conversation(json.dumps({**first, "kind": "subagent", "messages": messages})) == ("", 0)
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
+def test_what_the_program_around_the_agent_wrote_is_nobodys_words() -> None:
+    for record in [
         claude("user", HIDDEN, isSidechain=True),
         claude("assistant", HIDDEN, isSidechain=True),
         claude("assistant", HIDDEN, parent_tool_use_id="toolu_1"),
         claude("user", HIDDEN, isMeta=True),
         claude("user", HIDDEN, isCompactSummary=True, isVisibleInTranscriptOnly=True),
-        claude("user", f"This session is being continued from a previous conversation that ran out.\n{HIDDEN}"),
+        claude(
+            "user", f"This session is being continued from a previous conversation that ran out.\n{HIDDEN}"
+        ),
         claude("assistant", HIDDEN, isApiErrorMessage=True),
         {"type": "assistant", "message": {"role": "assistant", "model": "<synthetic>", "content": HIDDEN}},
         {"type": "system", "content": HIDDEN},
@@ -202,16 +200,26 @@ def test_conversations_of_gemini_are_read() -> None:
         *(
             claude("user", f"<{tag}>{HIDDEN}\nand {HIDDEN}</{tag}>")
             for tag in (
-                "system-reminder", "command-message", "command-name", "local-command-stdout", "local-command-caveat",
-                "bash-input", "bash-stderr", "user-prompt-submit-hook", "task-notification", "ide_opened_file",
-                "hook_context", "session_context", "turn_aborted", "user_shell_command", "subagent_notification",
+                "system-reminder",
+                "command-message",
+                "command-name",
+                "local-command-stdout",
+                "local-command-caveat",
+                "bash-input",
+                "bash-stderr",
+                "user-prompt-submit-hook",
+                "task-notification",
+                "ide_opened_file",
+                "hook_context",
+                "session_context",
+                "turn_aborted",
+                "user_shell_command",
+                "subagent_notification",
             )
         ),
         claude("user", f"<system-reminder>\nIt was cut off: {HIDDEN}"),
-    ],
-)  # fmt: skip
-def test_what_the_program_around_the_agent_wrote_is_nobodys_words(record: dict[str, Any]) -> None:
-    assert read_conversation(lines(TALK[0], record, *TALK[1:])) == (SAID, 0)
+    ]:
+        assert read_conversation(lines(TALK[0], record, *TALK[1:])) == (SAID, 0)
 
 
 def test_what_stands_beside_the_words_of_the_program_stays() -> None:

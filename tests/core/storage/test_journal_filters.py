@@ -66,9 +66,8 @@ def change_set(title: str, reason: str = "why") -> ChangeSet:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("title", "words"),
-    [
+def test_words_of_titles_keys_paths_and_reason_are_found() -> None:
+    for title, words in [
         ("Auth middleware", "auth MIDDLE"),
         ("Auth middleware", "former"),
         ("Auth middleware", "deploy memory.md why"),
@@ -77,10 +76,8 @@ def change_set(title: str, reason: str = "why") -> ChangeSet:
         ("lone \ud800 half", "lone half"),
         ("日本語のノート", "日本語"),
         ("x " * 3000 + "end", "end"),
-    ],
-)
-def test_words_of_titles_keys_paths_and_reason_are_found(title: str, words: str) -> None:
-    assert names_words(write_change_set(change_set(title)), words.casefold())
+    ]:
+        assert names_words(write_change_set(change_set(title)), words.casefold())
 
 
 @pytest.mark.parametrize("words", ["nowhere", "auth nowhere", "ship", "2026-01-01"])

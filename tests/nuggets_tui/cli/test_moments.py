@@ -14,9 +14,8 @@ from nuggets_tui.cli.moments import is_day, moment
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
+def test_a_moment_is_understood_in_many_forms() -> None:
+    for text, meant in [
         ("2026-11-17", "2026-11-17T00:00"),
         ("2026-11-17 09:30", "2026-11-17T09:30"),
         ("2026-11-17T09:30:15", "2026-11-17T09:30:15"),
@@ -34,15 +33,12 @@ NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
         ("2h", "2026-11-18T10:00"),
         (" 3  days  ago ", "2026-11-15T12:00"),
         ("1w", "2026-11-11T12:00"),
-    ],
-)
-def test_a_moment_is_understood_in_many_forms(text: str, meant: str) -> None:
-    assert moment(text, NOW, zone=UTC) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+    ]:
+        assert moment(text, NOW, zone=UTC) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_is_no_moment_is_refused_with_the_forms_there_are() -> None:
+    for text in [
         "",
         " ",
         "soon",
@@ -55,11 +51,9 @@ def test_a_moment_is_understood_in_many_forms(text: str, meant: str) -> None:
         "2h3m",
         "999999y",
         "\x00",
-    ],
-)
-def test_what_is_no_moment_is_refused_with_the_forms_there_are(text: str) -> None:
-    with pytest.raises(InvalidInputError, match="yesterday"):
-        moment(text, NOW, zone=UTC)
+    ]:
+        with pytest.raises(InvalidInputError, match="yesterday"):
+            moment(text, NOW, zone=UTC)
 
 
 @given(st.text(max_size=20))

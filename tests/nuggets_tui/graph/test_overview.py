@@ -106,25 +106,25 @@ def test_the_same_memory_lies_the_same_each_time_and_after_itself(snapshot: Snap
     assert np.array_equal(first.place, after.place)
 
 
-@pytest.mark.parametrize("change", ["a note", "no note", "a link"])
-@pytest.mark.parametrize("seed", range(4))
-def test_a_small_change_moves_few_notes_and_none_of_the_others_far(change: str, seed: int) -> None:
+def test_a_small_change_moves_few_notes_and_none_of_the_others_far() -> None:
     """The law of stability: 95 in 100 notes stay within a twentieth of the picture of where they were."""
-    snapshot = many(800, seed)
-    before = lay_out_overview(snapshot)
-    chance = random.Random(seed)
-    one, other = chance.sample(snapshot.notes, 2)
-    notes = {
-        "a note": (*snapshot.notes, replace(one, id="new", links=(Link(to=one.id),))),
-        "no note": tuple(each for each in snapshot.notes if each is not one),
-        "a link": tuple(
-            replace(each, links=(*each.links, Link(to=other.id))) if each is one else each
-            for each in snapshot.notes
-        ),
-    }[change]
-    moved = away(before, lay_out_overview(Snapshot(notes=notes), before))
-    assert (moved <= 0.05).mean() >= 0.95
-    assert (moved <= 0.01).mean() >= 0.6
+    for seed in range(4):
+        for change in ["a note", "no note", "a link"]:
+            snapshot = many(800, seed)
+            before = lay_out_overview(snapshot)
+            chance = random.Random(seed)
+            one, other = chance.sample(snapshot.notes, 2)
+            notes = {
+                "a note": (*snapshot.notes, replace(one, id="new", links=(Link(to=one.id),))),
+                "no note": tuple(each for each in snapshot.notes if each is not one),
+                "a link": tuple(
+                    replace(each, links=(*each.links, Link(to=other.id))) if each is one else each
+                    for each in snapshot.notes
+                ),
+            }[change]
+            moved = away(before, lay_out_overview(Snapshot(notes=notes), before))
+            assert (moved <= 0.05).mean() >= 0.95
+            assert (moved <= 0.01).mean() >= 0.6
 
 
 def test_a_new_nugget_and_a_new_community_leave_the_others_where_they_were() -> None:

@@ -88,16 +88,16 @@ def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> Non
     assert [author for author, _ in memory.makers(note.id)] == [memory.author, Author("agent", "claude")]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_where_a_note_comes_from_is_shown_whatever_it_says(text: str) -> None:
-    made = "2026-11-01T10:00:00.000Z"
-    note = Note(
-        id="n", nugget_name="p", title="T", content="", source=text, hits=1, last_hit_session=text, created_at=made,
-        last_accessed_at="2026-11-02T10:00:00.000Z",
-    )  # fmt: skip
-    for width in (1, 20, 45):
-        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=NoteAuthors("n", text, text))
-        assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
+def test_where_a_note_comes_from_is_shown_whatever_it_says() -> None:
+    for text in HOSTILE:
+        made = "2026-11-01T10:00:00.000Z"
+        note = Note(
+            id="n", nugget_name="p", title="T", content="", source=text, hits=1, last_hit_session=text, created_at=made,
+            last_accessed_at="2026-11-02T10:00:00.000Z",
+        )  # fmt: skip
+        for width in (1, 20, 45):
+            lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=NoteAuthors("n", text, text))
+            assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
 
 
 async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:

@@ -120,12 +120,10 @@ def test_a_long_key_keeps_beginning_and_end_and_leaves_the_value_room() -> None:
     assert value.startswith("v")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "short", "日本語の長い見出しがここにある", "e\u0301" * 40, "a\x1b[31mb" * 9]
-)
-@pytest.mark.parametrize("width", [0, 1, 5, 8, 13, 30])
-def test_a_text_cut_in_the_middle_fits(text: str, width: int) -> None:
-    assert cell_len(cut_middle(text, width)) <= width
+def test_a_text_cut_in_the_middle_fits() -> None:
+    for width in [0, 1, 5, 8, 13, 30]:
+        for text in ["", "short", "日本語の長い見出しがここにある", "e\u0301" * 40, "a\x1b[31mb" * 9]:
+            assert cell_len(cut_middle(text, width)) <= width
 
 
 def test_a_title_keeps_half_of_a_row_beside_reasons() -> None:

@@ -12,19 +12,19 @@ from nuggets_tui.widgets.panes import PANES, TABS, regions_for
 SIZES = [(100, 18), (120, 35), (160, 45), (161, 45), (240, 80), (99, 40), (120, 17), (80, 18), (40, 6)]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("active", PANES)
-@pytest.mark.parametrize("zoomed", [True, False])
-def test_regions_fill_the_space_and_never_overlap(size: tuple[int, int], active: str, zoomed: bool) -> None:
-    regions = regions_for(Size(*size), active, zoomed)  # type: ignore[arg-type]
-    whole = Region(0, 0, *size)
-    assert active in regions
-    assert sum(region.area for region in regions.values()) == whole.area
-    places = list(regions.values())
-    for number, region in enumerate(places):
-        assert whole.contains_region(region)
-        for other in places[number + 1 :]:
-            assert not region.overlaps(other)
+def test_regions_fill_the_space_and_never_overlap() -> None:
+    for zoomed in [True, False]:
+        for active in PANES:
+            for size in SIZES:
+                regions = regions_for(Size(*size), active, zoomed)  # type: ignore[arg-type]
+                whole = Region(0, 0, *size)
+                assert active in regions
+                assert sum(region.area for region in regions.values()) == whole.area
+                places = list(regions.values())
+                for number, region in enumerate(places):
+                    assert whole.contains_region(region)
+                    for other in places[number + 1 :]:
+                        assert not region.overlaps(other)
 
 
 @pytest.mark.parametrize("size", [(100, 18), (120, 35), (161, 45)])
@@ -40,15 +40,15 @@ def test_under_a_hundred_columns_one_pane_is_shown_under_tabs() -> None:
     assert set(regions_for(Size(99, 40), "graph", False)) == {TABS, "graph"}
 
 
-@pytest.mark.parametrize("width", range(20, 200, 7))
-def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
-    items = _fitting(footer_commands(), width)
-    line = "  ".join(item.plain for item in items)
-    assert len(line) <= max(width, 15)
-    if width >= 60:
-        assert "help" in line
-        assert "quit" in line
-        assert "search" in line
+def test_the_key_line_fits_and_keeps_help_and_quit_longest() -> None:
+    for width in range(20, 200, 7):
+        items = _fitting(footer_commands(), width)
+        line = "  ".join(item.plain for item in items)
+        assert len(line) <= max(width, 15)
+        if width >= 60:
+            assert "help" in line
+            assert "quit" in line
+            assert "search" in line
 
 
 @pytest.mark.parametrize(

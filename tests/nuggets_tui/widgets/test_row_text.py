@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import RAW
@@ -72,9 +71,9 @@ def test_a_text_cut_in_its_middle_keeps_whole_characters(text: str, width: int) 
     assert whole(shown, text)
 
 
-@pytest.mark.parametrize("width", range(8, 16))
-def test_a_flag_is_not_cut_into_another_one(width: int) -> None:
-    shown = cut_middle("🇩🇪" * 20, width)
-    head, _, tail = shown.partition("…")
-    assert head == "🇩🇪" * (len(head) // 2)
-    assert tail == "🇩🇪" * (len(tail) // 2)
+def test_a_flag_is_not_cut_into_another_one() -> None:
+    for width in range(8, 16):
+        shown = cut_middle("🇩🇪" * 20, width)
+        head, _, tail = shown.partition("…")
+        assert head == "🇩🇪" * (len(head) // 2)
+        assert tail == "🇩🇪" * (len(tail) // 2)

@@ -9,9 +9,8 @@ import pytest
 from core.pipeline.documents.html_text import html_text
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
+def test_blocks_stand_apart_and_what_is_no_text_is_left_out() -> None:
+    for page, text in [
         ("<p>a</p><p>b</p>", "a\n\nb"),
         ("<nav>Home <a href=/>All</a></nav><p>Said.</p>", "Said."),
         (
@@ -30,10 +29,8 @@ from core.pipeline.documents.html_text import html_text
         ("<!-- hidden --><p>shown", "shown"),
         ("<p>line\n  broken</p>", "line broken"),
         ("", ""),
-    ],
-)
-def test_blocks_stand_apart_and_what_is_no_text_is_left_out(page: str, text: str) -> None:
-    assert html_text(page).text == text
+    ]:
+        assert html_text(page).text == text
 
 
 def test_the_title_is_told_apart_from_the_text() -> None:

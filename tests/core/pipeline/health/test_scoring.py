@@ -54,18 +54,16 @@ def domain_of(given: dict[str, Any]) -> HealthDomain:
     raise AssertionError(given)
 
 
-@pytest.mark.parametrize(
-    "vector",
-    [one for one in VECTORS["diagnostics"] if not {"composite_domain_scores", "note"} & set(one["input"])],
-    ids=lambda vector: vector["id"],
-)
-def test_each_domain_has_the_documented_score(vector: dict[str, Any]) -> None:
-    found, expected = domain_of(vector["input"]), vector["expected"]
-    assert found.status == expected["status"]
-    assert found.score == expected.get("score")
-    if "coverage" in expected:
-        assert found.figures["coverage"] == expected["coverage"]
-        assert ("index_mismatch" in found.problems) is expected["fts_mismatch"]
+def test_each_domain_has_the_documented_score() -> None:
+    for vector in [
+        one for one in VECTORS["diagnostics"] if not {"composite_domain_scores", "note"} & set(one["input"])
+    ]:
+        found, expected = domain_of(vector["input"]), vector["expected"]
+        assert found.status == expected["status"]
+        assert found.score == expected.get("score")
+        if "coverage" in expected:
+            assert found.figures["coverage"] == expected["coverage"]
+            assert ("index_mismatch" in found.problems) is expected["fts_mismatch"]
 
 
 @pytest.mark.parametrize(

@@ -71,16 +71,14 @@ def test_a_window_ends_at_the_best_boundary_near_its_end(tail: str, ends: str) -
     assert text[: first.end].endswith(ends)
 
 
-@pytest.mark.parametrize(
-    "cluster", ["e\u0301", FAMILY, "🇩🇪", "👍🏽", "\r\n", "क्ष", "\u1112\u1161\u11ab", "각\u11a8"]
-)
-@pytest.mark.parametrize("shift", range(4))
-def test_no_grapheme_is_cut(cluster: str, shift: int) -> None:
-    text = "x" * shift + cluster * 60
-    for overlap in (0, 7):
-        for window in chunks(text, 40, overlap):
-            for edge in window:
-                assert (edge - shift) % len(cluster) == 0 or edge <= shift
+def test_no_grapheme_is_cut() -> None:
+    for shift in range(4):
+        for cluster in ["e\u0301", FAMILY, "🇩🇪", "👍🏽", "\r\n", "क्ष", "\u1112\u1161\u11ab", "각\u11a8"]:
+            text = "x" * shift + cluster * 60
+            for overlap in (0, 7):
+                for window in chunks(text, 40, overlap):
+                    for edge in window:
+                        assert (edge - shift) % len(cluster) == 0 or edge <= shift
 
 
 def test_a_window_begins_with_a_whole_sentence_or_word_of_the_one_before() -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
@@ -16,17 +14,16 @@ from core.pipeline.intake.decisions import find_decisions
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "decision_patterns.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
-def test_decisions_are_those_that_the_format_says(vector: dict[str, Any]) -> None:
-    found, expected = find_decisions(vector["input"]), vector["expected"]
-    assert bool(found) == expected["protected"]
-    if "patterns" in expected:
-        assert sorted({one.form for one in found}) == expected["patterns"]
+def test_decisions_are_those_that_the_format_says() -> None:
+    for vector in VECTORS:
+        found, expected = find_decisions(vector["input"]), vector["expected"]
+        assert bool(found) == expected["protected"]
+        if "patterns" in expected:
+            assert sorted({one.form for one in found}) == expected["patterns"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_decisions_in_other_words() -> None:
+    for text in [
         "They are migrating to AWS",
         "we are switching from npm to bun",
         "choosing Rust over Go",
@@ -36,15 +33,12 @@ def test_decisions_are_those_that_the_format_says(vector: dict[str, Any]) -> Non
         "we not only decided to ship it",
         "went with plan B",
         "settled on tabs",
-    ],
-)
-def test_decisions_in_other_words(text: str) -> None:
-    assert find_decisions(text)
+    ]:
+        assert find_decisions(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_negated_supposed_asked_and_far_apart_words_are_no_decisions() -> None:
+    for text in [
         "We have not decided to ship",
         "we haven't switched to bun",
         "We never adopted it",
@@ -55,10 +49,8 @@ def test_decisions_in_other_words(text: str) -> None:
         "nobody knows whether they settled on tabs",
         "We chose " + "x" * 61 + " over tea",
         "he chose tea. The bridge over the river",
-    ],
-)
-def test_negated_supposed_asked_and_far_apart_words_are_no_decisions(text: str) -> None:
-    assert not find_decisions(text)
+    ]:
+        assert not find_decisions(text)
 
 
 def test_a_question_does_not_take_back_the_decision_beside_it() -> None:
@@ -79,6 +71,6 @@ def test_each_place_begins_and_ends_with_a_word(text: str) -> None:
         assert 1 <= one.form <= 14
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_read(text: str) -> None:
-    assert find_decisions(f"we decided to ship. {text}")
+def test_hostile_texts_are_read() -> None:
+    for text in HOSTILE:
+        assert find_decisions(f"we decided to ship. {text}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import unicodedata
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,17 +17,17 @@ VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "normalisation.jso
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()))
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
-def test_a_text_takes_the_forms_that_the_format_says(vector: dict[str, Any]) -> None:
-    found = normalise(vector["input"])
-    assert {
-        "storageContent": found.storage_content,
-        "normalizedContent": found.normalised_content,
-        "hashBasis": found.hash_basis,
-        "contentHash": found.content_hash,
-    } == vector["expected"]
-    assert found.raw_content == vector["input"]
-    assert found.hash_version == HASH_VERSION
+def test_a_text_takes_the_forms_that_the_format_says() -> None:
+    for vector in VECTORS:
+        found = normalise(vector["input"])
+        assert {
+            "storageContent": found.storage_content,
+            "normalizedContent": found.normalised_content,
+            "hashBasis": found.hash_basis,
+            "contentHash": found.content_hash,
+        } == vector["expected"]
+        assert found.raw_content == vector["input"]
+        assert found.hash_version == HASH_VERSION
 
 
 @given(ANY_TEXT)
@@ -69,9 +68,9 @@ def test_a_lone_surrogate_is_stored_as_the_replacement_character_and_a_pair_is_j
     assert normalise("a\ud800b").raw_content == "a\ud800b"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_have_a_hash(text: str) -> None:
-    assert len(normalise(text).content_hash) == 64
+def test_hostile_texts_have_a_hash() -> None:
+    for text in HOSTILE:
+        assert len(normalise(text).content_hash) == 64
 
 
 @given(st.text(st.sampled_from("ae\u00e9\u0301\u0323\u0344\u0327\u1e69 "), max_size=200))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,21 +17,20 @@ from core.text import secrets
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "redaction.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
-def test_texts_are_redacted_as_the_format_says(vector: dict[str, Any]) -> None:
-    found, expected = redact(vector["input"]), vector["expected"]
-    if isinstance(expected, str):
-        assert found.text == expected
-    else:
-        assert (found.count > 0, found.text != vector["input"]) == (
-            expected["redacted"],
-            expected["redacted"],
-        )
+def test_texts_are_redacted_as_the_format_says() -> None:
+    for vector in VECTORS:
+        found, expected = redact(vector["input"]), vector["expected"]
+        if isinstance(expected, str):
+            assert found.text == expected
+        else:
+            assert (found.count > 0, found.text != vector["input"]) == (
+                expected["redacted"],
+                expected["redacted"],
+            )
 
 
-@pytest.mark.parametrize(
-    ("secret", "around"),
-    [
+def test_known_shapes_are_taken_out_and_what_stands_around_stays() -> None:
+    for secret, around in [
         ("sk-proj-" + "abcdefghij1234567890ABCD", "my {} key"),
         ("AKIA" + "IOSFODNN7QRSTUVW", "id {}."),
         ("s3cr" + "etpw", "postgres://app:{}@db.internal/x"),
@@ -41,15 +39,12 @@ def test_texts_are_redacted_as_the_format_says(vector: dict[str, Any]) -> None:
         ("-----BEGIN RSA PRIVATE " + "KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----", "a\n{}\nb"),
         ("hunt" + "er2", "my password is {} ok"),
         ("k3Jh5Lq9Zx" + "81Mn0Pb4Vc7Td2Rf6Gy8Ws1", "blob {}"),
-    ],
-)
-def test_known_shapes_are_taken_out_and_what_stands_around_stays(secret: str, around: str) -> None:
-    assert redact(around.format(secret)).text == around.format(MARK)
+    ]:
+        assert redact(around.format(secret)).text == around.format(MARK)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_digests_paths_names_and_prose_stay() -> None:
+    for text in [
         "id 3fa85f64-5717-4562-b3fc-2c963f66afa6",
         "sk-learn-estimators and pk_customer",
         "max_tokens: 4096",
@@ -58,10 +53,8 @@ def test_known_shapes_are_taken_out_and_what_stands_around_stays(secret: str, ar
         "password=${DB_PASSWORD}",
         "kubernetes-service-account-token-v2",
         "a-branch-name-with-many-words-and-a-number-2026",
-    ],
-)
-def test_digests_paths_names_and_prose_stay(text: str) -> None:
-    assert redact(text).text == text
+    ]:
+        assert redact(text).text == text
 
 
 PIECES = [
@@ -89,9 +82,9 @@ def test_redacting_again_changes_nothing(text: str) -> None:
     assert (once.count == 0) == (once.text == text)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_texts_are_redacted(text: str) -> None:
-    assert redact(f"{text} password=hunter2hunter2").count >= 1
+def test_hostile_texts_are_redacted() -> None:
+    for text in HOSTILE:
+        assert redact(f"{text} password=hunter2hunter2").count >= 1
 
 
 @pytest.mark.parametrize(

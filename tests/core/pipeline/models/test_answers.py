@@ -12,7 +12,6 @@ from core.pipeline.models.lenient_json import DEEPEST, read_object
 from core.pipeline.models.provider import (
     Answer,
     EmptyAnswerError,
-    ModelError,
     ModelHttpError,
     TruncatedAnswerError,
     UnreadableAnswerError,
@@ -25,9 +24,8 @@ def read(text: str, done: str = "stop") -> dict[str, object]:
     return dict(last_object(Answer(text, done_reason=done), ("facts",)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_the_answer_is_found_whatever_stands_around_it() -> None:
+    for text in [
         GOOD,
         f"```json\n{GOOD}\n```",
         f"```\n{json.dumps(GOOD)}\n```",
@@ -47,10 +45,8 @@ def read(text: str, done: str = "stop") -> dict[str, object]:
         f'<think>hm <think> first {{"facts": [2]}}, rather {GOOD}',
         f'<think>one</think> <think>two, never closed {{"other": 1}} {GOOD} That is all.',
         f'{GOOD} <think>was that right? {{"facts": []}}',
-    ],
-)
-def test_the_answer_is_found_whatever_stands_around_it(text: str) -> None:
-    assert read(text)["facts"] == [1]
+    ]:
+        assert read(text)["facts"] == [1]
 
 
 def test_a_tag_within_a_string_of_the_answer_is_text() -> None:
@@ -58,9 +54,8 @@ def test_a_tag_within_a_string_of_the_answer_is_text() -> None:
     assert read(json.dumps({"facts": [content]}))["facts"] == [content]
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
+def test_what_holds_no_answer_is_an_error_that_says_why() -> None:
+    for text, error in [
         ("", EmptyAnswerError),
         (" \n", EmptyAnswerError),
         ("<think>hm</think> \n", EmptyAnswerError),
@@ -76,11 +71,9 @@ def test_a_tag_within_a_string_of_the_answer_is_text() -> None:
         ('{"facts": [{"content": "cut he', TruncatedAnswerError),
         (f'Example {GOOD} answer {{"facts": [{{"con', TruncatedAnswerError),
         ("x" * (LONGEST_ANSWER + 1), UnreadableAnswerError),
-    ],
-)
-def test_what_holds_no_answer_is_an_error_that_says_why(text: str, error: type[ModelError]) -> None:
-    with pytest.raises(error):
-        read(text)
+    ]:
+        with pytest.raises(error):
+            read(text)
 
 
 def test_every_cut_of_an_answer_is_truncated_or_unreadable() -> None:
@@ -99,16 +92,37 @@ MEGABYTE = 1_000_000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    ["{", "}", '{"', '{"a":', '{":', '{"a":[', '{"a":[{},', '{"\\', '{"\\q"', '{"\\\\"', "<think>", "</think>",
-     "<think></think>", '{"facts":', '{"facts":[],', '{"facts":{"a":1},"x', '"', "[", "{ ", '{"a":"b', "```", "\\",
-     '{"a":1}', '{"a":tru', '{\n"'],
-)  # fmt: skip
-def test_a_megabyte_of_anything_is_read_within_its_bounds(unit: str) -> None:
-    for text in (unit * (MEGABYTE // len(unit)), f"{unit * (MEGABYTE // len(unit))}{GOOD}"):
-        with suppress(EmptyAnswerError, UnreadableAnswerError, TruncatedAnswerError):
-            read(text)
+def test_a_megabyte_of_anything_is_read_within_its_bounds() -> None:
+    for unit in [
+        "{",
+        "}",
+        '{"',
+        '{"a":',
+        '{":',
+        '{"a":[',
+        '{"a":[{},',
+        '{"\\',
+        '{"\\q"',
+        '{"\\\\"',
+        "<think>",
+        "</think>",
+        "<think></think>",
+        '{"facts":',
+        '{"facts":[],',
+        '{"facts":{"a":1},"x',
+        '"',
+        "[",
+        "{ ",
+        '{"a":"b',
+        "```",
+        "\\",
+        '{"a":1}',
+        '{"a":tru',
+        '{\n"',
+    ]:
+        for text in (unit * (MEGABYTE // len(unit)), f"{unit * (MEGABYTE // len(unit))}{GOOD}"):
+            with suppress(EmptyAnswerError, UnreadableAnswerError, TruncatedAnswerError):
+                read(text)
 
 
 def test_nesting_beyond_the_bound_is_refused_without_recursion() -> None:
@@ -151,9 +165,8 @@ def test_lone_surrogates_become_text_that_can_be_stored() -> None:
     assert read('{"facts": ["a\\ud800b"]}')["facts"] == ["a\ufffdb"]
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
+def test_confidence_is_a_fraction() -> None:
+    for value, expected in [
         (0.7, 0.7),
         (1.5, 1),
         (-0.3, 0),
@@ -187,10 +200,8 @@ def test_lone_surrogates_become_text_that_can_be_stored() -> None:
         (True, 0.5),
         (float("inf"), 0.5),
         (10**400, 1),
-    ],
-)
-def test_confidence_is_a_fraction(value: object, expected: float) -> None:
-    assert clamped(value) == expected  # type: ignore[arg-type]
+    ]:
+        assert clamped(value) == expected  # type: ignore[arg-type]
 
 
 def test_an_error_says_during_what_it_came_and_keeps_what_it_knows() -> None:

@@ -57,27 +57,26 @@ def test_a_server_of_former_days_is_asked_in_its_way() -> None:
         assert ollama.embedded == [["one"], ["two"]]
 
 
-@pytest.mark.parametrize(
-    ("reply", "error", "retried"),
-    [
+def test_each_way_not_to_answer_is_an_error_of_its_kind() -> None:
+    for reply, error, retried in [
         (Reply("busy", status=500), ModelHttpError, True),
         (Reply("too long", status=400), ModelHttpError, False),
-        (Reply("failed to encode response: json: unsupported value: NaN", status=500), UnreadableAnswerError, True),
+        (
+            Reply("failed to encode response: json: unsupported value: NaN", status=500),
+            UnreadableAnswerError,
+            True,
+        ),
         (Reply(body="{}"), UnreadableAnswerError, True),
         (Reply(body='{"embeddings": [[1.0], [2.0]]}'), UnreadableAnswerError, True),
         (Reply(body="[1.0]"), UnreadableAnswerError, True),
         (Reply(body='{"error": "out of memory"}'), ModelHttpError, True),
         (Reply(drop="before"), ModelHttpError, True),
         (Reply(body='{"embeddings": [[1.0]]}', drop="within"), ModelHttpError, True),
-    ],
-)  # fmt: skip
-def test_each_way_not_to_answer_is_an_error_of_its_kind(
-    reply: Reply, error: type[ModelError], retried: bool
-) -> None:
-    with server(reply) as ollama:
-        found = error_of(ollama)
-        assert isinstance(found, error)
-        assert found.retryable is retried
+    ]:
+        with server(reply) as ollama:
+            found = error_of(ollama)
+            assert isinstance(found, error)
+            assert found.retryable is retried
 
 
 @pytest.mark.slow
@@ -98,18 +97,26 @@ def test_nobody_is_asked_within_a_transaction() -> None:
     assert ollama.requests == []
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        [], [0.0, 0.0], [float("nan"), 1.0], [float("inf")], [1e39], [1.0, None], [True], ["1"], "12", None, {},
-        [10**400], [1.0] * 20_000, [[1.0]],
-    ],
-    ids=lambda numbers: str(numbers)[:20],
-)  # fmt: skip
-def test_what_is_no_vector_is_none(numbers: object) -> None:
-    assert vector_of(numbers) is None
-    with pytest.raises(UnreadableAnswerError):
-        fitting(vector_of(numbers), 0)
+def test_what_is_no_vector_is_none() -> None:
+    for numbers in [
+        [],
+        [0.0, 0.0],
+        [float("nan"), 1.0],
+        [float("inf")],
+        [1e39],
+        [1.0, None],
+        [True],
+        ["1"],
+        "12",
+        None,
+        {},
+        [10**400],
+        [1.0] * 20_000,
+        [[1.0]],
+    ]:
+        assert vector_of(numbers) is None
+        with pytest.raises(UnreadableAnswerError):
+            fitting(vector_of(numbers), 0)
 
 
 def test_a_vector_of_other_dimensions_does_not_fit() -> None:

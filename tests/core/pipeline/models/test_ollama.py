@@ -101,17 +101,16 @@ def test_a_schema_is_handed_on_and_what_came_of_it_is_told_with_its_cost() -> No
     assert (answer.prompt_tokens, answer.answer_tokens) == (321, 9)
 
 
-@pytest.mark.parametrize("count", [-5, True, 1.5, "9", 2**63, 10**30, [], None])
-def test_a_number_of_tokens_that_is_none_is_not_counted(count: object) -> None:
-    reply = Reply("x", fields={"prompt_eval_count": count, "eval_count": count})
-    with FakeOllama([reply]) as server:
-        answer = Ollama(server.url).generate("a prompt", None, SECONDS)
-    assert (answer.prompt_tokens, answer.answer_tokens) == (None, None)
+def test_a_number_of_tokens_that_is_none_is_not_counted() -> None:
+    for count in [-5, True, 1.5, "9", 2**63, 10**30, [], None]:
+        reply = Reply("x", fields={"prompt_eval_count": count, "eval_count": count})
+        with FakeOllama([reply]) as server:
+            answer = Ollama(server.url).generate("a prompt", None, SECONDS)
+        assert (answer.prompt_tokens, answer.answer_tokens) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("reply", "kind", "told", "retryable"),
-    [
+def test_each_reply_that_is_none_is_an_error_of_its_kind() -> None:
+    for reply, kind, told, retryable in [
         (Reply(body="{}"), UnreadableAnswerError, "Ollama returned no response field", True),
         (Reply(fields={"response": 5}), UnreadableAnswerError, "Ollama returned no response field", True),
         (Reply(fields={"response": ["a"]}), UnreadableAnswerError, "Ollama returned no response field", True),
@@ -136,16 +135,12 @@ def test_a_number_of_tokens_that_is_none_is_not_counted(count: object) -> None:
             "Ollama HTTP 404: 404 page not found",
             False,
         ),
-    ],
-)
-def test_each_reply_that_is_none_is_an_error_of_its_kind(
-    reply: Reply, kind: type[ModelError], told: str, retryable: bool
-) -> None:
-    with FakeOllama([reply]) as server:
-        error = error_of(server)
-    assert type(error) is kind
-    assert error.what == told
-    assert error.retryable is retryable
+    ]:
+        with FakeOllama([reply]) as server:
+            error = error_of(server)
+        assert type(error) is kind
+        assert error.what == told
+        assert error.retryable is retryable
 
 
 @pytest.mark.parametrize("drop", ["before", "within"])

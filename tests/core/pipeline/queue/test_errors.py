@@ -22,9 +22,8 @@ from core.pipeline.models.provider import (
 from core.pipeline.queue.errors import failure_of
 
 
-@pytest.mark.parametrize(
-    ("error", "name", "permanent"),
-    [
+def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are() -> None:
+    for error, name, permanent in [
         (ModelTimeoutError("late"), "timeout", False),
         (ModelHttpError("Ollama HTTP 500: no", status=500), "http", False),
         (ModelHttpError("Ollama HTTP 429: slowly", status=429), "http", False),
@@ -33,14 +32,10 @@ from core.pipeline.queue.errors import failure_of
         (EmptyAnswerError("nothing"), "empty", False),
         (UnreadableAnswerError("no JSON"), "parse", False),
         (TruncatedAnswerError("cut off"), "truncated", False),
-    ],
-)
-def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are(
-    error: ModelError, name: str, permanent: bool
-) -> None:
-    failure = failure_of(error.during("LLM extraction failed"))
-    assert (failure.error_class, failure.permanent, failure.refused) == (name, permanent, False)
-    assert failure.message.startswith("LLM extraction failed: ")
+    ]:
+        failure = failure_of(error.during("LLM extraction failed"))
+        assert (failure.error_class, failure.permanent, failure.refused) == (name, permanent, False)
+        assert failure.message.startswith("LLM extraction failed: ")
 
 
 @pytest.mark.parametrize("error", [BreakerOpenError("spared", until=5), BudgetSpentError("spent", until=5)])
@@ -50,9 +45,8 @@ def test_a_call_that_was_never_made_is_no_attempt(error: ModelError) -> None:
     assert not failure.counts
 
 
-@pytest.mark.parametrize(
-    ("error", "outage", "doubtful"),
-    [
+def test_an_outage_is_the_providers_and_burns_no_attempt() -> None:
+    for error, outage, doubtful in [
         (ModelHttpError("closed the connection"), True, False),
         (ModelUnavailableError("no command `claude`"), True, False),
         (ModelHttpError("HTTP 500", status=500), True, False),
@@ -65,14 +59,10 @@ def test_a_call_that_was_never_made_is_no_attempt(error: ModelError) -> None:
         (ModelMissingError("none"), False, False),
         (ModelHttpError("HTTP 400", status=400), False, False),
         (UnreadableAnswerError("no JSON"), False, False),
-    ],
-)
-def test_an_outage_is_the_providers_and_burns_no_attempt(
-    error: ModelError, outage: bool, doubtful: bool
-) -> None:
-    failure = failure_of(error.during("LLM extraction failed"))
-    assert (failure.outage, failure.counts, failure.doubtful) == (outage, not outage, doubtful)
-    assert not (failure.outage and failure.permanent)
+    ]:
+        failure = failure_of(error.during("LLM extraction failed"))
+        assert (failure.outage, failure.counts, failure.doubtful) == (outage, not outage, doubtful)
+        assert not (failure.outage and failure.permanent)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +95,8 @@ def test_an_error_may_name_its_own_class() -> None:
     assert failure_of(DroppedError("2 of 3")).error_class == "dropped_from_llm_output"
 
 
-@pytest.mark.parametrize(
-    ("error", "spreads"),
-    [
+def test_what_is_wrong_with_one_text_keeps_no_other_waiting() -> None:
+    for error, spreads in [
         (ModelTimeoutError("late"), True),
         (ModelHttpError("HTTP 500", status=500), True),
         (BudgetSpentError("spent"), True),
@@ -116,7 +105,5 @@ def test_an_error_may_name_its_own_class() -> None:
         (ModelHttpError("HTTP 400", status=400), False),
         (InvalidInputError("empty"), False),
         (KeyError("x"), False),
-    ],
-)
-def test_what_is_wrong_with_one_text_keeps_no_other_waiting(error: Exception, spreads: bool) -> None:
-    assert failure_of(error).spreads is spreads
+    ]:
+        assert failure_of(error).spreads is spreads

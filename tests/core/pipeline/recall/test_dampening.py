@@ -42,9 +42,9 @@ def dampened(given: dict[str, Any]) -> list[list[Any]]:
     return sorted(found, key=lambda row: -row[1])
 
 
-@pytest.mark.parametrize("vector", VECTORS["dampening"], ids=lambda vector: vector["id"])
-def test_each_vector_of_dampening_gives_its_scores_in_its_order(vector: dict[str, Any]) -> None:
-    assert [[id, pytest.approx(score)] for id, score in vector["expected"]] == dampened(vector["input"])
+def test_each_vector_of_dampening_gives_its_scores_in_its_order() -> None:
+    for vector in VECTORS["dampening"]:
+        assert [[id, pytest.approx(score)] for id, score in vector["expected"]] == dampened(vector["input"])
 
 
 def test_a_note_that_names_hubs_alone_yields_from_twenty_names_on() -> None:

@@ -133,11 +133,11 @@ def test_a_long_title_is_cut_at_a_word() -> None:
     assert len(title_of("x" * 500)) == 72
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_any_text_has_a_title_of_one_line(text: str) -> None:
-    title = title_of(text)
-    assert "\n" not in title
-    assert len(title) <= 72 or len(title) == len(text.strip())
+def test_any_text_has_a_title_of_one_line() -> None:
+    for text in HOSTILE:
+        title = title_of(text)
+        assert "\n" not in title
+        assert len(title) <= 72 or len(title) == len(text.strip())
 
 
 @given(st.text(min_size=1, max_size=300))

@@ -41,10 +41,10 @@ def test_rare_words_weigh_more_than_those_of_every_sentence() -> None:
     assert text[slice(*span)] == "The service checkout pages Ben."
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_gives_spans_within_it(text: str) -> None:
-    for span in source_spans(text, [text, "anna"]):
-        assert span is None or 0 <= span[0] < span[1] <= len(text)
+def test_hostile_text_gives_spans_within_it() -> None:
+    for text in HOSTILE:
+        for span in source_spans(text, [text, "anna"]):
+            assert span is None or 0 <= span[0] < span[1] <= len(text)
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=60), max_size=4))
