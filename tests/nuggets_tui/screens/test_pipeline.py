@@ -203,10 +203,7 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
 @pytest.mark.parametrize(
     ("model", "light", "said"),
     [
-        ("off", PipelineState.REVIEW, ". It waits: no model is configured."),
         ("off", PipelineState.OFF, ". It waits: no model is configured."),
-        ("healthy", PipelineState.OFF, ". It waits: the pipeline is off."),
-        ("healthy", PipelineState.PAUSED, ". It waits: the pipeline is paused."),
         ("healthy", PipelineState.WORKING, ". New facts are being extracted."),
     ],
 )
@@ -223,22 +220,6 @@ async def test_a_submitted_text_is_said_to_be_read_only_where_a_model_reads_it(
         await app.press("ctrl+s")
         await app.until(lambda: "Submitted; it names 1 entity" in app.notices)
         assert said in app.notices
-
-
-async def test_what_was_accepted_waits_again_when_it_is_undone_from_the_audit_log(
-    home: Path, fake: FakePipeline
-) -> None:
-    async with opened(home) as app:
-        await on_screen(app)
-        await app.press("a")
-        await app.until(lambda: "u undoes it" in app.notices)
-        await app.press("escape")
-        await app.back_on_main()
-        (entry,) = fake.entries
-        session = app.main.session
-        app.main.history.changed(await session.write(session.memory.undo, entry))
-        await app.until(lambda: len(fake.waiting) == 4)
-        assert CHOSEN not in written(home)
 
 
 async def test_several_proposals_go_through_the_review_and_nothing_is_written_before(
@@ -312,29 +293,6 @@ async def test_refusing_one_needs_a_key_and_refusing_several_a_yes(home: Path, f
         await app.press("a")
         await app.until(lambda: "already decided" in app.notices)
     assert "accept" not in fake.calls
-
-
-async def test_what_was_refused_waits_again_with_u_and_when_it_is_undone_from_the_audit_log(
-    home: Path, fake: FakePipeline
-) -> None:
-    async with opened(home) as app:
-        screen = await on_screen(app)
-        await app.press("x")
-        await app.until(lambda: "Refused 1 proposal; not proposed again. u undoes it." in app.notices)
-        await app.press("u")
-        await app.until(lambda: "Undid: refused 1 proposals." in app.notices)
-        await app.until(lambda: len(screen.now_shown.proposals) == 4)
-        await app.press("ctrl+a", "x")
-        await app.until(lambda: "Refuse 4 proposals?" in app.text)
-        await app.press("y")
-        await app.until(lambda: not fake.waiting and not screen.now_shown.proposals)
-        await app.press("escape")
-        await app.back_on_main()
-        (entry,) = fake.entries
-        session = app.main.session
-        app.main.history.changed(await session.write(session.memory.undo, entry))
-        await app.until(lambda: len(fake.waiting) == 4)
-        assert "Undid: refused 4 proposals" in app.notices
 
 
 async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipeline) -> None:
@@ -537,18 +495,3 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
         fake.error = None
         app.main.pipeline.refresh()
         await app.until(lambda: "! 4 proposals: i" in app.text)
-
-
-async def test_the_screen_of_a_pipeline_that_cannot_be_read_does_not_say_that_nothing_waits(
-    home: Path, fake: FakePipeline
-) -> None:
-    async with opened(home) as app:
-        await app.until(lambda: "proposals: i" in app.text)
-        fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
-        await app.press("i")
-        await app.screen(PipelineScreen)
-        await app.until(lambda: "✗ cannot be read now" in app.text)
-        fake.error = None
-        await app.until(lambda: "cannot be read now" not in app.text and "2 proposals wait" in app.text)
-        fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
-        await app.until(lambda: "✗ cannot be read now; this is the last known state" in app.text)
