@@ -128,7 +128,7 @@ def test_a_copied_text_leaves_as_one_harmless_sequence(home: Path) -> None:
     assert terminal.leave() == 0
 
 
-def test_o_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
+def test_a_key_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "project"
@@ -144,7 +144,7 @@ def test_o_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
     terminal.until("Named")
     terminal.press("/named\r")
     terminal.until("src/a.py:2")
-    terminal.press("o")
+    terminal.press("\x1b[19~")
     end = time.monotonic() + _PATIENCE
     while not (tmp_path / "told").exists() and time.monotonic() < end:
         terminal.read(0.1)
