@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from core.storage.cache.container import own_file, read_up_to, replace_unsynced
-from core.storage.cache.folder import cache_folder, claim_cache_folder
+from core.errors import StorageError
+from core.storage.cache import cache_folder, claim_cache_folder, own_file, read_up_to
 from core.storage.files.atomic import Lock, make_folder, replace_file
 from core.storage.personal.unsaved_files import unsaved_folder
 
@@ -43,8 +43,8 @@ def write_cached(home: Path, name: str, data: bytes, environ: Mapping[str, str] 
     folder = cache_folder(home, os.environ if environ is None else environ)
     if folder is None or not claim_cache_folder(folder, home):
         return False
-    with contextlib.suppress(OSError):
-        replace_unsynced(folder / name, [data])
+    with contextlib.suppress(OSError, StorageError):
+        replace_file(folder / name, data)
         return True
     return False
 

@@ -589,12 +589,6 @@ class Memory:
         beside = self.with_team()
         return self._search.index(self.snapshot, progress) if beside is None else beside.index(progress)
 
-    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
-        """Prepares what searches need: index, its cache, phase vectors. Meant for a background thread, again after
-        changes. stopped: asked now and then. Returns how many vectors were made.
-        """
-        return self._search.prepare(self.snapshot, stopped)
-
     def keep_index(self) -> bool:
         """Writes the search index into the cache where that is worth it. Returns whether it was written."""
         return self._search.keep() if self._team is None else self._team.keep_index()

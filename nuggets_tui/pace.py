@@ -55,9 +55,7 @@ PACE: Final = Pace()
 class Turns:
     """Work of one kind in the background, of which the newest alone is wanted."""
 
-    def __init__(self, pause: float = 0.0) -> None:
-        """pause: seconds that the work rests whenever it asks."""
-        self._pause = pause
+    def __init__(self) -> None:
         self._newest = 0
 
     def next(self) -> Callable[[], bool]:
@@ -66,8 +64,6 @@ class Turns:
         mine = self._newest
 
         def stopped() -> bool:
-            if self._pause:
-                time.sleep(self._pause)
             PACE.breathe()
             return mine != self._newest
 

@@ -37,8 +37,6 @@ _Result = TypeVar("_Result")
 RESULTS = 50
 # Conditions alone filter the list: every note that they admit is in it.
 _EVERY = 10_000_000
-# Seconds between two pieces of work in the background, so that a key does not wait for it.
-_BREATH = 0.001
 # So many of them are in sight at once, or nearly.
 _SEEN = 10
 # Columns of a title within a sentence.
@@ -60,7 +58,6 @@ class Session:
         self._search_turn = threading.Lock()
         self._recall_turn = threading.Lock()
         self._query_number = 0
-        self._preparing = Turns(_BREATH)
         self._suggesting = Turns()
 
     @classmethod
@@ -77,7 +74,6 @@ class Session:
 
     def close(self, seconds: float) -> None:
         """Closes the log's file, so that it lies there whole; gives work under way in a thread so long to end."""
-        self._preparing.next()
 
         def close() -> None:
             self.memory.visited()
@@ -314,15 +310,15 @@ class Session:
 
         await run_in_thread(work)
 
-    async def prepare_search(self) -> None:
-        """Makes what searches can do without at first: the phase vectors, and what the next start reads. Begun anew
-        while it is under way, it starts over."""
+    async def keep_index(self) -> None:
+        """Brings the search index up to date and keeps it for the next start."""
 
         def work() -> None:
-            self.memory.prepare_search(stopped)
+            with self._search_turn:
+                self.memory.index()
+            self.memory.keep_index()
             garbage.give_back()
 
-        stopped = self._preparing.next()
         await run_in_thread(work)
 
     # Watching

@@ -21,7 +21,6 @@ LINES: Final = (
     ("text", "words"),
     ("vector", "vector"),
     ("boost", "boost"),
-    ("associative", "like"),
     ("links", "link"),
     ("exact", "exact"),
     ("signals", "known"),
@@ -30,7 +29,6 @@ MEANINGS: Final = (
     ("words", "how many words it shares with the query, and how rare they are"),
     ("vector", "words, similar readings and word pairs, compared as one vector"),
     ("boost", "for notes that are durable, about you, or confident"),
-    ("like", "how similar it is to the best hits"),
     ("link", "a good hit links to it"),
     ("exact", "it holds the exact words you asked for, so it comes first"),
     ("known", "what else is known of it: names in the query, similar meaning, decisions, dates"),
@@ -42,7 +40,7 @@ _MOST_WORDS: Final = 8
 
 @dataclass(frozen=True)
 class Given:
-    """One thing that a part of the score is made of. quiet: not worth a second look."""
+    """One thing that a part of the score is made of. quiet: several together."""
 
     text: str
     value: float
@@ -257,9 +255,7 @@ def _lines(hit: Hit, title_of: TitleOf) -> tuple[Line, ...]:
     for line, name in LINES:
         value: float = getattr(parts, line)
         given = tuple(
-            Given(said(reason, hit.note.id, title_of), reason.value, reason.kind == "noise")
-            for reason in parts.reasons
-            if reason.line == line
+            Given(said(reason, title_of), reason.value) for reason in parts.reasons if reason.line == line
         )
         if value or name in ("words", "vector", "boost"):
             made.append(Line(name, value, given, _vector_about(parts) if name == "vector" else ""))
@@ -267,20 +263,12 @@ def _lines(hit: Hit, title_of: TitleOf) -> tuple[Line, ...]:
 
 
 def _vector_about(parts: Breakdown) -> str:
-    if not parts.vector:
-        return ""
-    if parts.measured:
-        return f"measured similarity of query and note: {number(parts.raw_vector)} of 1"
-    return "estimated from its words; its vector is not computed yet"
+    return f"similarity of query and note: {number(parts.raw_vector)} of 1" if parts.vector else ""
 
 
-def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
-    """One reason in words. own_id: the note that it is a reason for."""
+def said(reason: ScoreReason, title_of: TitleOf) -> str:
+    """One reason in words."""
     request, found = f'"{reason.asked}"', f'"{reason.found}"'
-    if reason.kind == "note":
-        return (
-            "itself, one of the best hits" if reason.found == own_id else f'like "{title_of(reason.found)}"'
-        )
     words = {
         "word": request,
         "form": f"{request} in the form {found}",
@@ -292,7 +280,6 @@ def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
         "phrase": "it holds the whole query, word for word",
         "title": "its title is the query",
         "exact": f"it holds {found}, word for word",
-        "noise": "vector noise",
         "durable": "durable",
         "scope": f"scope {reason.found}",
         "confidence": f"confidence {reason.found}",

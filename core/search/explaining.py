@@ -1,4 +1,4 @@
-"""Explains each part of one note's score: words, pairs, notes and links, in numbers that add up."""
+"""Explains each part of one note's score: words, pairs and links, in numbers that add up."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from core.search.scorers import (
     COVERAGE_SHARE,
     PHRASE_BONUS,
     TITLE_BONUS,
-    pair_weights,
-    stem_weights,
 )
-from core.search.state import Counts
+from core.search.state import Counts, pair_weights, stem_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +32,6 @@ class Parts(NamedTuple):
     vector: float
     text: float
     boost: float
-    associative: float
     links: float
     exact: float
     signals: float
@@ -47,10 +44,9 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]
     """
     made: list[ScoreReason] = []
     for found, total in (
-        (_vector(ranking, row, parts.vector), parts.vector),
+        (_vector(ranking, row), parts.vector),
         (_text(ranking, row), parts.text),
         (_boost(ranking, row), parts.boost),
-        (_associative(ranking, row), parts.associative),
         (_links(ranking, row, parts.links), parts.links),
         (_exact(ranking, row), parts.exact),
         (_signals(ranking, row), parts.signals),
@@ -65,31 +61,22 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]
     return tuple(made)
 
 
-def _vector(ranking: Ranking, row: int, total: float) -> Iterator[ScoreReason]:
-    """What each stem and pair is expected to give; where the note's phase vector was read, the rest is noise."""
+def _vector(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
+    """What each stem and pair that query and note share gives."""
     state, vector = ranking.state, ranking.vector
-    if not total:
-        return
     held = {state.stems.names[number]: share for number, share in stem_weights(state.document(row)).items()}
-    scale = ranking.settings.vector_weight / ranking.best_vector if ranking.best_vector else 0.0
-    shown = 0.0
     for stem, weighed in vector.weights.items():
         if stem not in held:
             continue
         term, reading = _origin(ranking, stem)
-        value = weighed * held[stem] * float(state.scales[row]) * scale
-        shown += value
-        yield ScoreReason("vector", reading.kind, term.word, reading.word, value)
+        yield ScoreReason("vector", reading.kind, term.word, reading.word, weighed * held[stem])
     pairs = pair_weights(state.document(row))
     for pair in vector.pairs:
         numbers = state.stems.number(pair.first), state.stems.number(pair.second)
         if numbers in pairs:
-            value = PAIR_SHARE * pair.weight * pairs[numbers] * float(state.scales[row]) * scale
-            shown += value
+            value = PAIR_SHARE * pair.weight * pairs[numbers]
             asked = f"{_origin(ranking, pair.first)[0].word} {_origin(ranking, pair.second)[0].word}"
             yield ScoreReason("vector", "pair", asked, asked, value)
-    if row in ranking.measured:
-        yield ScoreReason("vector", "noise", "", "", total - shown)
 
 
 def _origin(ranking: Ranking, stem: str) -> tuple[Term, Expansion]:
@@ -140,18 +127,6 @@ def _boost(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
         yield ScoreReason("boost", "scope", "", note.scope, settings.own_boost)
     share = float(state.confidence[row])
     yield ScoreReason("boost", "confidence", "", f"{share:.2f}", settings.confidence_boost * share)
-
-
-def _associative(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
-    """How much each of the superposed notes has in common with this one."""
-    state = ranking.state
-    document = state.document(row)
-    own_stems, own_pairs = stem_weights(document), pair_weights(document)
-    for other, stems, pairs in ranking.superposed:
-        product = sum(own_stems.get(number, 0.0) * value for number, value in stems.items())
-        product += PAIR_SHARE**2 * sum(own_pairs.get(pair, 0.0) * value for pair, value in pairs.items())
-        share = float(ranking.first_blends[other]) * float(state.scales[other])
-        yield ScoreReason("associative", "note", "", state.notes[other].id, product * share)
 
 
 def _links(ranking: Ranking, row: int, total: float) -> Iterator[ScoreReason]:

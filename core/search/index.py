@@ -5,10 +5,9 @@ What somebody typed asks for words to rank by, and is a question that notes have
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
@@ -26,12 +25,10 @@ from core.text.languages import stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:
-    from core.search.index_blocks import Blocks
     from core.search.passages import PassageSource
-    from core.search.phase_vectors import VectorRows, Vectors
     from core.search.ranking import Ranking
     from core.search.signals import SignalSource
-    from core.search.state import State
+    from core.search.state import Blocks, Segment, State
 
 # So many recent documents are kept beside the base before both become one, or an eighth of the base.
 _RECENT: Final = 512
@@ -43,10 +40,6 @@ _LIKE: Final = 0.6
 # Texts of so many characters are looked through for words joined or parted; halves of words are so long at least.
 _LONGEST_RESPELT: Final = 400
 _SHORTEST_HALF: Final = 3
-# Keys of so many phases take 256 KiB each; more only makes every search slow.
-_LARGEST_DIMENSION: Final = 2**20
-_USUAL: Final = SearchSettings()
-NOTHING_READ: Final[Mapping[str, Document]] = {}
 
 # Told how much of a work is done: how many of how many.
 Progress = Callable[[int, int], None]
@@ -56,18 +49,15 @@ class SearchIndex:
     """An index over all notes of a snapshot, hidden ones too; empty until the first `update`.
 
     `update` may run in one thread while others search: a query sees the notes before or after it, never
-    between. Loads numpy when it is first used. kept: where phase vectors outlive the process.
+    between. Loads numpy when it is first used.
     """
 
-    def __init__(self, kept: VectorRows | None = None) -> None:
+    def __init__(self) -> None:
         self._reader = Reader()
-        self._kept = kept
         self._read = 0
-        self._entries: dict[str, tuple[Note, int]] = {}
         self._snapshot: Snapshot | None = None
         self._state: State | None = None
         self._recent: list[Document] = []
-        self._vectors: Vectors | None = None
         # A person's own, as `Settings.synonyms` has them.
         self.synonyms: Synonyms = ()
         # Who knows more of the notes than their words; None for nobody.
@@ -80,182 +70,94 @@ class SearchIndex:
     def update(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
         """Brings the index to a snapshot; only notes that differ from the last one are read anew.
 
-        progress: told now and then, while a first index is built, how many notes of how many are read. What it raises
-        ends the building, and the index is as it was.
+        progress: told now and then how many notes of how many are read. What it raises ends the reading, and the index
+        is as it was.
         """
         with self._guard:
             if snapshot is not self._snapshot:
                 self._follow(snapshot, progress)
                 self._snapshot = snapshot
 
-    def _follow(
-        self,
-        snapshot: Snapshot,
-        progress: Progress | None = None,
-        read: Mapping[str, Document] = NOTHING_READ,
-    ) -> None:
-        known = self._entries
-        changed = [
-            (name, note)
-            for name, note in snapshot.by_id.items()
-            if (entry := known.get(name)) is None or entry[0] is not note
-        ]
-        added = sum(name not in known for name, _ in changed)
-        gone = [] if len(known) + added == len(snapshot.by_id) else self._gone(snapshot)
-        if self._state is None:
-            self._build_first(changed, progress)
-            self._read += len(changed)
-        elif changed or gone:
-            self._amend(changed, gone, read)
+    def _follow(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
+        from core.search.state import NO_NOTE, Segment, State
 
-    def _build_first(self, notes: list[tuple[str, Note]], progress: Progress | None) -> None:
-        """Of all notes at once, which is several times faster than one by one."""
-        from core.search.batch_reader import read_all
-        from core.search.state import state_of
+        state = self._state or State(Segment.of([]), Segment.of([]), [], self._reader)
+        notes, fresh = [NO_NOTE] * len(state), list[Note]()
+        for name, note in snapshot.by_id.items():
+            row = state.rows.get(name)
+            if row is not None and same_for_search(state.notes[row], note):
+                notes[row] = note
+            else:
+                fresh.append(note)
+        recent = [*self._recent, *self._documents(fresh, progress)]
+        notes += fresh
+        made = State(state.base, Segment.of(recent), notes, self._reader)
+        if len(recent) > max(_RECENT, len(state.base) // _RECENT_SHARE):
+            ordered = list(snapshot.by_id.values())
+            base = Segment.of([made.document(made.rows[note.id]) for note in ordered])
+            made, recent = State(base, Segment.of([]), ordered, self._reader), []
+        # Only when it is whole does any of it count.
+        self._state, self._recent, self._read = made, recent, self._read + len(fresh)
 
-        def told(count: int) -> None:
+    def _documents(self, notes: Sequence[Note], progress: Progress | None) -> Iterator[Document]:
+        for count, note in enumerate(notes):
             if progress is not None and not count % _PROGRESS_EVERY:
                 progress(count, len(notes))
-
-        whole = [note for _, note in notes]
-        base = read_all(self._reader, whole, told if progress is not None else None)
-        self._state = state_of(base, whole, self._reader)
-        self._recent = []
-        self._entries = {name: (note, row) for row, (name, note) in enumerate(notes)}
-
-    def _gone(self, snapshot: Snapshot) -> list[str]:
-        return [name for name in self._entries if name not in snapshot.by_id]
-
-    def _build(self, read: list[tuple[str, Note, Document]]) -> None:
-        """All documents anew, as one segment."""
-        from core.search.state import Segment, state_of
-
-        base = Segment.of([document for _, _, document in read])
-        self._state = state_of(base, [note for _, note, _ in read], self._reader)
-        self._recent = []
-        self._entries = {name: (note, row) for row, (name, note, _) in enumerate(read)}
-
-    def _amend(
-        self, changed: list[tuple[str, Note]], gone: list[str], read: Mapping[str, Document] = NOTHING_READ
-    ) -> None:
-        """A state that differs from the present one by some notes. read: documents that need not be read, by name."""
-        from core.search.state import amended
-
-        state = self._state
-        assert state is not None
-        entries = dict(self._entries)
-        dead = [entries.pop(name)[1] for name in gone]
-        same: list[tuple[Note, int]] = []
-        fresh: list[tuple[Note, Document]] = []
-        for name, note in changed:
-            entry = entries.get(name)
-            if entry is not None and same_for_search(entry[0], note):
-                same.append((note, entry[1]))
-                entries[name] = (note, entry[1])
-                continue
-            if entry is not None:
-                dead.append(entry[1])
-            entries[name] = (note, len(state) + len(fresh))
-            fresh.append((note, read.get(name) or self._reader.read(note)))
-        self._read += len(fresh)
-        if len(self._recent) + len(fresh) > max(_RECENT, len(state.base) // _RECENT_SHARE):
-            kept = {row: document for row, (_, document) in enumerate(fresh, len(state))}
-            self._build(
-                [(name, note, kept.get(row) or state.document(row)) for name, (note, row) in entries.items()]
-            )
-            return
-        recent = [*self._recent, *(document for _, document in fresh)]
-        # Only when it is whole does any of it count.
-        self._state = amended(state, recent, dead, same, fresh, self._reader)
-        self._recent, self._entries = recent, entries
+            yield self._reader.read(note)
 
     # Keeping
 
     def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> bool:
         """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use. progress: as
         in `update`."""
-        from core.search.index_blocks import restored
-        from core.search.state import rows_by_digest, state_of
+        from core.search.state import documents_in
 
+        found = documents_in(blocks)
+        if found is not None:
+            self._begin(*found, snapshot, progress)
+        return found is not None
+
+    def _begin(
+        self, segment: Segment, reader: Reader, snapshot: Snapshot, progress: Progress | None = None
+    ) -> None:
+        """Takes documents that were read before for the notes of a snapshot that they are of."""
+        from core.search.state import NO_NOTE, Segment, State
+
+        rows: dict[bytes, list[int]] = {}
+        for row in range(len(segment)):
+            rows.setdefault(segment.digest(row), []).append(row)
+        notes = [NO_NOTE] * len(segment)
+        for note in snapshot.by_id.values():
+            free = rows.get(digest_of(note))
+            if free:
+                notes[free.pop()] = note
         with self._guard:
-            found = restored(blocks)
-            if found is None or self._state is not None:
-                return False
-            segment, self._reader = found
-            rows = rows_by_digest(segment)
-            notes: list[Note | None] = [None] * len(segment)
-            entries: dict[str, tuple[Note, int]] = {}
-            for count, (name, note) in enumerate(snapshot.by_id.items()):
-                if progress is not None and not count % _PROGRESS_EVERY:
-                    progress(count, len(snapshot.notes))
-                free = rows.get(digest_of(note))
-                if free:
-                    notes[free[-1]] = note
-                    entries[name] = (note, free.pop())
-            state = state_of(segment, notes, self._reader)
-            # Rows are in the order in which they were kept: of notes with one id the first may have a later one.
-            first = {name: row for name, (note, row) in entries.items() if name == note.id}
-            self._state, self._entries = dataclasses.replace(state, rows=first), entries
+            self._reader, self._recent = reader, []
+            self._state = State(segment, Segment.of([]), notes, reader)
             self._follow(snapshot, progress)
             self._snapshot = snapshot
-            return True
 
     def blocks(self) -> Blocks:
         """What `restore` takes: the present state of the index; nothing when it is empty."""
-        from core.search.index_blocks import blocks_of
+        from core.search.state import blocks_of
 
         with self._guard:
-            state, reader, self._read = self._state, self._reader, 0
-        return {} if state is None else blocks_of(state, reader)
+            state, self._read = self._state, 0
+        return {} if state is None else blocks_of(state, self._reader)
 
     def for_another(self, snapshot: Snapshot) -> SearchIndex:
-        """An index over another state of the memory, made of what this one has read already; without vectors."""
-        from core.search.index_blocks import blocks_of
-
-        with self._guard:
-            state, reader = self._state, self._reader
-        found = SearchIndex()
+        """An index over another state of the memory, made of what this one has read already."""
+        found, state = SearchIndex(), self._state
         found.synonyms = self.synonyms
         if state is not None:
-            found.restore(blocks_of(state, reader), snapshot)
+            found._begin(state.segment(), self._reader, snapshot)
         found.update(snapshot)
-        return found
-
-    def joined(self, other: SearchIndex, snapshot: Snapshot) -> SearchIndex:
-        """An index over a snapshot that has the notes of this one, and such as another index has read. What it reads
-        and makes later is in neither of them.
-        """
-        from core.search.phase_vectors import OnlyRead
-
-        with self._guard:
-            state, reader, recent = self._state, self._reader.copied(), list(self._recent)
-            entries, vectors = dict(self._entries), self._kept
-        with other._guard:
-            known, others = other._state, other._reader
-        found = SearchIndex(None if vectors is None else OnlyRead(vectors))
-        found._reader, found._recent, found._entries = reader, recent, entries
-        if state is not None:
-            found._state = dataclasses.replace(state, stems=reader.stems)
-        if state is not None and known is not None:
-            found._follow(snapshot, read=_documents_of(known, others, reader, snapshot, entries))
-            found._snapshot = snapshot
-        else:
-            found.update(snapshot)
         return found
 
     @property
     def read_anew(self) -> int:
         """How many notes were read and are in no `blocks` yet."""
         return self._read
-
-    def make_vectors(
-        self, settings: SearchSettings | None = None, stopped: Callable[[], bool] | None = None
-    ) -> int:
-        """Makes the phase vectors that are missing, until `stopped` says yes; how many were made."""
-        settings = settings or SearchSettings()
-        _check(settings)
-        state = self._state
-        return 0 if state is None else self.vectors(settings.dimension).make(state, stopped)
 
     # Asking
 
@@ -399,29 +301,8 @@ class SearchIndex:
             return None
         from core.search.ranking import rank
 
-        vectors, found = self.vectors(settings.dimension), filters or Filters()
-        return rank(state, query, found, settings, vectors, explained, stopped, self.synonyms, self.signals)
-
-    def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
-        """The phase vectors of the notes, as far as they are made."""
-        from core.search.phase_vectors import Vectors
-
-        vectors = self._vectors
-        if vectors is None or vectors.dimension != dimension:
-            vectors = self._vectors = Vectors(dimension, self._kept)
-        return vectors
-
-
-def _documents_of(
-    state: State, others: Reader, reader: Reader, snapshot: Snapshot, entries: Mapping[str, object]
-) -> dict[str, Document]:
-    """What an index has read of the notes of a snapshot that have no entry, in the numbers of a reader."""
-    rows = {state.digest(row): row for row in range(len(state)) if state.alive[row]}
-    take = reader.numbers_of(others)
-    wanted = (
-        (name, rows.get(digest_of(note))) for name, note in snapshot.by_id.items() if name not in entries
-    )
-    return {name: take(state.document(row)) for name, row in wanted if row is not None}
+        found = filters or Filters()
+        return rank(state, query, found, settings, explained, stopped, self.synonyms, self.signals)
 
 
 def _parted(state: State, word: str) -> list[str]:
@@ -436,10 +317,6 @@ def _parted(state: State, word: str) -> list[str]:
 
 def _check(settings: SearchSettings) -> None:
     """Raises InvalidInputError for numbers that no score can be computed with."""
-    if not 1 <= settings.dimension <= _LARGEST_DIMENSION:
-        raise InvalidInputError(
-            f"must be from 1 to {_LARGEST_DIMENSION}, not {settings.dimension}", where="search.dimension"
-        )
     for name in settings.__struct_fields__:
         if not math.isfinite(getattr(settings, name)):
             raise InvalidInputError("must be a finite number", where=f"search.{name}")

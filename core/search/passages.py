@@ -5,7 +5,6 @@ A search asks a source for them and never learns where they come from. They take
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from core.search.ranking import Ranking
 from core.search.results import FoundPassage, Passage
 from core.search.scorers import BM25_SHARE, COVERAGE_SHARE, PHRASE_BONUS, TITLE_BONUS
 from core.search.signals import after
+from core.search.state import scale_of
 from core.text.languages import language_of, serves_grammar, stem_in
 from core.text.tokens import fold, words
 
@@ -153,7 +153,6 @@ def _scored(ranking: Ranking, one: FoundPassage) -> _Raw:
     unknown = {term.stem: term.times * term.rarity for term in ranking.terms}
     asked_for = unknown | dict(ranking.vector.weights)
     dot = sum(value * weights[stem] for stem, value in asked_for.items() if stem in weights)
-    length = math.sqrt(sum(value**2 for value in weights.values()))
     likelihood = ranking.judge.likelihood_of_text(
         counts.keys(),
         {stem for stem, _ in stems_of(words(one.title, compounds=True))},
@@ -161,4 +160,4 @@ def _scored(ranking: Ranking, one: FoundPassage) -> _Raw:
         verbatim=phrase,
     )
     matched = tuple(dict.fromkeys(word for stem, word in read if stem in held))
-    return _Raw(one, raw, dot * state.scale_of(length), coverage, likelihood, matched)
+    return _Raw(one, raw, dot * scale_of(len(read)), coverage, likelihood, matched)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -32,23 +32,15 @@ from core.search.scorers import (
     VectorScores,
     exact_rows,
     greatest,
-    pair_weights,
-    score_associations,
     score_links,
     score_text,
     score_vectors,
-    stem_weights,
 )
 from core.search.signals import MOST_RANKED, NO_SIGNALS, Ranked, Signal, Signals, SignalSource, after
 from core.search.state import Holdings, Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
 
-if TYPE_CHECKING:
-    from core.search.phase_vectors import Vectors
-
-# So many of the best are read from their phase vectors, where they are made; the others as these are expected to be.
-_MEASURED: Final = 100
 # For each word that a query has less than so many, the line rises by a step (measured).
 _MANY_WORDS: Final = 5
 _FLOOR_STEP: Final = 0.05
@@ -60,11 +52,10 @@ _TINY: Final = 1e-12
 class Ranking:
     """All scores of one query, arrays over the rows of the state.
 
-    best_vector: what the vector score is measured against. first_blends: before associations and links.
-    associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
-    to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the
-    cosines of rows whose phase vectors were read. signals: by row, what is known beside the words; cut_short: not all
-    of it was looked up in time; more: it takes a moment. candidates: rows of the hits, in no order.
+    best_vector: what the vector score is measured against. links: for rows that a good one links to, its blend and
+    row. exact: of exact words that were asked for, the rows that hold them. signals: by row, what is known beside the
+    words; cut_short: not all of it was looked up in time; more: it takes a moment. candidates: rows of the hits, in no
+    order.
     """
 
     state: State
@@ -79,23 +70,13 @@ class Ranking:
     text_scores: Values
     vector_scores: Values
     boosts: Values
-    first_blends: Values
-    associative: Values
-    associates: Numbers
     links: Mapping[int, tuple[float, int]]
     exact: Mapping[str, Exact]
-    measured: Mapping[int, float]
     signals: Mapping[int, Sequence[Signal]]
     cut_short: bool
     more: bool
     blends: Values
     candidates: Numbers
-
-    @cached_property
-    def superposed(self) -> tuple[tuple[int, Mapping[int, float], Mapping[tuple[int, int], float]], ...]:
-        """The associates, each with the weights of its stems and pairs."""
-        documents = [(row, self.state.document(row)) for row in self.associates.tolist()]
-        return tuple((row, stem_weights(one), pair_weights(one)) for row, one in documents)
 
     def result(self, limit: int) -> SearchResult:
         """The best hits, at most `limit`, and the judgement of them all."""
@@ -143,7 +124,6 @@ class Ranking:
             settings.vector_weight * float(self.vector_scores[row]),
             settings.text_weight * float(self.text_scores[row]),
             float(self.boosts[row]),
-            float(self.associative[row]),
             settings.link_weight * self.links.get(row, (0.0, 0))[0],
             sum(one.worth for one in self.exact.values() if row in one.rows),
             0.0,
@@ -254,21 +234,16 @@ class Ranking:
     def _hit(self, row: int, rank: int, score: float, sure: bool) -> Hit:
         note = self.state.notes[row]
         parts = self._parts(row)
-        cosine = self.measured.get(row)
-        if cosine is None:
-            cosine = self.vector.cosine(self.state, row)
         breakdown = Breakdown(
             **parts._asdict(),
             blend=_blend(*parts),
             vector_score=float(self.vector_scores[row]),
             text_score=float(self.text_scores[row]),
-            # A cosine read from a phase vector may lie beyond by its noise.
-            raw_vector=min(max(cosine, -1.0), 1.0),
-            measured=row in self.measured,
             coverage=float(self.text.coverage[row]),
             reached=float(self.text.reached[row]),
             likelihood=self._likelihood(row),
             score=score,
+            _raw_vector=lambda: min(self.vector.cosine(self.state, row), 1.0),
             _raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
                 note,
@@ -288,7 +263,6 @@ def rank(
     query: Query,
     filters: Filters,
     settings: SearchSettings,
-    vectors: Vectors,
     explained: int | None = None,
     stopped: Callable[[], bool] | None = None,
     synonyms: Synonyms = (),
@@ -297,8 +271,8 @@ def rank(
     """Scores every note and finds those that answer the query. None when it was stopped.
 
     A note is a hit when it has something of the query or holds it word for word, or when words of it mean what was
-    typed: one the same, or several nearly, for enough of the query (`relevance_floor`). Likeness to other hits and
-    links make none. Scores do not depend on filters, only on whether hidden notes take part.
+    typed: one the same, or several nearly, for enough of the query (`relevance_floor`).
+    Links make none. Scores do not depend on filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
     synonyms: a person's own, as the settings have them. source: of signals.
     """
@@ -322,7 +296,7 @@ def rank(
     if asked_to_stop():
         return None
     outsider = explained if explained is not None and explained not in candidates else None
-    associative, associates, links = _gains(state, settings, first, candidates, outsider)
+    links = _links(state, settings, first, candidates, outsider)
     linking = np.zeros(len(state))
     for row, (blend, _) in links.items():
         linking[row] = settings.link_weight * blend
@@ -330,12 +304,7 @@ def rank(
     exact = np.zeros(len(state))
     for one in held.values():
         exact[list(one.rows)] += one.worth
-    chosen = greatest(state, first + associative + linking + exact, candidates, _MEASURED)
-    rows, read = vectors.cosines(state, chosen if outsider is None else _with(chosen, outsider), vector)
-    if len(rows):
-        scaled = read * state.lengths[rows] * vector.length * state.scales[rows]
-        vector_scores[rows] = np.clip(scaled / max(best_vector, _TINY), 0.0, 1.0)
-    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking, exact, 0.0)
+    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, linking, exact, 0.0)
     told, signals = NO_SIGNALS, dict[int, Sequence[Signal]]()
     if source is not None:
         if asked_to_stop():
@@ -360,12 +329,8 @@ def rank(
         text_scores=text_scores,
         vector_scores=vector_scores,
         boosts=boosts,
-        first_blends=first,
-        associative=associative,
-        associates=associates,
         links=links,
         exact=held,
-        measured=dict(zip(rows.tolist(), read.tolist(), strict=True)),
         signals=signals,
         cut_short=told.cut_short,
         more=told.more,
@@ -394,23 +359,17 @@ def _asked_signals(
     return source.signals(text, ranked)
 
 
-def _gains(
-    state: State, settings: SearchSettings, blends: Values, rows: Numbers, outsider: int | None = None
-) -> tuple[Values, Numbers, dict[int, tuple[float, int]]]:
-    """What other notes add to some rows: by likeness to the best (with the rows of these), and by links.
-
-    outsider: a row that gets what it would get if it were one of them, and the likeness is told from its side.
-    """
-    associative, associates = np.zeros(len(state)), rows[:0]
-    if settings.associative_weight:
-        likeness, associates = score_associations(state, blends, rows)
-        associative = settings.associative_weight * likeness
-    links = score_links(state, blends + associative, rows) if settings.link_weight else {}
+def _links(
+    state: State, settings: SearchSettings, blends: Values, rows: Numbers, outsider: int | None
+) -> dict[int, tuple[float, int]]:
+    """For rows that a good one links to, its blend and row. outsider: a row that gets what it would get among them."""
+    if not settings.link_weight:
+        return {}
+    links = score_links(state, blends, rows)
     if outsider is not None:
-        others, associates, more = _gains(state, settings, blends, _with(rows, outsider))
-        associative[outsider] = others[outsider]
+        more = score_links(state, blends, _with(rows, outsider))
         links.update({row: link for row, link in more.items() if row == outsider})
-    return associative, associates, links
+    return links
 
 
 _Part = TypeVar("_Part", float, Values)
@@ -420,13 +379,12 @@ def _blend(
     vector: _Part,
     text: _Part,
     boost: _Part,
-    associative: _Part,
     links: _Part,
     exact: _Part,
     signals: _Part | float,
 ) -> _Part:
     """The sum of the parts, always in this order, so that what is shown is exactly what is ranked by."""
-    return vector + text + boost + associative + links + exact + signals
+    return vector + text + boost + links + exact + signals
 
 
 def _latch(stopped: Callable[[], bool] | None) -> Callable[[], bool]:

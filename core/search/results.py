@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from core.search.signals import Signal
 
 T = TypeVar("T")
-Line = Literal["vector", "text", "boost", "associative", "links", "exact", "signals"]
+Line = Literal["vector", "text", "boost", "links", "exact", "signals"]
 ReasonKind = Literal[
-    "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise",
-    "durable", "scope", "confidence", "note", "link", "exact",
+    "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title",
+    "durable", "scope", "confidence", "link", "exact",
     "hint", "entity", "constraint", "gravity", "hub", "resolution", "embedding", "rerank",
 ]  # fmt: skip
 Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
@@ -68,7 +68,7 @@ class ScoreReason(NamedTuple):
 
     line: the part that `value` belongs to; all values of a line add up to it. kind: how `found` came to count. asked:
     the word of the query. found: what of the memory answered it: a word, a pair "first second", or the id of a note.
-    "noise" is what chance adds to a phase vector of finite length. likeness: how nearly `found` means what was asked,
+    likeness: how nearly `found` means what was asked,
     in (0, 1]; 1 where that is no question.
     """
 
@@ -95,12 +95,10 @@ class QueryWords(NamedTuple):
 class Breakdown:
     """Why a note stands where it does.
 
-    vector, text, boost, associative, links, exact, signals: the parts after their weights; they add up to `blend`, by
-    which hits are ranked. exact: for exact words that were asked for. signals: what is known of the note beside its
-    words, and may take away. vector_score, text_score: the first two before their
-    weights, in [0, 1]; the best of the whole memory has 1. associative: how like the note is to the best hits; links:
-    what its best linked note gives. raw_vector: cosine of the phase vectors of query and note, in [-1, 1]: read from
-    them where `measured`, else as it is expected. coverage: share of the query that the note holds, rare words
+    vector, text, boost, links, exact, signals: the parts after their weights; they add up to `blend`, by which hits
+    are ranked. exact: for exact words that were asked for. signals: what is known of the note beside its words, and
+    may take away. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole
+    memory has 1. links: what its best linked note gives. coverage: share of the query that the note holds, rare words
     counting more, in [0, 1]. reached: the same with words that mean nearly what was typed. likelihood: how likely it
     answers if it ranks best, in [0, 1]. score: softmax over the best hits, in [0, 1]; 0 for a note that is no hit.
     """
@@ -108,23 +106,26 @@ class Breakdown:
     vector: float = 0.0
     text: float = 0.0
     boost: float = 0.0
-    associative: float = 0.0
     links: float = 0.0
     exact: float = 0.0
     signals: float = 0.0
     blend: float = 0.0
     vector_score: float = 0.0
     text_score: float = 0.0
-    raw_vector: float = 0.0
-    measured: bool = False
     coverage: float = 0.0
     reached: float = 0.0
     likelihood: float = 0.0
     score: float = 0.0
+    _raw_vector: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     _matched: Callable[[], tuple[str, ...]] = field(default=lambda: (), repr=False, compare=False)
     _query_words: Callable[[], QueryWords] = field(default=lambda: QueryWords(), repr=False, compare=False)
     _reasons: Callable[[], tuple[ScoreReason, ...]] = field(default=lambda: (), repr=False, compare=False)
+
+    @cached_property
+    def raw_vector(self) -> float:
+        """The cosine of the vectors of query and note, in [0, 1]."""
+        return self._raw_vector()
 
     @cached_property
     def raw_text(self) -> float:

@@ -1,4 +1,4 @@
-"""The scores of all notes for one query, part by part: text, exact words, vector, and what other notes add."""
+"""The scores of all notes for one query, part by part: text, exact words, vector and links."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from core.model.note import Note
-from core.search.documents import NO_WORD, PAIR_SHARE, Document, haystack, is_content_word, searched_fields
+from core.search.documents import PAIR_SHARE, haystack, is_content_word, searched_fields
 from core.search.query_syntax import Exclusion, Query, haystack_of, squeezed, stands
-from core.search.state import Counts, Holdings, Mask, Numbers, State, Values, weights_of
+from core.search.state import Counts, Holdings, Mask, Numbers, State, Values, length_of, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings
 from core.text.languages import serves_grammar
@@ -33,9 +33,6 @@ _SAME_FROM: Final = 0.66
 _PHRASE_LOOKS: Final = 500
 _PHRASE_BEGINNING: Final = 200
 _ASKED_EVERY: Final = 1024
-# The associative step: the best notes are superposed, and so many of the best are compared with them.
-_SUPERPOSED: Final = 4
-_COMPARED: Final = 500
 # Links of so many of the best notes are followed.
 _FOLLOWED: Final = 64
 _TINY: Final = 1e-12
@@ -69,7 +66,7 @@ class TextScores:
 
 @dataclass(frozen=True)
 class VectorScores:
-    """The query's vector and its expected inner products, scaled by the notes' lengths; arrays over rows."""
+    """The query's vector and its inner products with those of the notes, scaled by their lengths; arrays over rows."""
 
     weights: Mapping[str, float]
     pairs: Sequence[PairWeight]
@@ -77,8 +74,8 @@ class VectorScores:
     scaled: Values
 
     def cosine(self, state: State, row: int) -> float:
-        """The cosine that the phase vector of a row is expected to have."""
-        lengths = max(float(state.lengths[row]), _TINY) * max(self.length, _TINY)
+        """The cosine of the query's vector and that of a row."""
+        lengths = max(length_of(state.document(row)), _TINY) * max(self.length, _TINY)
         return float(self.scaled[row]) / float(state.scales[row]) / lengths
 
 
@@ -172,10 +169,11 @@ def _synonym_scores(
 def score_vectors(
     state: State, query: Query, terms: Sequence[Term], holdings: Holdings, settings: SearchSettings
 ) -> VectorScores:
-    """The expected inner products of the query's phase vector with those of all rows.
+    """The inner products of the query's vector with those of all rows.
 
-    The expectation over all keys of the inner product of two superpositions is the sparse product of their weights:
-    keys of different stems and pairs are orthogonal on average.
+    A vector is a weighted superposition of phase keys of random phase, one for each stem and pair. Different keys are
+    orthogonal on average, so that the expected inner product of two superpositions is the sum over what both hold of
+    the products of its weights: no key has to be made.
     """
     weights = vector_weights(terms)
     pairs = []
@@ -193,33 +191,6 @@ def score_vectors(
         dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
     squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
     return VectorScores(weights, pairs, squares**0.5, dots * state.scales)
-
-
-def score_associations(state: State, blends: Values, candidates: Numbers) -> tuple[Values, Numbers]:
-    """How like each row is to the best ones, in [0, 1], and which those are.
-
-    The vectors of the four best candidates by blend are superposed, and the expected inner products of the 500 best
-    with it are divided by the greatest (an associative memory's second step: what was found is the next question).
-    """
-    found = np.zeros(len(state))
-    if not len(candidates):
-        return found, candidates
-    compared = greatest(state, blends, candidates, _COMPARED)
-    best = greatest(state, blends, compared, _SUPERPOSED)
-    top = max(float(blends[best].max()), _TINY)
-    stems: dict[int, float] = {}
-    pairs: dict[int, float] = {}
-    # Always in the same order, so that the sums do not depend on where a note stands in the file.
-    for row in state.preferred(best.tolist()):
-        share = float(blends[row]) / top * float(state.scales[row])
-        for number, weight in stem_weights(state.document(row)).items():
-            stems[number] = stems.get(number, 0.0) + share * weight
-        for (first, second), weight in pair_weights(state.document(row)).items():
-            code = state.pair_code(first, second)
-            pairs[code] = pairs.get(code, 0.0) + share * PAIR_SHARE**2 * weight
-    products = state.superposed(compared, stems, pairs) * state.scales[compared]
-    found[compared] = products / max(float(products.max(initial=0.0)), _TINY)
-    return found, best
 
 
 def score_links(state: State, blends: Values, candidates: Numbers) -> dict[int, tuple[float, int]]:
@@ -244,26 +215,6 @@ def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers
     above = rows[values[rows] > threshold]
     equal = state.preferred(rows[values[rows] == threshold].tolist())[: count - len(above)]
     return np.concatenate((above, np.array(equal, dtype=np.intp)))
-
-
-def stem_weights(document: Document) -> dict[int, float]:
-    """The weight of each stem number in a note's vector: 1 + ln(count)."""
-    found: dict[int, float] = {}
-    for number, share in zip(document.stems, document.shares, strict=True):
-        if number != NO_WORD:
-            found[number] = found.get(number, 0.0) + share
-    return found
-
-
-def pair_weights(document: Document) -> dict[tuple[int, int], float]:
-    """The weight of each pair of neighbouring stems before PAIR_SHARE: 1 + ln(count)."""
-    found: dict[tuple[int, int], float] = {}
-    stems = document.stems
-    for place, share in enumerate(document.pair_shares):
-        if share:
-            pair = stems[place], stems[place + 1]
-            found[pair] = found.get(pair, 0.0) + share
-    return found
 
 
 def _verbatim(

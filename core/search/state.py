@@ -1,39 +1,48 @@
-"""All documents of one snapshot at one moment: segments of arrays, rows, what is counted over them, and the words they
-are written in; made of documents, and of the state before by what changed.
+"""All documents of one snapshot at one moment, as arrays: which rows hold a stem or a pair, and how often.
+
+The same arrays are what is kept of them in a file. That holds no note, only what was read from notes; which note a row
+belongs to is found by the digest of what it says now.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cache, cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.model.note import Note
-from core.search.documents import NO_WORD, Document, Reader, Vocabulary
+from core.search.documents import NO_WORD, PAIR_SHARE, Document, Reader, weight
 from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
     from core.search.query_syntax import QueryStem
     from core.search.terms import Meaning, Term
 
-
 Numbers = NDArray[np.intp]
 Small = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
-Shares = NDArray[np.float32]
 Values = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Blocks: TypeAlias = Mapping[str, "bytes | memoryview"]
 
 DIGEST_BYTES: Final = 16
-# So many places are counted in one go.
-_BLOCK: Final = 1 << 18
+# Of stems and pairs that queries ask for, so many are kept as they were found.
+_MOST_HELD: Final = 1024
+# BM25's saturation of repeats and its share of length normalisation (Robertson, Zaragoza 2009).
+_K1: Final = 1.2
+_B: Final = 0.75
+# The size of a note is divided out to this power: by its whole length, the root, short notes win too easily (measured).
+_SIZE_POWER: Final = 0.3
+_OWN_SCOPES: Final = ("user", "self")
+# Stands in rows that are no more.
+NO_NOTE: Final = Note(id="", nugget_name="", title="", content="")
 
 
 class Counts(NamedTuple):
@@ -47,71 +56,49 @@ NOWHERE: Final = Counts(np.zeros(0, dtype=np.intp), np.zeros(0))
 
 
 class Segment:
-    """The documents of some rows, read-only. Arrays over places follow one another document by document."""
+    """The documents of some rows, read-only. Arrays over places follow one another document by document.
 
-    def __init__(
-        self,
-        *,
-        stems: Small,
-        shares: Shares,
-        pair_shares: Shares,
-        starts: Numbers,
-        words: Small,
-        word_starts: Numbers,
-        sizes: Values,
-        lengths: Values,
-        languages: Bytes,
-        digests: bytes,
-        order: Small | None = None,
-    ) -> None:
-        self.stems, self.shares, self.pair_shares, self.starts = stems, shares, pair_shares, starts
-        self.words, self.word_starts = words, word_starts
-        self.sizes, self.lengths, self.languages, self.digests = sizes, lengths, languages, digests
-        self.owners: Small = np.repeat(np.arange(len(sizes), dtype=np.int32), np.diff(starts))
-        self.order: Small = np.argsort(stems, kind="stable").astype(np.int32) if order is None else order
-        total = int(stems.max(initial=0)) + 1
-        self._bounds = np.concatenate(([0], np.cumsum(np.bincount(stems, minlength=total))))
+    words, stems: as of a document. starts: where each document begins, and where the last one ends. languages: of each
+    document. digests: of all, one after the other. sizes: stems of each, repeats counted.
+    """
+
+    def __init__(self, words: Small, stems: Small, starts: Small, languages: Bytes, digests: bytes) -> None:
+        self.words, self.stems, self.starts = words, stems, starts
+        self.languages, self.digests = languages, digests
+        self.owners: Small = np.repeat(np.arange(len(languages), dtype=np.int32), np.diff(starts))
+        self.sizes: Values = np.bincount(self.owners[stems != NO_WORD], minlength=len(languages)).astype(
+            float
+        )
+        self._order: Small = np.argsort(stems, kind="stable").astype(np.int32)
+        self._bounds = np.concatenate(([0], np.cumsum(np.bincount(stems))))
 
     @classmethod
     def of(cls, documents: Sequence[Document]) -> Segment:
         """The segment of some documents, in their order."""
         return cls(
-            stems=_integers(document.stems for document in documents),
-            shares=_floats(document.shares for document in documents),
-            pair_shares=_floats(document.pair_shares for document in documents),
-            starts=_starts(len(document.stems) for document in documents),
-            words=_integers(document.words for document in documents),
-            word_starts=_starts(len(document.words) for document in documents),
-            sizes=np.array([document.size for document in documents], dtype=np.float64),
-            lengths=np.array([document.length for document in documents], dtype=np.float64),
+            words=np.frombuffer(b"".join(document.words for document in documents), dtype=np.int32),
+            stems=np.frombuffer(b"".join(document.stems for document in documents), dtype=np.int32),
+            starts=np.array([*accumulate((len(one.stems) for one in documents), initial=0)], dtype=np.int32),
             languages=np.array([document.language for document in documents], dtype=np.uint8),
             digests=b"".join(document.digest for document in documents),
         )
 
     def __len__(self) -> int:
-        return len(self.sizes)
+        return len(self.languages)
 
     def document(self, row: int) -> Document:
         """The document of a row."""
-        places, words = self.places_of(row), slice(self.word_starts[row], self.word_starts[row + 1])
+        places = slice(self.starts[row], self.starts[row + 1])
         return Document(
-            digest=self.digest(row),
-            stems=array("i", self.stems[places].tobytes()),
-            shares=array("f", self.shares[places].tobytes()),
-            pair_shares=array("f", self.pair_shares[places].tobytes()),
-            words=array("i", self.words[words].tobytes()),
-            size=int(self.sizes[row]),
-            length=float(self.lengths[row]),
-            language=int(self.languages[row]),
+            self.digest(row),
+            array("i", self.words[places].tobytes()),
+            array("i", self.stems[places].tobytes()),
+            int(self.languages[row]),
         )
 
     def digest(self, row: int) -> bytes:
         """The digest of a row's document."""
         return self.digests[DIGEST_BYTES * row : DIGEST_BYTES * (row + 1)]
-
-    def places_of(self, row: int) -> slice:
-        """Where the stems of a row stand."""
-        return slice(int(self.starts[row]), int(self.starts[row + 1]))
 
     def stem_counts(self, stem: int) -> Counts:
         """The rows that hold a stem."""
@@ -120,163 +107,88 @@ class Segment:
     def pair_counts(self, first: int, second: int) -> Counts:
         """The rows in which one stem stands right before another."""
         places = self._places(first)
-        if not len(places):
-            return NOWHERE
         # Every document ends with NO_WORD, so that the next place is always there.
-        return self._by_row(places[self.stems[places + 1] == second])
-
-    def document_counts(self, total: int) -> Small:
-        """For each stem number below `total` in how many rows it stands."""
-        found: Small = np.zeros(total, dtype=np.int32)
-        # Of a large memory all places at once would take more memory than anything else that an index is built of.
-        for start in range(0, len(self.order), _BLOCK):
-            # The place before tells whether the first one is of another row; it is counted already.
-            places = self.order[max(start - 1, 0) : start + _BLOCK]
-            stems, owners = self.stems[places], self.owners[places]
-            first = np.full(len(places), not start)
-            first[1:] = (stems[1:] != stems[:-1]) | (owners[1:] != owners[:-1])
-            found += np.bincount(stems[first], minlength=total).astype(np.int32)
-        return found
-
-    def superposed(self, rows: Numbers, table: Values, pairs: tuple[Numbers, Values], base: int) -> Values:
-        """For each of some rows the inner product of its weights with those of a superposition.
-
-        table: weights by stem number. pairs: sorted codes first * base + second of pairs, and their weights; they
-        count with PAIR_SHARE already in them.
-        """
-        counts = self.starts[rows + 1] - self.starts[rows]
-        ends = np.cumsum(counts)
-        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
-            self.starts[rows] - (ends - counts), counts
-        )
-        stems = self.stems[places].astype(np.intp)
-        held = table[stems]
-        products = held * self.shares[places]
-        codes, weights = pairs
-        if len(codes):
-            both = np.flatnonzero((held[:-1] > 0) & (held[1:] > 0))
-            wanted = stems[both] * base + stems[both + 1]
-            found = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
-            hits = codes[found] == wanted
-            products[both[hits]] += weights[found[hits]] * self.pair_shares[places[both[hits]]]
-        owners = np.repeat(np.arange(len(rows)), counts)
-        return np.bincount(owners, weights=products, minlength=len(rows)).astype(np.float64)
+        return self._by_row(places[self.stems[places + 1] == second]) if len(places) else NOWHERE
 
     def _places(self, stem: int) -> Small:
         if not NO_WORD < stem < len(self._bounds) - 1:
-            return self.order[:0]
-        return self.order[self._bounds[stem] : self._bounds[stem + 1]]
+            return self._order[:0]
+        return self._order[self._bounds[stem] : self._bounds[stem + 1]]
 
     def _by_row(self, places: Small) -> Counts:
         if not len(places):
             return NOWHERE
         owners = self.owners[places].astype(np.intp)
-        begins = owners[1:] != owners[:-1]
-        # Most stems stand in a note once, and a query asks for dozens.
-        if begins.all():
-            return Counts(owners, np.ones(len(owners)))
-        bounds = np.concatenate(([0], np.flatnonzero(begins) + 1, [len(owners)]))
+        begins = np.flatnonzero(owners[1:] != owners[:-1]) + 1
+        bounds = np.concatenate(([0], begins, [len(owners)]))
         return Counts(owners[bounds[:-1]], (bounds[1:] - bounds[:-1]).astype(np.float64))
 
 
-def rows_by_digest(segment: Segment) -> dict[bytes, list[int]]:
-    """The rows of each digest; notes that say the same have a row each."""
-    found: dict[bytes, list[int]] = {}
-    for row in range(len(segment)):
-        found.setdefault(segment.digest(row), []).append(row)
-    return found
-
-
-def _integers(arrays: Iterable[array[int]]) -> Small:
-    return np.frombuffer(b"".join(arrays), dtype=np.int32)
-
-
-def _floats(arrays: Iterable[array[float]]) -> Shares:
-    return np.frombuffer(b"".join(arrays), dtype=np.float32)
-
-
-def _starts(lengths: Iterable[int]) -> Numbers:
-    return np.fromiter(accumulate(lengths, initial=0), dtype=np.intp)
-
-
-Mask = NDArray[np.bool_]
-
-# BM25's saturation of repeats and its share of length normalisation (Robertson, Zaragoza 2009).
-_K1: Final = 1.2
-_B: Final = 0.75
-# A vector's length is divided out to this power: by all of it, short notes win too easily (measured).
-_LENGTH_POWER: Final = 0.6
-# Of stems and pairs that queries ask for, so many are kept as they were found, of so many rows at most.
-_MOST_HELD: Final = 1024
-_LONGEST_HELD: Final = 1024
-
-
-@dataclass(frozen=True)
 class State:
     """Notes with their documents at one moment. Nothing in it changes; queries may share it between threads.
 
     A note has a row; rows of notes that are gone or were read anew are no longer `alive`. Arrays over rows have the
-    length of `notes`: first the rows of the `base`, then those of the `recent` documents. counts: for each stem
-    number in how many living rows it stands; word_counts: the same for words. words: those of living rows that carry
-    meaning, sorted. total: living rows. languages: other than English that a living row is in. lengths: of the notes'
-    vectors; scales: what an inner product with them is multiplied by. saturation: what a count is weighed against in
-    BM25.
+    length of `notes`: first the rows of the `base`, then those of the `recent` documents. rows: of notes, by id. total:
+    living rows, at least 1. languages: other than English that a living row is in.
     """
 
-    notes: Sequence[Note]
-    rows: Mapping[str, int]
-    base: Segment
-    recent: Segment
-    alive: Mask
-    hidden: Mask
-    durable: Mask
-    own: Mask
-    confidence: Values
-    counts: Small
-    stems: Vocabulary
-    words: Sequence[str]
-    word_counts: Small
-    total: int = field(init=False)
-    languages: tuple[Language, ...] = field(init=False)
-    lengths: Values = field(init=False)
-    mean: float = field(init=False)
-    saturation: Values = field(init=False)
-    scales: Values = field(init=False)
-    # Of the module `terms`.
-    known_terms: dict[tuple[QueryStem, bool], Term] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
-    # Of the module `meanings`.
-    known_tags: dict[str, tuple[Meaning, ...]] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
-    _held: dict[tuple[int, int], Counts] = field(init=False, repr=False, compare=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        sizes = np.concatenate((self.base.sizes, self.recent.sizes))
-        lengths = np.concatenate((self.base.lengths, self.recent.lengths))
-        total = max(int(self.alive.sum()), 1)
-        mean = max(float(sizes[self.alive].sum()) / total, 1e-9)
-        spoken = np.concatenate((self.base.languages, self.recent.languages))[self.alive]
-        counts = np.bincount(spoken, minlength=len(LANGUAGES))
-        object.__setattr__(
-            self, "languages", tuple(LANGUAGES[number] for number in np.flatnonzero(counts) if number)
-        )
-        object.__setattr__(self, "total", total)
-        object.__setattr__(self, "mean", mean)
-        object.__setattr__(self, "lengths", lengths)
-        object.__setattr__(self, "saturation", _K1 * (1 - _B + _B * sizes / mean))
-        object.__setattr__(self, "scales", np.where(lengths > 0, lengths, 1.0) ** -_LENGTH_POWER)
+    def __init__(self, base: Segment, recent: Segment, notes: Sequence[Note], reader: Reader) -> None:
+        self.base, self.recent, self.notes = base, recent, notes
+        self.stems, self._vocabulary = reader.stems, reader.words
+        self.alive: Mask = np.array([note is not NO_NOTE for note in notes], dtype=bool)
+        self.rows = {note.id: row for row, note in enumerate(notes) if note is not NO_NOTE}
+        self.hidden: Mask = np.array([note.hidden for note in notes], dtype=bool)
+        self.total = max(len(self.rows), 1)
+        sizes = np.concatenate((base.sizes, recent.sizes))
+        self._mean = max(float(sizes[self.alive].sum()) / self.total, 1e-9)
+        # What a count is weighed against in BM25, and what an inner product with a note's vector is multiplied by.
+        self._saturation = _K1 * (1 - _B + _B * sizes / self._mean)
+        self.scales: Values = np.maximum(sizes, 1.0) ** -_SIZE_POWER
+        spoken = np.bincount(np.concatenate((base.languages, recent.languages))[self.alive], minlength=1)
+        self.languages: tuple[Language, ...] = tuple(LANGUAGES[one] for one in np.flatnonzero(spoken) if one)
+        # Of the module `terms`: what queries ask for again.
+        self.known_terms: dict[tuple[QueryStem, bool], Term] = {}
+        self.known_tags: dict[str, tuple[Meaning, ...]] = {}
+        self._held: dict[tuple[int, int], Counts] = {}
 
     def __len__(self) -> int:
         return len(self.notes)
+
+    # What is counted when it is first asked for
+
+    @cached_property
+    def words(self) -> Sequence[str]:
+        """The words of living rows, sorted."""
+        used = np.zeros(len(self._vocabulary), dtype=bool)
+        for segment, alive in self._segments():
+            used[segment.words if alive.all() else segment.words[alive[segment.owners]]] = True
+        used[NO_WORD] = False
+        return sorted(self._vocabulary.names[number] for number in np.flatnonzero(used))
+
+    @cached_property
+    def durable(self) -> Mask:
+        """Which notes are durable."""
+        return np.array([note.durable for note in self.notes], dtype=bool)
+
+    @cached_property
+    def own(self) -> Mask:
+        """Which notes are about the person or the assistant."""
+        return np.array([note.scope in _OWN_SCOPES for note in self.notes], dtype=bool)
+
+    @cached_property
+    def confidence(self) -> Values:
+        """The confidence of each note, in [0, 1]."""
+        return np.array([_confidence(note) for note in self.notes], dtype=np.float64)
+
+    def _segments(self) -> tuple[tuple[Segment, Mask], ...]:
+        edge = len(self.base)
+        return (self.base, self.alive[:edge]), (self.recent, self.alive[edge:])
 
     # Words
 
     def count(self, stem: str) -> int:
         """How many notes hold a stem."""
-        number = self.stems.number(stem)
-        return int(self.counts[number]) if NO_WORD < number < len(self.counts) else 0
+        return len(self.holding(stem).rows)
 
     def stems_of(self, word: str) -> tuple[str, ...]:
         """The stems under which notes may hold a folded word, one for each language of theirs."""
@@ -304,28 +216,23 @@ class State:
 
     def holding_pair(self, first: str, second: str) -> Counts:
         """The living rows in which one stem stands right before another, and how often."""
-        one, other = self.stems.number(first), self.stems.number(second)
-        if NO_WORD in (one, other):
+        pair = self.stems.number(first), self.stems.number(second)
+        if NO_WORD in pair:
             return NOWHERE
-        found = self._held.get((one, other))
+        found = self._held.get(pair)
         if found is None:
-            found = self._living(self.base.pair_counts(one, other), self.recent.pair_counts(one, other))
-            self._remember((one, other), found)
+            found = self._living(self.base.pair_counts(*pair), self.recent.pair_counts(*pair))
+            self._remember(pair, found)
         return found
 
     def _remember(self, numbers: tuple[int, int], found: Counts) -> None:
-        """Keeps what the next queries are likely to ask for too, in some megabytes at most."""
-        if len(found.rows) > _LONGEST_HELD:
-            return
         if len(self._held) >= _MOST_HELD:
             self._held.clear()
         self._held[numbers] = found
 
     def _living(self, base: Counts, recent: Counts) -> Counts:
-        rows, counts = base
-        if len(recent.rows):
-            rows = np.concatenate((rows, recent.rows + len(self.base)))
-            counts = np.concatenate((counts, recent.counts))
+        rows = np.concatenate((base.rows, recent.rows + len(self.base)))
+        counts = np.concatenate((base.counts, recent.counts))
         kept = self.alive[rows]
         return Counts(rows, counts) if kept.all() else Counts(rows[kept], counts[kept])
 
@@ -340,61 +247,26 @@ class State:
 
     def document(self, row: int) -> Document:
         """The document of a row."""
-        segment, place = self._segment(row)
-        return segment.document(place)
-
-    def digest(self, row: int) -> bytes:
-        """The digest of a row's document."""
-        segment, place = self._segment(row)
-        return segment.digest(place)
+        edge = len(self.base)
+        return self.base.document(row) if row < edge else self.recent.document(row - edge)
 
     def language(self, row: int) -> Language:
         """The language of a row's note."""
-        segment, place = self._segment(row)
-        return LANGUAGES[int(segment.languages[place])]
-
-    def digests(self, rows: Iterable[int]) -> list[bytes]:
-        """The digests of some rows' documents, in their order."""
-        edge = len(self.base)
-        return [self.base.digest(row) if row < edge else self.recent.digest(row - edge) for row in rows]
-
-    def _segment(self, row: int) -> tuple[Segment, int]:
-        return (self.base, row) if row < len(self.base) else (self.recent, row - len(self.base))
+        return LANGUAGES[self.document(row).language]
 
     def bm25(self, found: Counts) -> Values:
         """BM25 of one stem for the rows that hold it, without its rarity."""
-        return np.asarray(found.counts * (_K1 + 1) / (found.counts + self.saturation[found.rows]))
+        return np.asarray(found.counts * (_K1 + 1) / (found.counts + self._saturation[found.rows]))
 
     def bm25_of(self, count: int, size: int) -> float:
         """The same for a text that is no note. size: its stems, repeats counted."""
-        return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * size / self.mean))
+        return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * size / self._mean))
 
-    def scale_of(self, length: float) -> float:
-        """What an inner product with the vector of a text that is no note is multiplied by; see `scales`."""
-        return float((length or 1.0) ** -_LENGTH_POWER)
-
-    def superposed(self, rows: Numbers, weights: Mapping[int, float], pairs: Mapping[int, float]) -> Values:
-        """For each of some rows the inner product with a superposition of stems and pairs, as `pair_code` names them.
-
-        The weights of pairs count with PAIR_SHARE already in them.
-        """
-        table = np.zeros(len(self.counts))
-        table[list(weights)] = list(weights.values())
-        codes = np.array(sorted(pairs), dtype=np.intp)
-        coded = codes, np.array([pairs[int(code)] for code in codes], dtype=np.float64)
-        found = np.zeros(len(rows))
-        recent = rows >= len(self.base)
-        for segment, chosen, first in (
-            (self.base, ~recent, 0),
-            (self.recent, recent, len(self.base)),
-        ):
-            if chosen.any():
-                found[chosen] = segment.superposed(rows[chosen] - first, table, coded, len(self.counts))
-        return found
-
-    def pair_code(self, first: int, second: int) -> int:
-        """One number for a pair of stem numbers."""
-        return first * len(self.counts) + second
+    def segment(self) -> Segment:
+        """All living documents."""
+        if not len(self.recent) and self.alive.all():
+            return self.base
+        return Segment.of([self.document(row) for row in np.flatnonzero(self.alive).tolist()])
 
 
 class Holdings:
@@ -410,141 +282,94 @@ def weights_of(counts: Values) -> Values:
     return np.asarray(1.0 + np.log(counts))
 
 
-_OWN_SCOPES: Final = ("user", "self")
-# Stands in rows that are no more.
-_NO_NOTE: Final = Note(id="", nugget_name="", title="", content="")
+def scale_of(size: int) -> float:
+    """What an inner product with the vector of a text that is no note is multiplied by; see `State.scales`."""
+    return float(max(size, 1) ** -_SIZE_POWER)
 
 
-def state_of(base: Segment, notes: Sequence[Note | None], reader: Reader) -> State:
-    """The state of documents in one segment; `notes` are theirs, in the same order, None for rows that are no more."""
-    rows: dict[str, int] = {}
-    for row, note in enumerate(notes):
-        if note is not None:
-            rows.setdefault(note.id, row)
-    alive = np.array([note is not None for note in notes], dtype=bool)
-    counts = base.document_counts(len(reader.stems))
-    word_counts = np.bincount(base.words, minlength=len(reader.words)).astype(np.int32)
-    for row in np.flatnonzero(~alive).tolist():
-        document = base.document(row)
-        counts[_distinct(document)] -= 1
-        word_counts[document.words] -= 1
-    living = [note or _NO_NOTE for note in notes]
-    hidden, durable, own, confidence = _flags(living)
-    return State(
-        notes=living,
-        rows=rows,
-        base=base,
-        recent=Segment.of([]),
-        alive=alive,
-        hidden=hidden,
-        durable=durable,
-        own=own,
-        confidence=confidence,
-        counts=counts,
-        stems=reader.stems,
-        words=sorted(reader.words.names[number] for number in np.flatnonzero(word_counts)),
-        word_counts=word_counts,
-    )
+def stem_weights(document: Document) -> dict[int, float]:
+    """The weight of each stem number in a note's vector: 1 + ln(count)."""
+    return {stem: weight(count) for stem, count in Counter(document.stems).items() if stem}
 
 
-def _flags(notes: Sequence[Note]) -> tuple[Mask, Mask, Mask, Values]:
-    """For each note: hidden, durable, of a scope of one's own, and its confidence."""
-    return (
-        np.array([note.hidden for note in notes], dtype=bool),
-        np.array([note.durable for note in notes], dtype=bool),
-        np.array([note.scope in _OWN_SCOPES for note in notes], dtype=bool),
-        np.array([_confidence(note) for note in notes], dtype=np.float64),
-    )
+def pair_weights(document: Document) -> dict[tuple[int, int], float]:
+    """The weight of each pair of neighbouring stems before PAIR_SHARE: 1 + ln(count)."""
+    pairs = Counter(pair for pair in pairwise(document.stems) if all(pair))
+    return {pair: weight(count) for pair, count in pairs.items()}
 
 
-def amended(
-    state: State,
-    recent: Sequence[Document],
-    dead: Sequence[int],
-    same: Sequence[tuple[Note, int]],
-    fresh: Sequence[tuple[Note, Document]],
-    reader: Reader,
-) -> State:
-    """The state after a change.
-
-    recent: all documents beside the base, the last of them those of `fresh`, which get new rows. dead: rows that
-    are no more. same: notes that changed in what is not read for search, with their rows.
-    """
-    more = [note for note, _ in fresh]
-    notes = [*state.notes, *more]
-    changed = [row for _, row in same]
-    for note, row in same:
-        notes[row] = note
-    flags = []
-    before = state.hidden, state.durable, state.own, state.confidence
-    for values, of_same, of_more in zip(
-        before, _flags([note for note, _ in same]), _flags(more), strict=True
-    ):
-        after = np.concatenate((values, of_more))
-        after[changed] = of_same
-        flags.append(after)
-    hidden, durable, own, confidence = flags
-    alive = np.append(state.alive, np.ones(len(fresh), dtype=bool))
-    alive[list(dead)] = False
-    rows = dict(state.rows)
-    for row in dead:
-        if rows.get(notes[row].id) == row:
-            del rows[notes[row].id]
-    for row, note in enumerate(more, len(state)):
-        rows.setdefault(note.id, row)
-    gone, come = [state.document(row) for row in dead], [document for _, document in fresh]
-    word_counts = _recounted(
-        state.word_counts, len(reader.words), [doc.words for doc in gone], [doc.words for doc in come]
-    )
-    return dataclasses.replace(
-        state,
-        notes=notes,
-        rows=rows,
-        recent=Segment.of(recent),
-        alive=alive,
-        hidden=hidden,
-        durable=durable,
-        own=own,
-        confidence=confidence,
-        counts=_recounted(
-            state.counts, len(reader.stems), list(map(_distinct, gone)), list(map(_distinct, come))
-        ),
-        words=_words_after(state, word_counts, reader),
-        word_counts=word_counts,
-    )
-
-
-def _recounted(
-    before: Small, total: int, gone: Iterable[Sequence[int]], come: Iterable[Sequence[int]]
-) -> Small:
-    """Counts of numbers below `total` after documents with some distinct numbers are gone and others have come."""
-    counts = np.zeros(total, dtype=np.int32)
-    counts[: len(before)] = before
-    for numbers in gone:
-        counts[numbers] -= 1
-    for numbers in come:
-        counts[numbers] += 1
-    return counts
-
-
-def _words_after(state: State, word_counts: Small, reader: Reader) -> Sequence[str]:
-    """The sorted words of living rows, from those of the state before."""
-    before = np.zeros(len(word_counts), dtype=bool)
-    before[: len(state.word_counts)] = state.word_counts > 0
-    after = word_counts > 0
-    names = reader.words.names
-    gone = {names[number] for number in np.flatnonzero(before & ~after)}
-    come = [names[number] for number in np.flatnonzero(after & ~before)]
-    if not gone and not come:
-        return state.words
-    return sorted([*(word for word in state.words if word not in gone), *come])
-
-
-def _distinct(document: Document) -> list[int]:
-    return [number for number in set(document.stems) if number != NO_WORD]
+def length_of(document: Document) -> float:
+    """The length of a note's vector."""
+    stems, pairs = stem_weights(document).values(), pair_weights(document).values()
+    return math.sqrt(sum(one**2 for one in stems) + PAIR_SHARE**2 * sum(one**2 for one in pairs))
 
 
 def _confidence(note: Note) -> float:
     """A number of a file as a share in [0, 1]; what is no number counts as nothing."""
     value = note.confidence
     return min(max(value, 0.0), 1.0) if value == value else 0.0
+
+
+# What is kept in a file
+
+_SEPARATOR: Final = "\n"
+
+
+def blocks_of(state: State, reader: Reader) -> dict[str, bytes | memoryview]:
+    """What is kept of a state: its living documents."""
+    segment = state.segment()
+    words, word_names = _compact(segment.words, reader.words.names)
+    stems, stem_names = _compact(segment.stems, reader.stems.names)
+    return {
+        "words": words.tobytes(),
+        "stems": stems.tobytes(),
+        "starts": segment.starts.tobytes(),
+        "languages": segment.languages.tobytes(),
+        "digests": segment.digests,
+        "word_names": word_names,
+        "stem_names": stem_names,
+    }
+
+
+def _compact(numbers: Small, names: Sequence[str]) -> tuple[Small, bytes]:
+    """Numbers of some names as those of the ones that stand there alone, and these; a name that is gone is not kept."""
+    used = np.union1d(numbers, [NO_WORD])
+    kept = _SEPARATOR.join(names[number] for number in used[1:])
+    return np.searchsorted(used, numbers).astype(np.int32), kept.encode("utf-8", "surrogatepass")
+
+
+def documents_in(blocks: Blocks) -> tuple[Segment, Reader] | None:
+    """The documents of `blocks_of`, and a reader that goes on from them. None for blocks that do not fit together."""
+    try:
+        words, stems, starts = (
+            np.frombuffer(blocks[name], dtype=np.int32) for name in ("words", "stems", "starts")
+        )
+        languages = np.frombuffer(blocks["languages"], dtype=np.uint8)
+        reader = Reader(_parted(blocks["word_names"]), _parted(blocks["stem_names"]))
+        digests = bytes(blocks["digests"])
+    except (KeyError, ValueError):
+        return None
+    ends = starts[1:] - 1
+    sound = (
+        len(digests) == DIGEST_BYTES * len(languages)
+        and len(starts) == len(languages) + 1
+        and len(words) == len(stems) == int(starts[-1])
+        and int(starts[0]) == 0
+        and bool((np.diff(starts) > 0).all())
+        and _below(languages, len(LANGUAGES))
+        and _below(words, len(reader.words))
+        and _below(stems, len(reader.stems))
+        and bool(((words == NO_WORD) == (stems == NO_WORD)).all())
+        # What looks at the next place may do so.
+        and not stems[ends].any()
+    )
+    return (Segment(words, stems, starts, languages, digests), reader) if sound else None
+
+
+def _below(numbers: NDArray[Any], end: int) -> bool:
+    return not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < end)
+
+
+def _parted(block: bytes | memoryview) -> Sequence[str]:
+    text = bytes(block).decode("utf-8", "surrogatepass")
+    return text.split(_SEPARATOR) if text else []

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from core.search.query_syntax import Question
     from core.search.signals import SignalSource
 
-# Of the way in which notes are read and vectors made: what another version kept is not read.
-VERSION: Final = "search-3"
+# Of the way in which notes are read: what another version kept is not read.
+VERSION: Final = "search-4"
 _PROJECT: Final = re.compile(r"(?<!\S)-?project:", re.IGNORECASE)
 # So many notes are read again at the next start sooner than their file is written.
 _WORTH_KEEPING: Final = 200
@@ -78,7 +78,7 @@ class SearchService:
     """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit.
 
     settings: gives those in force. clock: the time as the person reads it. synonyms: gives the person's own words.
-    begin: makes an index that is begun with and nowhere kept; None: it begins with the cache of `home`.
+    kept_as: the name of the file in the cache of `home` that the index begins with; None: one's own.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class SearchService:
         settings: Callable[[], SearchSettings],
         clock: Callable[[], datetime],
         synonyms: Callable[[], Synonyms] = lambda: (),
-        begin: Callable[[Snapshot, Progress | None], SearchIndex] | None = None,
+        kept_as: str | None = None,
     ) -> None:
-        self._begin = begin
-        self._home = home
+        self._kept_as = kept_as
+        self.home = home
         self._settings = settings
         self._synonyms = synonyms
         self._clock = clock
@@ -103,15 +103,14 @@ class SearchService:
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
-        # Of the vectors beside the index: another one in the settings asks for others.
-        self._dimension = 0
 
-    # The folder of the cache; None where there is to be none.
+    # The file that the index is kept in; None where there is to be none.
     @cached_property
     def _cache(self) -> Path | None:
-        from core.storage.cache.folder import cache_folder
+        from core.storage.cache import INDEX_NAME, cache_folder
 
-        return None if self._begin is not None else cache_folder(self._home, os.environ)
+        folder = cache_folder(self.home, os.environ)
+        return None if folder is None else folder / (self._kept_as or INDEX_NAME)
 
     def forget(self) -> None:
         """Drops all that is held of the notes, and what is known of the cache; the next search begins anew."""
@@ -181,10 +180,8 @@ class SearchService:
         """
         # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
         with self._guard:
-            dimension = self._settings().dimension
-            if self._index is None or dimension != self._dimension:
-                self._index = None
-                self._index, self._dimension = self._opened(snapshot, dimension, progress), dimension
+            if self._index is None:
+                self._index = self._opened(snapshot, progress)
             self._index.synonyms, self._index.signals = self._synonyms(), self.signals
             self._index.passages = self.passages
             self._index.update(snapshot, progress)
@@ -195,45 +192,26 @@ class SearchService:
         index = self._index
         if index is None or self._cache is None or index.read_anew < least or not self._claimed():
             return False
-        from core.storage.cache.container import write_cache
-        from core.storage.cache.folder import INDEX_NAME
+        from core.storage.cache import write_cache
 
-        return write_cache(self._cache / INDEX_NAME, VERSION, index.blocks())
+        return write_cache(self._cache, VERSION, index.blocks())
 
-    def prepare(self, snapshot: Snapshot, stopped: Callable[[], bool] | None = None) -> int:
-        """Does ahead what searches need: the index, its place in the cache, the phase vectors that are missing.
-
-        To be run in the background, again after changes. stopped: asked now and then. Returns how many vectors
-        were made.
-        """
-        index = self.index(snapshot)
-        self.keep()
-        self._claimed()
-        return index.make_vectors(self._settings(), stopped)
-
-    def _opened(self, snapshot: Snapshot, dimension: int, progress: Progress | None) -> SearchIndex:
+    def _opened(self, snapshot: Snapshot, progress: Progress | None) -> SearchIndex:
         from core.search import SearchIndex
 
-        if self._begin is not None:
-            return self._begin(snapshot, progress)
-        if self._cache is None:
-            return SearchIndex()
-        from core.search.phase_vectors import row_bytes
-        from core.storage.cache.container import read_cache
-        from core.storage.cache.folder import INDEX_NAME, VECTORS_NAME
-        from core.storage.cache.rows import RowFile
+        index = SearchIndex()
+        if self._cache is not None:
+            from core.storage.cache import read_cache
 
-        version = f"{VERSION}/{dimension}"
-        index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(dimension)))
-        blocks = read_cache(self._cache / INDEX_NAME, VERSION)
-        if blocks is not None:
-            index.restore(blocks, snapshot, progress)
+            blocks = read_cache(self._cache, VERSION)
+            if blocks is not None:
+                index.restore(blocks, snapshot, progress)
         return index
 
     def _claimed(self) -> bool:
         """Whether the cache's folder is there and ours; made at the first call."""
-        from core.storage.cache.folder import claim_cache_folder
+        from core.storage.cache import claim_cache_folder
 
         if self._mine is None:
-            self._mine = self._cache is not None and claim_cache_folder(self._cache, self._home)
+            self._mine = self._cache is not None and claim_cache_folder(self._cache.parent, self.home)
         return self._mine

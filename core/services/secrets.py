@@ -18,7 +18,7 @@ from core.model.note import replace
 from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
 from core.settings import Settings
-from core.storage.cache.folder import cache_folder, remove_cache
+from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.promotions import kept_targets
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Folder, Place, Scrubbed

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from core.errors import ErrorCode, Notice, NuggetsError
@@ -15,6 +14,7 @@ from core.folder import GRAPH_FILE, OWED_FILE
 from core.model.joined import Joined, Whose, join
 from core.services.search import SearchQuery, SearchService
 from core.settings import SearchSettings, Synonyms
+from core.storage.cache import TEAM_INDEX_NAME
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -103,7 +103,7 @@ class Team:
         self._joined: Joined | None = None
         self._said: set[str] = set()
         self._notices: list[str] = []
-        self._service = SearchService(Path(), settings, clock, synonyms, self._begun)
+        self._service = SearchService(own.home, settings, clock, synonyms, TEAM_INDEX_NAME)
 
     @property
     def memory(self) -> Memory | None:
@@ -137,9 +137,9 @@ class Team:
             return told
 
     def keep_index(self) -> bool:
-        """Keeps what was read of each for the next search; whether anything was written."""
+        """Keeps what was read for the next search; whether anything was written."""
         kept = self._own.keep()
-        return (self._memory is not None and self._joined is not None and self._memory.keep_index()) or kept
+        return self._service.keep() or kept
 
     def close(self) -> None:
         """Closes the files of the team's memory; it is opened again when it is wanted."""
@@ -159,12 +159,6 @@ class Team:
             page = Notice(f"{unread[0].what} (of the team's notes)", where=unread[0].where)
             self._say(page if not more else f"the team's notes: {unread[0].where}: {unread[0].what}{more}")
         return memory.snapshot
-
-    def _begun(self, snapshot: Snapshot, progress: Progress | None) -> SearchIndex:
-        joined, memory = self._joined, self._memory
-        assert joined is not None
-        assert memory is not None
-        return self._own.index(joined.own, progress).joined(memory.index(progress), snapshot)
 
     def _tried(self, call: Callable[[], _Result]) -> _Result | None:
         """What a call of the team's memory gives. Whatever is wrong with it, one's own memory goes on."""

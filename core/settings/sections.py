@@ -66,10 +66,10 @@ class TimeSpan(NamedTuple):
 class SearchSettings(msgspec.Struct, frozen=True):
     """Weights of the blend and what bounds it; a weight of 0 switches a part off.
 
-    associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
+    link_weight: of the blend of the best linked note.
     pair_weight: of pairs of neighbouring words in the vector score. meaning_weight: of words that mean nearly what a
     typed one does, beside the word itself. relevance_floor: share of a query that a note must cover to stand above
-    the line; below it is what is less likely. dimension: phases of a search vector.
+    the line; below it is what is less likely.
     """
 
     vector_weight: Annotated[
@@ -99,13 +99,6 @@ class SearchSettings(msgspec.Struct, frozen=True):
     confidence_boost: Annotated[
         Weight, Words("Search: bonus of confident notes", "How much a note gains with its confidence.")
     ] = 0.05
-    associative_weight: Annotated[
-        Weight,
-        Words(
-            "Search: bonus of notes like the best hits",
-            "How much a note gains if it is similar to the best hits, even with few words of the query.",
-        ),
-    ] = 0.21
     link_weight: Annotated[
         Weight,
         Words(
@@ -158,7 +151,6 @@ class SearchSettings(msgspec.Struct, frozen=True):
             "How many parts of documents a search shows beside its notes; 0 shows none.",
         ),
     ] = 3
-    dimension: Annotated[int, Meta(ge=1, le=2**20), Words("Search: size of a vector")] = 16384
 
 
 class ReflectionSettings(msgspec.Struct, frozen=True):

@@ -264,7 +264,6 @@ def _document(hit: Hit | Passage) -> dict[str, Any]:
         "vectorScore": parts.vector_score,
         "textScore": parts.text_score,
         "metadataBoost": parts.boost,
-        "associative": parts.associative,
         "links": parts.links,
         **({"exact": parts.exact} if parts.exact else {}),
         **({"signals": parts.signals} if parts.signals else {}),
@@ -295,7 +294,6 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
             if (value := getattr(parts, line)) or line not in ("exact", "signals")
         },
         "reasons": [reason._asdict() for reason in parts.reasons],
-        "measured": parts.measured,
         "rawVector": parts.raw_vector,
         "rawText": parts.raw_text,
     }
@@ -326,9 +324,7 @@ def _bars(hit: Hit) -> Span:
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
     drawn = [
-        f"{name} {_bar(share)}"
-        for name, share in shares
-        if share or name not in ("like", "link", "exact", "known")
+        f"{name} {_bar(share)}" for name, share in shares if share or name not in ("link", "exact", "known")
     ]
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]

@@ -206,7 +206,7 @@ class SearchController(Controller):
             self.prepare_later()
 
     def prepare_later(self) -> None:
-        """Once nothing has changed for a moment, what searches need is made ahead."""
+        """Once nothing has changed for a moment, the index is brought up to date and kept for the next start."""
         if self.index_put_off:
             return
         if self._preparing is None:
@@ -219,15 +219,9 @@ class SearchController(Controller):
         if self.context.open_session is not None:
             self._prepare_in_background()
 
-    @background("vectors", exclusive=True)
+    @background("index", exclusive=True)
     async def _prepare_in_background(self) -> None:
-        await self.prepare_and_search()
-
-    async def prepare_and_search(self) -> None:
-        """Scores were estimated so far: what stands in the box is weighed again, so that list and `w` agree."""
-        await self.session.prepare_search()
-        if self.view.past is None:
-            self.again()
+        await self.session.keep_index()
 
     # Why
 

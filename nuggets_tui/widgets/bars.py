@@ -21,7 +21,7 @@ _FULL: Final = "█"
 _THIN: Final = "▏"
 _MOST_CELLS: Final = 24
 _FEWEST_CELLS: Final = 5
-# What words, vector and boost lack is said too; who is like no hit and linked from none needs no bar for that.
+# What words, vector and boost lack is said too; who is linked from none needs no bar for that.
 _ALWAYS: Final = 3
 _ROUNDING: Final = 3
 _LEAST_WIDTH: Final = 18
@@ -37,14 +37,14 @@ class _Layout(NamedTuple):
 
 
 _LAYOUTS: Final = (
-    _Layout(60, ("words", "vector", "boost", "like", "link"), " ", 14),
-    _Layout(44, ("words", "vec", "+", "≈", "→"), "", 16),
-    _Layout(32, ("words", "vec", "+", "≈", "→"), "", 8),
-    _Layout(0, ("w", "v", "+", "≈", "→"), "", 0),
+    _Layout(60, ("words", "vector", "boost", "link"), " ", 14),
+    _Layout(44, ("words", "vec", "+", "→"), "", 16),
+    _Layout(32, ("words", "vec", "+", "→"), "", 8),
+    _Layout(0, ("w", "v", "+", "→"), "", 0),
 )
-PART_STYLES: Final = ("$text-success", "$text-secondary", "$text-primary", "$text-warning", "$text-accent")
+PART_STYLES: Final = ("$text-success", "$text-secondary", "$text-primary", "$text-accent")
 # What the parts of a hit add up to at most, with the weights as they are at first.
-FULL_BLEND: Final = 1.3
+FULL_BLEND: Final = 1.1
 
 
 class ScoreParts(Protocol):
@@ -56,8 +56,6 @@ class ScoreParts(Protocol):
     def text(self) -> float: ...
     @property
     def boost(self) -> float: ...
-    @property
-    def associative(self) -> float: ...
     @property
     def links(self) -> float: ...
 
@@ -118,7 +116,7 @@ def score_bars(parts: ScoreParts, width: int, words: Words | None = None) -> Con
     layout, cells = _layout(width)
     if cells <= 0:
         return Content("")
-    values = (parts.text, parts.vector, parts.boost, parts.associative, parts.links)
+    values = (parts.text, parts.vector, parts.boost, parts.links)
     scale = cells / max(FULL_BLEND, sum(max(value, 0.0) for value in values if value == value))
     pieces: list[tuple[str, str]] = []
     for place, (name, value, style) in enumerate(zip(layout.labels, values, PART_STYLES, strict=True)):

@@ -133,7 +133,6 @@ _LEAST_TITLE: Final = 6
 _FEWEST: Final = 4
 # What another note gives, beside what the query's own words give, for that note to be named.
 _LINK_SHARE: Final = 0.1
-_LIKE_SHARE: Final = 0.3
 
 
 class _Piece(NamedTuple):
@@ -241,19 +240,13 @@ def _plain(text: str) -> _Piece:
 
 
 def _other_note(parts: Breakdown, own_id: str, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]:
-    """The note without which this one would stand lower: one that links to it, else one that it is like."""
+    """The note without whose link this one would stand lower."""
     own = parts.text + parts.vector
-    for kind, label, value, least in (
-        ("link", "link from", parts.links, _LINK_SHARE),
-        ("note", "like", parts.associative, _LIKE_SHARE),
-    ):
-        if value <= least * own or parts.blend - value >= next_blend:
-            continue
-        best = next((reason for reason in parts.reasons if reason.kind == kind), None)
-        other = snapshot.by_id.get(best.found) if best is not None and best.found != own_id else None
-        if other is None:
-            continue
-        head = Content.styled(f"{label} ", MUTED)
+    if parts.links <= _LINK_SHARE * own or parts.blend - parts.links >= next_blend:
+        return
+    best = next((reason for reason in parts.reasons if reason.kind == "link"), None)
+    other = snapshot.by_id.get(best.found) if best is not None and best.found != own_id else None
+    if other is not None:
+        head = Content.styled("link from ", MUTED)
         long, short = (head + content(cut(other.title, size)) for size in (_LONGEST, _LEAST_TITLE))
         yield _Piece(long, short, cut=True)
-        return

@@ -1,4 +1,4 @@
-"""How much memory the app takes when everything is loaded: notes, search index and phase vectors.
+"""How much memory the app takes when everything is loaded: notes and search index.
 
 Run as `python tests/benchmarks/footprint.py [NOTES] [HOME]`; without a number of notes 10,000 and 100,000 are measured.
 HOME: a memory of that many notes that is there already. The app runs in a real pseudo-terminal on a memory without any

@@ -53,7 +53,7 @@ LIMIT, TIMED_QUERIES = 100, 200
 UNSLIPPED_KINDS = ("typo", "identifier", "prefix", "phrase")
 # What is promised of recall. Of fewer questions nothing is promised.
 RIGHT_OF_FIRST, WRONG_OF_ANSWERS, FOREIGN_ANSWERED, FEWEST = 0.9, 1 / 3, 0.04, 10
-LINKS_OFF_GAIN, VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY, VECTOR_KIB = 0.015, 0.02, 0.05, 0.95, 6.0
+LINKS_OFF_GAIN, VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY = 0.015, 0.02, 0.05, 0.95
 
 TABLES = ("whole", "forms", "small", "recall")
 SIZES = (30, 100, 300)
@@ -145,8 +145,8 @@ def milliseconds(data: DataSet, searchers: Sequence[Searcher]) -> float:
     return (time.process_time() - start) / len(asked) * 1000
 
 
-def bytes_a_note(data: DataSet) -> tuple[float, float]:
-    """Bytes a note that the index of the first collection takes, its notes aside; and those of its vectors."""
+def bytes_a_note(data: DataSet) -> float:
+    """Bytes a note that the index of the first collection takes, its notes aside."""
     snapshot = data.collections[0].snapshot
     tracemalloc.start()
     try:
@@ -154,12 +154,10 @@ def bytes_a_note(data: DataSet) -> tuple[float, float]:
         index = SearchIndex()
         index.update(snapshot)
         index.search("warm up")
-        index.make_vectors()
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    count = max(len(snapshot.notes), 1)
-    return taken / count, index.vectors().held_bytes / count
+    return taken / max(len(snapshot.notes), 1)
 
 
 def line(name: str, found: Run, *more: str) -> None:
@@ -212,18 +210,13 @@ class Report:
                 name,
                 found,
                 f"{fmean(found.empty):>9.1%}{took:>10.3f}",
-                self._size() if name == "search" else "",
+                f"{bytes_a_note(self.data):>12,.0f}" if name == "search" else "",
             )
         print(f"  search - BM25, nDCG@10:{interval(plain, answered)}")
         self.bar("hybrid not below BM25", answered.quality[0] - plain.quality[0], 0.0)
         kinds = list(dict.fromkeys(query.kind for query in self.full.queries))
         if len(kinds) > 1:
             self._kinds(kinds, other)
-
-    def _size(self) -> str:
-        whole, vectors = bytes_a_note(self.data)
-        self.bar("KiB of vectors a note", -vectors / 1024, -VECTOR_KIB)
-        return f"{whole:>12,.0f} (vectors {vectors:,.0f})"
 
     def _kinds(self, kinds: Sequence[str], other: Run) -> None:
         heading("search, by kind", f"{'empty':>9}{'queries':>9}{'BM25 nDCG':>11}{'FTS5 nDCG':>11}")

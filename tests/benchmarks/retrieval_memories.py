@@ -53,11 +53,11 @@ class Recalled:
 
 
 class Asked:
-    """A memory that is open, with its vectors made."""
+    """A memory that is open, its notes read."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        memory.prepare_search()
+        memory.index()
 
     def search(self, text: str, limit: int, settings: SearchSettings | None = None) -> Searched:
         """The hits for a text as it is typed into the search box."""

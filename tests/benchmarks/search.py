@@ -1,10 +1,10 @@
 """How long search takes beside SQLite FTS5 on the same notes, and how that grows with the memory.
 
 Run as `python tests/benchmarks/search.py [NOTES ...]` (default: 1000 10000). For each size: reading all notes into
-the index, bringing it up to date after one edit, making the phase vectors, and the median query of each kind before
-and after that, each beside what FTS5 (porter stems, the query's words joined by OR, its own bm25 rank, ten best) takes
-for the same. For 10,000 notes also what the index and its vectors take from the cache. Milliseconds of processor time:
-both run in one thread, so that is what they take on an idle machine.
+the index, bringing it up to date after one edit, and the median query of each kind, each beside what FTS5 (porter
+stems, the query's words joined by OR, its own bm25 rank, ten best) takes for the same. For 10,000 notes also what the
+index takes from the cache. Milliseconds of processor time: both run in one thread, so that is what they take on an
+idle machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ import msgspec
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
-from core.search.phase_vectors import row_bytes
 from core.services.search import SearchService
 from core.settings import SearchSettings
 from core.user_folders import CACHE_VARIABLE
@@ -55,7 +54,7 @@ SYLLABLES = (
 )
 NOTE_WORDS = 60
 QUERIES = 100
-BUILD_BAR, VECTORS_BAR, CACHE_BAR, EDIT_BAR, VECTOR_BYTES_BAR = 4000.0, 90_000.0, 500.0, 20.0, 6144.0
+BUILD_BAR, CACHE_BAR, EDIT_BAR = 3000.0, 500.0, 20.0
 QUERY_BARS = {10_000: 15.0, 100_000: 80.0}
 
 
@@ -153,51 +152,39 @@ def measure(count: int) -> None:
     print(f"{'':8}{'index':<23} {build:>9.1f} {beside:>9.1f} {build / beside:>7.1f}")
     print(f"{'':8}{'after one edit':<23} {edit:>9.1f}")
     worst = 0.0
-    vectors = 0.0
-    for vectored in (False, True):
-        if vectored:
-            vectors = spent(index.make_vectors)
-            made = min(count, index.vectors().held_bytes // row_bytes(SearchSettings().dimension))
-            print(
-                f"{'':8}{f'vectors of {made:,}':<23} {vectors:>9.0f} {'':>9} {vectors / max(made, 1):>7.2f} a note"
-            )
-        for kind, queries in kinds.items():
-            ours = median(index.search, queries)
-            theirs = median(lambda query: full_text_search(database, query), queries)
-            worst = max(worst, ours)
-            name = f"{kind}{', vectors' if vectored else ''}"
-            print(f"{'':8}{name:<23} {ours:>9.2f} {theirs:>9.2f} {ours / theirs:>7.1f}")
+    for kind, queries in kinds.items():
+        ours = median(index.search, queries)
+        theirs = median(lambda query: full_text_search(database, query), queries)
+        worst = max(worst, ours)
+        print(f"{'':8}{kind:<23} {ours:>9.2f} {theirs:>9.2f} {ours / theirs:>7.1f}")
     bars = [("slowest median query", worst, QUERY_BARS.get(count))]
     if count == 10_000:
-        kept, again = from_cache(notes)
-        a_note = index.vectors().held_bytes / count
+        again = from_cache(notes)
         print(f"{'':8}{'index from the cache':<23} {again:>9.1f} {'':>9} {again / build:>7.2f} of building")
         bars += [
             ("index", build, BUILD_BAR),
-            ("vectors", vectors, VECTORS_BAR),
-            (f"index and {kept:,} vectors from the cache", again, CACHE_BAR),
+            ("index from the cache", again, CACHE_BAR),
             ("after one edit", edit, EDIT_BAR),
-            ("bytes of vectors a note", a_note, VECTOR_BYTES_BAR),
         ]
     for name, value, bar in bars:
         if bar is not None:
             print(f"{'':8}{name}: {value:.1f}, bar {bar:,.0f}: {'holds' if value < bar else 'MISSED'}")
 
 
-def from_cache(notes: Sequence[Note]) -> tuple[int, float]:
-    """How many vectors were kept, and milliseconds to the first hits that were read from them, in a new process."""
+def from_cache(notes: Sequence[Note]) -> float:
+    """Milliseconds to the index of a new process."""
     snapshot = Snapshot(notes=tuple(notes))
 
-    def opened() -> int:
+    def opened() -> SearchService:
         service = SearchService(home, SearchSettings, lambda: datetime.now(UTC))
         service.index(snapshot)
-        return service.prepare(snapshot)
+        return service
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "memory")
         os.environ[CACHE_VARIABLE] = str(Path(folder, "cache"))
-        kept = opened()
-        return kept, spent(opened)
+        opened().keep()
+        return spent(opened)
 
 
 if __name__ == "__main__":

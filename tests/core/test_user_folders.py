@@ -11,7 +11,7 @@ import platformdirs
 import pytest
 
 from core.agents.connecting import agents_folder
-from core.storage.cache.folder import cache_folder as cache_path
+from core.storage.cache import cache_folder as cache_path
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.user_folders import cache_folder, cache_root, name_of, state_folder, state_root
 

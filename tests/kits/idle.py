@@ -19,7 +19,7 @@ import textual.app
 import textual.pilot
 import textual.screen
 
-from nuggets_tui import garbage, pace, session
+from nuggets_tui import garbage, pace
 
 _LOOK: Final = 0.002
 # Of a process that hardly works though a thread of its is under way.
@@ -43,7 +43,6 @@ def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(textual.screen, "UPDATE_PERIOD", _TICK)
     # Keys follow one another so quickly that work in the background would step aside all the time.
     monkeypatch.setattr(pace.PACE, "_sleep", lambda seconds: time.sleep(0))
-    monkeypatch.setattr(session, "_BREATH", 0.0)
 
 
 def find_garbage(monkeypatch: pytest.MonkeyPatch) -> None:

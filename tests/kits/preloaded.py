@@ -15,7 +15,7 @@ for name in (
         "core.facts.recall",
         "core.search.explaining",
     ),
-    *("core.search.phase_vectors", "core.reflection", "core.promotion.run", "core.agents.connecting"),
+    *("core.search.ranking", "core.reflection", "core.promotion.run", "core.agents.connecting"),
     *("core.pipeline.service", "core.pipeline.workers.runner", "core.storage.recovery.repaired"),
     *("nuggets_tui.application", "nuggets_tui.cli", "nuggets_tui.screens.main", "nuggets_tui.screens.editor"),
     *("nuggets_tui.graph.layout", "nuggets_tui.pipeline_session", "nuggets_tui.widgets.graph_view"),

@@ -10,9 +10,9 @@ from kits.app_kit import NOW, small_memory
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
+from core.search import Filters, ScoreReason
 from core.search.query_syntax import parse_question
-from nuggets_tui.why import Given, SearchRequest, Why, neighbours, number, percents, said, why
+from nuggets_tui.why import SearchRequest, Why, neighbours, number, percents, said, why
 
 SHOWN = 10
 
@@ -37,7 +37,7 @@ def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
     answer = ask(memory, "jwt tokens", "JWT token format")
     assert answer.is_hit
     assert answer.outcome == "Hit 1 of 2."
-    assert [line.name for line in answer.lines] == ["words", "vector", "boost", "like", "link"]
+    assert [line.name for line in answer.lines] == ["words", "vector", "boost", "link"]
     assert sum(line.value for line in answer.lines) == pytest.approx(answer.blend)
     for line in answer.lines:
         assert sum(given.value for given in line.given) == pytest.approx(line.value)
@@ -51,26 +51,11 @@ def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
     assert '"stor" as the start of "store"' in texts
 
 
-def test_the_vector_says_whether_it_was_measured(memory: Memory) -> None:
-    vector = next(line for line in ask(memory, "redis", "Session store").lines if line.name == "vector")
-    assert vector.about.startswith(("measured similarity", "estimated from its words"))
-
-
-def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory: Memory) -> None:
-    note = memory.snapshot.notes[0]
-    reasons = (
-        ScoreReason("vector", "word", "redis", "redis", 0.304),
-        ScoreReason("vector", "noise", "", "", -0.004),
-    )
-    parts = Breakdown(
-        vector=0.3, blend=0.3, raw_vector=0.33, measured=True, coverage=1.0, _reasons=lambda: reasons
-    )
-    hit = Hit(note=note, score=1.0, rank=1, breakdown=parts)
-    explanation = Explanation(hit=hit, total=1, obstacle="", missing=(), floor=0.3, needed=0.0)
-    answer = why(explanation, SearchRequest(parse_question("redis"), NOW, shown=(hit,)), str)
-    vector = next(line for line in answer.lines if line.name == "vector")
-    assert vector.about == "measured similarity of query and note: 0.33 of 1"
-    assert vector.given[-1] == Given("vector noise", -0.004, quiet=True)
+def test_the_vector_says_how_similar_query_and_note_are(memory: Memory) -> None:
+    explained = ask(memory, "redis", "Session store")
+    vector = next(line for line in explained.lines if line.name == "vector")
+    assert vector.about
+    assert sum(given.value for given in vector.given) == pytest.approx(vector.value)
 
 
 def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
@@ -154,15 +139,14 @@ def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
 
 def test_every_kind_of_reason_has_words_of_its_own() -> None:
     kinds = (
-        "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise", "durable",
-        "scope", "confidence", "note", "link",
+        "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "durable",
+        "scope", "confidence", "link",
     )  # fmt: skip
-    words = {said(ScoreReason("text", kind, "asked", "found", 0.1), "own", str.upper) for kind in kinds}  # type: ignore[arg-type]
+    words = {said(ScoreReason("text", kind, "asked", "found", 0.1), str.upper) for kind in kinds}  # type: ignore[arg-type]
     assert len(words) == len(kinds)
-    assert said(ScoreReason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
     meant = ScoreReason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
-    assert said(meant, "own", str.upper) == "means: remove ~ delete 0.64"
-    assert said(ScoreReason("links", "link", "", "other", 0.1), "own", str.upper) == 'link from "OTHER"'
+    assert said(meant, str.upper) == "means: remove ~ delete 0.64"
+    assert said(ScoreReason("links", "link", "", "other", 0.1), str.upper) == 'link from "OTHER"'
 
 
 def test_neighbours_keep_the_reading_that_gives_most() -> None:

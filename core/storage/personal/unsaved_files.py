@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from core.errors import LockTimeoutError, StorageError
-from core.storage.cache.container import is_ours, own_file, read_up_to
+from core.storage.cache import is_ours, own_file, read_up_to
 from core.storage.files.atomic import Lock, make_folder, refused, replace_file
 from core.storage.files.side_folders import names_in
 from core.user_folders import state_folder

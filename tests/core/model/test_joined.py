@@ -5,16 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from kits.laws import examples
-from kits.search_graphs import QUERIES, index_of, notes, same
+from kits.search_graphs import notes
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.joined import Joined, join
 from core.model.note import Link, Note, custom_tags, replace
 from core.model.snapshot import Snapshot
-from core.search import Filters
 
 SNAPSHOTS = notes(6).map(lambda some: Snapshot(notes=some))
-EVERYTHING = Filters(include_hidden=True)
 
 
 def note(id: str, title: str = "Deploy", content: str = "make deploy", **fields: object) -> Note:
@@ -27,13 +25,12 @@ def joined(own: list[Note], team: list[Note]) -> Joined:
 
 @pytest.mark.slow
 @settings(max_examples=examples(40))
-@given(SNAPSHOTS, SNAPSHOTS, QUERIES)
-def test_laws_of_joining(own: Snapshot, team: Snapshot, query: str) -> None:
+@given(SNAPSHOTS, SNAPSHOTS)
+def test_laws_of_joining(own: Snapshot, team: Snapshot) -> None:
     both = join(own, team)
     no_own_note_is_lost_or_changed(both)
     every_note_of_the_team_is_found_under_one_id(both)
     links_stay_within_each(both)
-    an_index_of_what_both_have_read_answers_as_a_fresh_one(both, query)
 
 
 def no_own_note_is_lost_or_changed(both: Joined) -> None:
@@ -64,24 +61,6 @@ def links_stay_within_each(both: Joined) -> None:
     theirs = set(both.names.values())
     for one in both.snapshot.notes[len(both.own.notes) :]:
         assert all(link.to in theirs for link in one.links)
-
-
-def an_index_of_what_both_have_read_answers_as_a_fresh_one(both: Joined, query: str) -> None:
-    index = index_of(both.own.notes).joined(index_of(both.team.notes), both.snapshot)
-    fresh = index_of(both.snapshot.notes)
-    for filters in (None, EVERYTHING):
-        assert same(index.search(query, 100, filters), fresh.search(query, 100, filters))
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(25))
-@given(SNAPSHOTS, SNAPSHOTS, SNAPSHOTS, QUERIES)
-def test_a_joined_index_follows_both(own: Snapshot, team: Snapshot, later: Snapshot, query: str) -> None:
-    first = join(own, team)
-    index = index_of(own.notes).joined(index_of(team.notes), first.snapshot)
-    for then in (join(own, later), join(later, team), first):
-        index.update(then.snapshot)
-        assert same(index.search(query, 100), index_of(then.snapshot.notes).search(query, 100))
 
 
 def test_what_both_say_alike_is_one_note_and_what_differs_stands_apart() -> None:

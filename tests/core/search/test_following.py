@@ -251,7 +251,7 @@ def test_an_update_that_fails_leaves_the_index_as_it_was(
     notes = [make_note(f"kettle {number}", "boil") for number in range(3)]
     index = index_of(notes)
     with monkeypatch.context() as patched:
-        patched.setattr("core.search.state.amended", lambda *_: 1 // 0)
+        patched.setattr("core.search.state.State.__init__", lambda *_: 1 // 0)
         with pytest.raises(ZeroDivisionError):
             index.update(Snapshot(notes=(*notes, make_note("tea", "nine"))))
     last = (*notes, make_note("tea", "ten"))

@@ -219,8 +219,7 @@ def test_an_index_that_followed_a_change_of_language_equals_a_fresh_one(make_not
                 assert [(hit.note.id, hit.breakdown.blend) for hit in other.search(query)] == expected
 
 
-def test_a_hit_explains_itself_the_same_with_vectors_made(index: SearchIndex) -> None:
-    index.make_vectors()
+def test_a_hit_explains_itself(index: SearchIndex) -> None:
     for query, title in (("Datenbanken", "Datenbank"), ("sauvegarde nuit", "Sauvegardes")):
         hit = index.search(query)[0]
         assert hit.note.title == title

@@ -1,4 +1,4 @@
-"""The vector leg as it is expected to be: likeness of weighted words and pairs, whatever the size of a note."""
+"""The vector leg: likeness of weighted words and pairs, whatever the size of a note."""
 
 from __future__ import annotations
 

@@ -171,21 +171,22 @@ def test_no_cleanup_or_promotion_of_ones_own_sees_a_note_of_the_team(memory: Mem
     assert not {change.note_id for change in memory.reflect(dry_run=True).changes} & theirs
 
 
-def test_ones_own_index_is_kept_as_it_is_without_a_team(memory: Memory, tmp_path: Path) -> None:
+def test_the_index_of_own_and_team_is_kept_beside_ones_own(memory: Memory, pages: Path) -> None:
     memory.change(
         "made",
         lambda draft: [create_note(draft, "ops", f"Note {at}", f"word{at} of mine") for at in range(250)],
     )
     memory.search("make")
     assert memory.keep_index()
-    cache = Path(str(cache_folder(str(memory.home))), "index.cache")
-    kept = cache.read_bytes()
-    assert b"staging" not in kept
+    folder = Path(str(cache_folder(str(memory.home))))
+    assert not (folder / "index.cache").exists()
+    kept = (folder / "team.cache").read_bytes()
     other = Memory.open(memory.home, reconcile=False)
+    other.use_team(Memory.open(pages, reconcile=False))
     other.search("make")
     assert other.index().read_anew == 0
     assert not other.keep_index()
-    assert cache.read_bytes() == kept
+    assert (folder / "team.cache").read_bytes() == kept
 
 
 class Source:

@@ -1,4 +1,4 @@
-"""The container file of a cache: what is read is what was written, or nothing."""
+"""A file of the cache: what is read is what was written, or nothing."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import stat
 import subprocess
 import sys
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage.cache import container as cache
-from core.storage.cache.container import ALIGNMENT, read_cache, write_cache
+from core.storage.cache import read_cache, write_cache
 
 ROOT = Path(__file__).parents[3]
 BLOCKS = {"words": bytes(range(200)), "empty": b"", "numbers": b"\x07" * 64, "one": b"x"}
@@ -29,7 +27,7 @@ as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 WRITER = """
 import sys
 from pathlib import Path
-from core.storage.cache.container import write_cache
+from core.storage.cache import write_cache
 print("ready", flush=True)
 for turn in range(int(sys.argv[2])):
     text = b"%s %d " % (sys.argv[3].encode(), turn)
@@ -69,21 +67,6 @@ def test_what_was_written_is_read_in_its_order(
     assert read_cache(path, version + "1") is None
 
 
-def test_blocks_of_any_item_type_come_back_aligned(path: Path) -> None:
-    numbers = np.arange(1000, dtype=np.uint64)
-    square = np.arange(12, dtype=np.float32).reshape(3, 4)
-    nothing = np.zeros((0, 4), dtype=np.float64)
-    blocks: dict[str, Any] = {"one": b"x", "a": numbers.data, "b": square.data, "c": nothing.data}
-    assert write_cache(path, "1", blocks)
-    found = read_cache(path, "1")
-    assert found is not None
-    assert np.array_equal(np.frombuffer(found["a"], dtype=np.uint64), numbers)
-    assert np.array_equal(np.frombuffer(found["b"], dtype=np.float32).reshape(3, 4), square)
-    assert len(found["c"]) == 0
-    for name in ("one", "a", "b"):
-        assert np.frombuffer(found[name], dtype=np.uint8).ctypes.data % ALIGNMENT == 0
-
-
 def test_only_the_owner_may_read_the_file_and_enter_the_folder(path: Path) -> None:
     _written(path)
     if os.name != "nt":
@@ -113,7 +96,11 @@ def test_a_file_cut_off_anywhere_or_with_something_after_it_gives_nothing(path: 
         assert read_cache(path, "1") is None
 
 
-@given(st.one_of(st.binary(max_size=400), st.binary(max_size=200).map(lambda rest: b"nugidx1<" + rest)))
+def _signed(rest: bytes) -> bytes:
+    return blake2b(rest, digest_size=16).digest() + rest
+
+
+@given(st.one_of(st.binary(max_size=400), st.binary(max_size=200).map(_signed)))
 def test_garbage_gives_nothing(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("cache") / "index.cache"
     path.write_bytes(data)
@@ -194,29 +181,6 @@ def test_a_path_that_no_system_takes_is_no_cache(tmp_path: Path) -> None:
         assert not write_cache(path, "1", BLOCKS)
 
 
-@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
-def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(
-    path: Path, monkeypatch: pytest.MonkeyPatch, error: int
-) -> None:
-    _written(path)
-    names = set(os.listdir(path.parent))
-    plain, left = os.write, 100
-
-    def full(handle: int, data: memoryview) -> int:
-        nonlocal left
-        if not left:
-            raise OSError(error, "no")
-        taken = min(len(data), left)
-        left -= taken
-        return plain(handle, data[:taken])
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "write", full)
-        assert not write_cache(path, "1", {"other": bytes(5000)})
-    assert _plain(read_cache(path, "1")) == BLOCKS
-    assert set(os.listdir(path.parent)) == names
-
-
 def test_a_refused_replacement_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _written(path)
 
@@ -240,16 +204,6 @@ def test_a_folder_that_may_not_be_written_is_no_error(path: Path) -> None:
         assert _plain(read_cache(path, "1")) == BLOCKS
     finally:
         path.parent.chmod(0o700)
-
-
-def test_somebody_who_keeps_the_folder_locked_is_not_waited_for_long(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _written(path)
-    monkeypatch.setattr(cache, "_LOCK_SECONDS", 0.01)
-    with cache.locked_cache(path.parent):
-        assert not write_cache(path, "1", {"other": b"y"})
-        assert _plain(read_cache(path, "1")) == BLOCKS
 
 
 def _sound(path: Path) -> None:
@@ -293,6 +247,6 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file(path: Path) -> None:
         assert writer.communicate()[1] == b""
         _sound(path)
     # What they left half written goes when the next one writes.
-    path.with_name(".index.cache.1-0123abcd.tmp").write_bytes(b"half")
+    path.with_name(f".index.cache.{writer.pid}-0123abcd.tmp").write_bytes(b"half")
     _written(path)
-    assert set(os.listdir(path.parent)) <= {path.name, ".nuggets.lock"}
+    assert os.listdir(path.parent) == [path.name]

@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 from kits.hostile import HOSTILE
 
-from core.storage.cache import folder as folders
-from core.storage.cache.container import read_cache, write_cache
-from core.storage.cache.folder import INDEX_NAME, MEMORY_NAME, VECTORS_NAME, cache_folder, claim_cache_folder
-from core.storage.cache.rows import RowFile
+from core.storage import cache as folders
+from core.storage.cache import (
+    INDEX_NAME,
+    MEMORY_NAME,
+    cache_folder,
+    claim_cache_folder,
+    read_cache,
+    write_cache,
+)
 
 
 @pytest.fixture
@@ -32,7 +37,6 @@ def _claimed(home: Path, root: Path) -> Path:
     assert folder is not None
     assert claim_cache_folder(folder, home)
     assert write_cache(folder / INDEX_NAME, "1", {"block": b"content"})
-    assert RowFile(folder / VECTORS_NAME, "1", 64).append([bytes(16)], bytes(64))
     return folder
 
 

@@ -9,11 +9,11 @@ import pytest
 from kits.hostile import HOSTILE, RAW
 
 FIELDS = {
-    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "associative", "links",
+    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "links",
     "blended", "matched", "sure", "snippet", "snippetMatches",
 }  # fmt: skip
 EXPLAINED = {
-    "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage", "measured",
+    "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage",
     "rawVector", "rawText", "judgement", "likelihood",
 }  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_a_search_that_finds_nothing_ends_with_one(filled: Any) -> None:
 def test_a_score_is_explained_in_parts_that_add_up(filled: Any) -> None:
     (hit,) = filled.json("search", "auth token", "--explain", "JWT token format")
     assert set(hit) == FIELDS | EXPLAINED
-    assert set(hit["parts"]) == {"vector", "text", "boost", "associative", "links"}
+    assert set(hit["parts"]) == {"vector", "text", "boost", "links"}
     assert sum(hit["parts"].values()) == pytest.approx(hit["blended"])
     for line, value in hit["parts"].items():
         given = [reason["value"] for reason in hit["reasons"] if reason["line"] == line]
@@ -202,9 +202,7 @@ def test_long_titles_are_cut_within_a_reason(filled: Any) -> None:
         filled.ok("note", "add", f"{title}{number}", "a zebra crossing")
     note = filled.json("search", "zebra crossing")[0]["id"]
     shown = filled.ok("search", "zebra crossing", "--explain", note)
-    assert 'like "zebra crossing' in shown
     assert all(len(line) < 260 for line in shown.splitlines())
-    assert all(len(line) < 100 for line in shown.splitlines() if 'like "' in line)
 
 
 def test_conditions_alone_give_a_place_and_what_keeps_a_note_out_in_json_as_well(filled: Any) -> None:

@@ -18,7 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
-from core.storage.cache.folder import cache_folder
+from core.storage.cache import cache_folder
 from core.team import trust_folder
 from core.user_folders import CACHE_VARIABLE
 from nuggets_tui import pipeline_session
@@ -48,7 +48,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = write_demo(folder / "memory")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CACHE_VARIABLE, str(folder / "caches"))
-        Memory.open(home, reconcile=False).prepare_search()
+        memory = Memory.open(home, reconcile=False)
+        memory.index()
+        memory.keep_index()
         made = cache_folder(home, os.environ)
     assert made is not None
     made.rename(folder / "cache")
@@ -66,7 +68,7 @@ async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncItera
     moment = DEMO_NOW + timedelta(seconds=2)
     async with opened(home, size, clock=lambda: moment) as app:
         await app.until(lambda: app.main.complete and app.view.proposed)
-        await app.main.session.prepare_search()
+        await app.main.session.keep_index()
         ticks = itertools.count()
         app.main.session.timer = lambda: next(ticks) * 0.003
         app.main.query_one(SearchBox).cursor_blink = False
@@ -250,7 +252,7 @@ async def test_the_teams_notes_look_as_they_did(
     small_memory(tmp_path / "own").close()
     async with opened(tmp_path / "own", {**_SIZES, "100x30": (100, 30)}[size]) as app:
         await app.until(lambda: app.main.complete and app.view.team is not None)
-        await app.main.session.prepare_search()
+        await app.main.session.keep_index()
         app.main.session.timer = itertools.count(0, 0.003).__next__
         app.main.query_one(SearchBox).cursor_blink = False
         await TEAM[name](app)

@@ -404,23 +404,6 @@ async def test_in_the_empty_box_up_brings_back_what_was_searched_before(home: Pa
         assert box.value == "authx"
 
 
-async def test_what_is_in_the_box_is_weighed_again_once_scores_are_no_estimates_any_more(home: Path) -> None:
-    async with opened(home) as app:
-        await search(app, "jwt tokens")
-        notes = app.main.query_one(NotesPane)
-        await app.press("enter", "down")
-        row, before = notes.cursor_row, app.view.found
-        await app.main.search.prepare_and_search()
-        await app.until(lambda: app.view.found is not before, "a search")
-        assert row is not None
-        assert notes.cursor_row is not None
-        assert notes.cursor_row.key == row.key
-        await app.press("escape")
-        await app.until(lambda: app.view.found is None)
-        await app.main.search.prepare_and_search()
-        assert app.view.found is None
-
-
 def place_of(app: Driver, text: str) -> tuple[int, int]:
     """The first cell of a text on the screen."""
     y, line = next((y, line) for y, line in enumerate(app.text.splitlines()) if text in line)

@@ -17,13 +17,12 @@ def snapshot(*notes: Note) -> Snapshot:
     return Snapshot(notes=notes)
 
 
-def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0, like: float = 0.0) -> Hit:
+def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0) -> Hit:
     parts = Breakdown(
         text=0.2,
         vector=0.1,
-        associative=like,
         links=links,
-        blend=0.3 + links + like,
+        blend=0.3 + links,
         _matched=lambda: matched,
         _reasons=lambda: reasons,
     )
@@ -33,7 +32,6 @@ def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0
 SPELLING = ScoreReason("text", "spelling", "tokn", "token", 0.1)
 PAIR = ScoreReason("vector", "pair", "redis holds", "redis holds", 0.05)
 LINK = ScoreReason("links", "link", "", "other", 0.1)
-LIKE = ScoreReason("associative", "note", "", "other", 0.2)
 
 
 def words(found: Hit, width: int = 60, next_blend: float = 0.0) -> str:
@@ -86,6 +84,5 @@ def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None
     assert words(hit(LINK, links=0.1), next_blend=0.35) == "link from Auth middleware"
     assert words(hit(LINK, links=0.1), 20, next_blend=0.35) == "link from Auth midd…"
     assert words(hit(LINK, links=0.1, matched=("redis",)), next_blend=0.2) == "redis"
-    assert words(hit(LIKE, like=0.2), next_blend=0.4) == "like Auth middleware"
-    itself = ScoreReason("associative", "note", "", "own", 0.2)
-    assert words(hit(itself, like=0.2), next_blend=0.4) == ""
+    itself = ScoreReason("links", "link", "", "own", 0.1)
+    assert words(hit(itself, links=0.1), next_blend=0.35) == ""

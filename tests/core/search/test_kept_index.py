@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from math import inf, isfinite, nan
-from struct import calcsize, pack
+from math import isfinite
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +13,6 @@ from kits.laws import examples
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.search import Hit, SearchIndex
-from core.search.index_blocks import restored
 
 TEXTS = (
     "kettle boils",
@@ -116,33 +114,26 @@ def test_blocks_that_were_tampered_with_are_no_index_or_a_sound_one(data: st.Dat
         assert index.search("kettle") == ()
 
 
-@pytest.mark.parametrize("value", [nan, inf, -1.0, 1e30, 1e-30])
-@pytest.mark.parametrize("name", ["sizes", "lengths", "shares", "pair_shares"])
-def test_an_index_with_numbers_that_no_note_can_have_is_none_or_gives_finite_scores(
-    name: str, value: float
-) -> None:
-    notes = tuple(note(number, TEXTS[number % len(TEXTS)]) for number in range(20))
-    blocks = {key: bytes(block) for key, block in fresh(notes).blocks().items()}
-    kind = "<d" if name in ("sizes", "lengths") else "<f"
-    blocks[name] = pack(kind, value) + blocks[name][calcsize(kind) :]
-    index = SearchIndex()
-    if not index.restore(blocks, Snapshot(notes=notes)):
-        return
-    assert value == 1e-30
-    for query in QUERIES:
-        assert all(isfinite(hit.score) for hit in index.search(query))
-
-
 @pytest.mark.parametrize(
-    ("name", "value"), [("languages", b"\xff"), ("pair_shares", b"\x00\x00\x80\x3f"), ("languages", b"")]
+    ("name", "value"),
+    [("languages", b"\xff"), ("languages", b""), ("stems", b"\x01\0\0\0"), ("starts", b"\x01\0\0\0")],
 )
-def test_an_index_with_an_unknown_language_or_a_pair_beyond_its_end_is_none(name: str, value: bytes) -> None:
+def test_documents_that_are_none_are_no_index(name: str, value: bytes) -> None:
+    """An unknown language, none, a document without its end, and places that go back."""
     notes = tuple(note(number, TEXTS[number % len(TEXTS)]) for number in range(20))
     blocks = {key: bytes(block) for key, block in fresh(notes).blocks().items()}
     blocks[name] = blocks[name][: -len(value) or -1] + value
-    assert restored(blocks) is None
+    index = SearchIndex()
+    assert not index.restore(blocks, Snapshot(notes=notes))
+    assert index.search("kettle") == ()
+
+
+def test_no_word_is_kept_that_no_note_holds_any_more() -> None:
+    index = fresh((note(1, "sesame kettle"),))
+    index.update(Snapshot(notes=(note(1, "kettle"),)))
+    assert b"sesam" not in b"".join(index.blocks().values())
 
 
 def test_nothing_is_kept_of_an_index_that_was_never_filled() -> None:
     assert SearchIndex().blocks() == {}
-    assert restored({}) is None
+    assert not SearchIndex().restore({}, Snapshot())

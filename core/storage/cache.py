@@ -1,0 +1,181 @@
+"""The cache of a memory: files that can be made anew at any time, in a folder outside of the memory's own.
+
+A file of it holds named blocks of bytes under a version: 16 bytes of BLAKE2b of all that follows, the length of a
+header (4 bytes, little-endian), the header (JSON), and the blocks in its order. What is odd about a file in any way
+makes it none. The digest finds accidents; that no one else may write the file is the guard against malice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+
+from core.errors import NuggetsError
+from core.storage.files.atomic import make_folder, remove_leftovers_of, replace_file
+from core.storage.files.side_folders import names_in
+from core.user_folders import cache_folder as folder_of
+from core.user_folders import name_of
+
+INDEX_NAME: Final = "index.cache"
+# Of one's own notes and the team's together.
+TEAM_INDEX_NAME: Final = "team.cache"
+MEMORY_NAME: Final = "memory.txt"
+# What agents are told at the start of a session.
+BRIEFING_NAME: Final = "briefing.json"
+_OURS: Final = re.compile(
+    "|".join(map(re.escape, (INDEX_NAME, TEAM_INDEX_NAME, MEMORY_NAME, BRIEFING_NAME)))
+    + r"|\..+\.\d+-[0-9a-f]{8}\.tmp"
+)
+_FOLDER: Final = re.compile(r"[0-9a-f]{16}")
+_DIGEST: Final = 16
+_LENGTH: Final = 4
+_LARGEST: Final = 1 << 30
+_LONGEST_PATH: Final = 1 << 16
+# At most so many folders of other memories are looked at, and so many removed, at a time.
+_LOOKED_AT: Final = 1000
+_REMOVED: Final = 10
+# What keeps a cache from being read or written, and is nobody's concern.
+_TROUBLE: Final = (OSError, ValueError, MemoryError, NotImplementedError, NuggetsError)
+
+
+class _Header(msgspec.Struct, frozen=True):
+    """blocks: name and size in bytes of each. order: of the bytes in a number, as this kind of processor has it."""
+
+    version: str
+    blocks: list[tuple[str, Annotated[int, msgspec.Meta(ge=0)]]]
+    order: str
+
+
+def write_cache(path: Path, version: str, blocks: Mapping[str, bytes | memoryview]) -> bool:
+    """Replaces a file of blocks in one step. False when it cannot be written; an older file then stays as it was."""
+    sizes = [(name, len(block)) for name, block in blocks.items()]
+    header = msgspec.json.encode(_Header(version, sizes, sys.byteorder))
+    body = b"".join((len(header).to_bytes(_LENGTH, "little"), header, *blocks.values()))
+    with contextlib.suppress(*_TROUBLE):
+        make_folder(path.parent)
+        remove_leftovers_of(path)
+        replace_file(path, hashlib.blake2b(body, digest_size=_DIGEST).digest(), body)
+        return True
+    return False
+
+
+def read_cache(path: Path, version: str) -> Mapping[str, memoryview] | None:
+    """The blocks of a file by name; never raises. None for no file, another version, a file that is damaged anywhere,
+    that is a link or no regular file, or that belongs to somebody else.
+    """
+    with contextlib.suppress(*_TROUBLE), own_file(path) as handle:
+        size = os.fstat(handle).st_size
+        whole = read_up_to(handle, size) if size <= _LARGEST else b""
+        body = memoryview(whole)[_DIGEST:]
+        if hashlib.blake2b(body, digest_size=_DIGEST).digest() != whole[:_DIGEST]:
+            return None
+        start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
+        header = msgspec.json.decode(body[_LENGTH:start], type=_Header)
+        if (header.version, header.order) != (version, sys.byteorder):
+            return None
+        found = dict[str, memoryview]()
+        for name, size in header.blocks:
+            found[name] = body[start : start + size]
+            start += size
+        return found if start == len(body) else None
+    return None
+
+
+@contextlib.contextmanager
+def own_file(path: Path) -> Iterator[int]:
+    """A handle of a regular file that belongs to who runs this; no link is followed, nothing waits.
+
+    Raises OSError, ValueError.
+    """
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    handle = os.open(path, flags)
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or not is_ours(found):
+            raise PermissionError(f"{path} is no file of this user")
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def is_ours(found: os.stat_result) -> bool:
+    """Whether a file or folder belongs to who runs this, as far as the system knows owners."""
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+
+
+def read_up_to(handle: int, size: int) -> bytes:
+    """Bytes from where the handle stands, fewer at the end of the file. Raises OSError."""
+    with os.fdopen(handle, "rb", closefd=False) as file:
+        return file.read(size)
+
+
+def cache_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
+    """The folder for the cache of the memory in `home`, as `core.user_folders` finds it; None for none."""
+    found = folder_of(os.fspath(home), environ)
+    return None if found is None else Path(found)
+
+
+def claim_cache_folder(folder: Path, home: Path) -> bool:
+    """Makes the folder that `cache_folder` gave, writes into it which memory it belongs to, and removes caches
+    beside it whose memory is gone. False when it cannot be used. Never raises.
+    """
+    with contextlib.suppress(*_TROUBLE):
+        make_folder(folder)
+        if folder.is_symlink() or not is_ours(folder.stat()):
+            return False
+        memory = os.fsencode(os.path.realpath(home))
+        if _memory_of(folder) != memory:
+            replace_file(folder / MEMORY_NAME, memory + b"\n")
+        _remove_orphans(folder.parent, folder.name)
+        return True
+    return False
+
+
+def _memory_of(folder: Path) -> bytes | None:
+    """The path of the memory that a folder says it is the cache of."""
+    with contextlib.suppress(*_TROUBLE), own_file(folder / MEMORY_NAME) as handle:
+        return read_up_to(handle, _LONGEST_PATH).removesuffix(b"\n")
+    return None
+
+
+def _remove_orphans(root: Path, current: str) -> None:
+    with os.scandir(root) as entries:
+        names = [e.name for e in islice(entries, _LOOKED_AT) if e.is_dir(follow_symlinks=False)]
+    orphans = (name for name in names if name != current and _is_orphan(root / name))
+    for name in islice(orphans, _REMOVED):
+        remove_cache(root / name)
+
+
+def _is_orphan(folder: Path) -> bool:
+    """Whether a folder is a cache of ours, as its name proves, for a memory that surely is no more."""
+    memory = _memory_of(folder) if _FOLDER.fullmatch(folder.name) else None
+    if memory is None or folder.name != name_of(memory):
+        return False
+    try:
+        os.lstat(memory)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False
+
+
+def remove_cache(folder: Path) -> None:
+    """Removes our files from a cache, the one that names its memory last, and the folder if nothing else is in it."""
+    ours = [name for name in names_in(folder) if _OURS.fullmatch(name)]
+    with contextlib.suppress(OSError):
+        for name in sorted(ours, key=lambda name: name == MEMORY_NAME):
+            (folder / name).unlink()
+        folder.rmdir()

@@ -1,1 +1,0 @@
-"""The cache outside of the memory: only what can be computed again."""
