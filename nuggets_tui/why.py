@@ -21,7 +21,6 @@ LINES: Final = (
     ("text", "words"),
     ("vector", "vector"),
     ("boost", "boost"),
-    ("links", "link"),
     ("exact", "exact"),
     ("signals", "known"),
 )
@@ -29,7 +28,6 @@ MEANINGS: Final = (
     ("words", "how many words it shares with the query, and how rare they are"),
     ("vector", "words, similar readings and word pairs, compared as one vector"),
     ("boost", "for notes that are durable, about you, or confident"),
-    ("link", "a good hit links to it"),
     ("exact", "it holds the exact words you asked for, so it comes first"),
     ("known", "what else is known of it: names in the query, similar meaning, decisions, dates"),
 )
@@ -101,7 +99,7 @@ def why(explanation: Explanation, request: SearchRequest, title_of: TitleOf) -> 
     if not (parts.vector or parts.text or parts.signals):
         return Why(outcome, tuple(_disputes(hit.note, request, title_of)), (), 0.0, is_hit)
     sentences = (*_sentences(explanation, request, is_hit), *_disputes(hit.note, request, title_of))
-    return Why(outcome, sentences, _lines(hit, title_of), parts.blend, is_hit)
+    return Why(outcome, sentences, _lines(hit), parts.blend, is_hit)
 
 
 # In sentences
@@ -249,14 +247,12 @@ def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
 # The parts
 
 
-def _lines(hit: Hit, title_of: TitleOf) -> tuple[Line, ...]:
+def _lines(hit: Hit) -> tuple[Line, ...]:
     parts = hit.breakdown
     made = []
     for line, name in LINES:
         value: float = getattr(parts, line)
-        given = tuple(
-            Given(said(reason, title_of), reason.value) for reason in parts.reasons if reason.line == line
-        )
+        given = tuple(Given(said(reason), reason.value) for reason in parts.reasons if reason.line == line)
         if value or name in ("words", "vector", "boost"):
             made.append(Line(name, value, given, _vector_about(parts) if name == "vector" else ""))
     return tuple(made)
@@ -266,7 +262,7 @@ def _vector_about(parts: Breakdown) -> str:
     return f"similarity of query and note: {number(parts.raw_vector)} of 1" if parts.vector else ""
 
 
-def said(reason: ScoreReason, title_of: TitleOf) -> str:
+def said(reason: ScoreReason) -> str:
     """One reason in words."""
     request, found = f'"{reason.asked}"', f'"{reason.found}"'
     words = {
@@ -292,7 +288,7 @@ def said(reason: ScoreReason, title_of: TitleOf) -> str:
         "rerank": f"put in order once more: {reason.found}",
         "resolution": "it holds a decision" if reason.found == "decision" else "it holds a date",
     }
-    return words[reason.kind] if reason.kind in words else f'link from "{title_of(reason.found)}"'
+    return words[reason.kind]
 
 
 def neighbours(reasons: Sequence[ScoreReason]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Explains each part of one note's score: words, pairs and links, in numbers that add up."""
+"""Explains each part of one note's score: words, pairs and what is known of it, in numbers that add up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ class Parts(NamedTuple):
     vector: float
     text: float
     boost: float
-    links: float
     exact: float
     signals: float
 
@@ -47,7 +46,6 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]
         (_vector(ranking, row), parts.vector),
         (_text(ranking, row), parts.text),
         (_boost(ranking, row), parts.boost),
-        (_links(ranking, row, parts.links), parts.links),
         (_exact(ranking, row), parts.exact),
         (_signals(ranking, row), parts.signals),
     ):
@@ -127,11 +125,6 @@ def _boost(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
         yield ScoreReason("boost", "scope", "", note.scope, settings.own_boost)
     share = float(state.confidence[row])
     yield ScoreReason("boost", "confidence", "", f"{share:.2f}", settings.confidence_boost * share)
-
-
-def _links(ranking: Ranking, row: int, total: float) -> Iterator[ScoreReason]:
-    if row in ranking.links:
-        yield ScoreReason("links", "link", "", ranking.state.notes[ranking.links[row][1]].id, total)
 
 
 def _exact(ranking: Ranking, row: int) -> Iterator[ScoreReason]:

@@ -32,7 +32,6 @@ from core.search.scorers import (
     VectorScores,
     exact_rows,
     greatest,
-    score_links,
     score_text,
     score_vectors,
 )
@@ -52,10 +51,9 @@ _TINY: Final = 1e-12
 class Ranking:
     """All scores of one query, arrays over the rows of the state.
 
-    best_vector: what the vector score is measured against. links: for rows that a good one links to, its blend and
-    row. exact: of exact words that were asked for, the rows that hold them. signals: by row, what is known beside the
-    words; cut_short: not all of it was looked up in time; more: it takes a moment. candidates: rows of the hits, in no
-    order.
+    best_vector: what the vector score is measured against. exact: of exact words that were asked for, the rows that
+    hold them. signals: by row, what is known beside the words; cut_short: not all of it was looked up in time; more: it
+    takes a moment. candidates: rows of the hits, in no order.
     """
 
     state: State
@@ -70,7 +68,6 @@ class Ranking:
     text_scores: Values
     vector_scores: Values
     boosts: Values
-    links: Mapping[int, tuple[float, int]]
     exact: Mapping[str, Exact]
     signals: Mapping[int, Sequence[Signal]]
     cut_short: bool
@@ -124,7 +121,6 @@ class Ranking:
             settings.vector_weight * float(self.vector_scores[row]),
             settings.text_weight * float(self.text_scores[row]),
             float(self.boosts[row]),
-            settings.link_weight * self.links.get(row, (0.0, 0))[0],
             sum(one.worth for one in self.exact.values() if row in one.rows),
             0.0,
         )
@@ -271,8 +267,8 @@ def rank(
     """Scores every note and finds those that answer the query. None when it was stopped.
 
     A note is a hit when it has something of the query or holds it word for word, or when words of it mean what was
-    typed: one the same, or several nearly, for enough of the query (`relevance_floor`).
-    Links make none. Scores do not depend on filters, only on whether hidden notes take part.
+    typed: one the same, or several nearly, for enough of the query (`relevance_floor`). Scores do not depend on
+    filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
     synonyms: a person's own, as the settings have them. source: of signals.
     """
@@ -296,15 +292,11 @@ def rank(
     if asked_to_stop():
         return None
     outsider = explained if explained is not None and explained not in candidates else None
-    links = _links(state, settings, first, candidates, outsider)
-    linking = np.zeros(len(state))
-    for row, (blend, _) in links.items():
-        linking[row] = settings.link_weight * blend
     held = exact_rows(state, query, filters.preferred, holdings, first, candidates, outsider)
     exact = np.zeros(len(state))
     for one in held.values():
         exact[list(one.rows)] += one.worth
-    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, linking, exact, 0.0)
+    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, exact, 0.0)
     told, signals = NO_SIGNALS, dict[int, Sequence[Signal]]()
     if source is not None:
         if asked_to_stop():
@@ -329,7 +321,6 @@ def rank(
         text_scores=text_scores,
         vector_scores=vector_scores,
         boosts=boosts,
-        links=links,
         exact=held,
         signals=signals,
         cut_short=told.cut_short,
@@ -359,19 +350,6 @@ def _asked_signals(
     return source.signals(text, ranked)
 
 
-def _links(
-    state: State, settings: SearchSettings, blends: Values, rows: Numbers, outsider: int | None
-) -> dict[int, tuple[float, int]]:
-    """For rows that a good one links to, its blend and row. outsider: a row that gets what it would get among them."""
-    if not settings.link_weight:
-        return {}
-    links = score_links(state, blends, rows)
-    if outsider is not None:
-        more = score_links(state, blends, _with(rows, outsider))
-        links.update({row: link for row, link in more.items() if row == outsider})
-    return links
-
-
 _Part = TypeVar("_Part", float, Values)
 
 
@@ -379,12 +357,11 @@ def _blend(
     vector: _Part,
     text: _Part,
     boost: _Part,
-    links: _Part,
     exact: _Part,
     signals: _Part | float,
 ) -> _Part:
     """The sum of the parts, always in this order, so that what is shown is exactly what is ranked by."""
-    return vector + text + boost + links + exact + signals
+    return vector + text + boost + exact + signals
 
 
 def _latch(stopped: Callable[[], bool] | None) -> Callable[[], bool]:
@@ -403,10 +380,6 @@ def _admitted(state: State, rows: Numbers, filters: Filters) -> Numbers:
     if not filters.narrow:
         return rows
     return np.array([row for row in rows.tolist() if filters.admits(state.notes[row])], dtype=np.intp)
-
-
-def _with(rows: Numbers, row: int) -> Numbers:
-    return np.union1d(rows, np.array([row], dtype=np.intp))
 
 
 def _best(values: Values, rows: Numbers) -> float:

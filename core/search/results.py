@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from core.search.signals import Signal
 
 T = TypeVar("T")
-Line = Literal["vector", "text", "boost", "links", "exact", "signals"]
+Line = Literal["vector", "text", "boost", "exact", "signals"]
 ReasonKind = Literal[
     "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title",
-    "durable", "scope", "confidence", "link", "exact",
+    "durable", "scope", "confidence", "exact",
     "hint", "entity", "constraint", "gravity", "hub", "resolution", "embedding", "rerank",
 ]  # fmt: skip
 Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
@@ -95,10 +95,10 @@ class QueryWords(NamedTuple):
 class Breakdown:
     """Why a note stands where it does.
 
-    vector, text, boost, links, exact, signals: the parts after their weights; they add up to `blend`, by which hits
+    vector, text, boost, exact, signals: the parts after their weights; they add up to `blend`, by which hits
     are ranked. exact: for exact words that were asked for. signals: what is known of the note beside its words, and
     may take away. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole
-    memory has 1. links: what its best linked note gives. coverage: share of the query that the note holds, rare words
+    memory has 1. coverage: share of the query that the note holds, rare words
     counting more, in [0, 1]. reached: the same with words that mean nearly what was typed. likelihood: how likely it
     answers if it ranks best, in [0, 1]. score: softmax over the best hits, in [0, 1]; 0 for a note that is no hit.
     """
@@ -106,7 +106,6 @@ class Breakdown:
     vector: float = 0.0
     text: float = 0.0
     boost: float = 0.0
-    links: float = 0.0
     exact: float = 0.0
     signals: float = 0.0
     blend: float = 0.0

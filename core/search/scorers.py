@@ -1,4 +1,4 @@
-"""The scores of all notes for one query, part by part: text, exact words, vector and links."""
+"""The scores of all notes for one query, part by part: text, exact words and vector."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ _SAME_FROM: Final = 0.66
 _PHRASE_LOOKS: Final = 500
 _PHRASE_BEGINNING: Final = 200
 _ASKED_EVERY: Final = 1024
-# Links of so many of the best notes are followed.
-_FOLLOWED: Final = 64
 _TINY: Final = 1e-12
 
 
@@ -191,20 +189,6 @@ def score_vectors(
         dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
     squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
     return VectorScores(weights, pairs, squares**0.5, dots * state.scales)
-
-
-def score_links(state: State, blends: Values, candidates: Numbers) -> dict[int, tuple[float, int]]:
-    """For candidates that a good one links to: the greatest blend among those, and its row."""
-    found: dict[int, tuple[float, int]] = {}
-    among = np.zeros(len(state), dtype=bool)
-    among[candidates] = True
-    for row in state.preferred(greatest(state, blends, candidates, _FOLLOWED).tolist()):
-        blend = float(blends[row])
-        for link in state.notes[row].links:
-            target = state.rows.get(link.to, row)
-            if target != row and among[target] and blend > found.get(target, (0.0, 0))[0]:
-                found[target] = blend, row
-    return found
 
 
 def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers:

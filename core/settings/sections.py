@@ -66,7 +66,6 @@ class TimeSpan(NamedTuple):
 class SearchSettings(msgspec.Struct, frozen=True):
     """Weights of the blend and what bounds it; a weight of 0 switches a part off.
 
-    link_weight: of the blend of the best linked note.
     pair_weight: of pairs of neighbouring words in the vector score. meaning_weight: of words that mean nearly what a
     typed one does, beside the word itself. relevance_floor: share of a query that a note must cover to stand above
     the line; below it is what is less likely.
@@ -99,13 +98,6 @@ class SearchSettings(msgspec.Struct, frozen=True):
     confidence_boost: Annotated[
         Weight, Words("Search: bonus of confident notes", "How much a note gains with its confidence.")
     ] = 0.05
-    link_weight: Annotated[
-        Weight,
-        Words(
-            "Search: bonus of notes linked from a good hit",
-            "How much a note gains when a good hit links to it.",
-        ),
-    ] = 0.06
     pair_weight: Annotated[
         Weight,
         Words(

@@ -264,7 +264,6 @@ def _document(hit: Hit | Passage) -> dict[str, Any]:
         "vectorScore": parts.vector_score,
         "textScore": parts.text_score,
         "metadataBoost": parts.boost,
-        "links": parts.links,
         **({"exact": parts.exact} if parts.exact else {}),
         **({"signals": parts.signals} if parts.signals else {}),
         "blended": parts.blend,
@@ -323,9 +322,7 @@ def _hit_lines(memory: Memory, hit: Hit, bars: bool) -> Iterator[Line]:
 def _bars(hit: Hit) -> Span:
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
-    drawn = [
-        f"{name} {_bar(share)}" for name, share in shares if share or name not in ("link", "exact", "known")
-    ]
+    drawn = [f"{name} {_bar(share)}" for name, share in shares if share or name not in ("exact", "known")]
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
     return Span(_INDENT + "  ".join([*drawn, *([", ".join(matched)] if matched else [])]), "dim")

@@ -21,8 +21,6 @@ _FULL: Final = "█"
 _THIN: Final = "▏"
 _MOST_CELLS: Final = 24
 _FEWEST_CELLS: Final = 5
-# What words, vector and boost lack is said too; who is linked from none needs no bar for that.
-_ALWAYS: Final = 3
 _ROUNDING: Final = 3
 _LEAST_WIDTH: Final = 18
 
@@ -37,12 +35,12 @@ class _Layout(NamedTuple):
 
 
 _LAYOUTS: Final = (
-    _Layout(60, ("words", "vector", "boost", "link"), " ", 14),
-    _Layout(44, ("words", "vec", "+", "→"), "", 16),
-    _Layout(32, ("words", "vec", "+", "→"), "", 8),
-    _Layout(0, ("w", "v", "+", "→"), "", 0),
+    _Layout(60, ("words", "vector", "boost"), " ", 14),
+    _Layout(44, ("words", "vec", "+"), "", 16),
+    _Layout(32, ("words", "vec", "+"), "", 8),
+    _Layout(0, ("w", "v", "+"), "", 0),
 )
-PART_STYLES: Final = ("$text-success", "$text-secondary", "$text-primary", "$text-accent")
+PART_STYLES: Final = ("$text-success", "$text-secondary", "$text-primary")
 # What the parts of a hit add up to at most, with the weights as they are at first.
 FULL_BLEND: Final = 1.1
 
@@ -56,8 +54,6 @@ class ScoreParts(Protocol):
     def text(self) -> float: ...
     @property
     def boost(self) -> float: ...
-    @property
-    def links(self) -> float: ...
 
 
 def bar(value: float, width: int, *, pad: bool = True) -> str:
@@ -116,12 +112,10 @@ def score_bars(parts: ScoreParts, width: int, words: Words | None = None) -> Con
     layout, cells = _layout(width)
     if cells <= 0:
         return Content("")
-    values = (parts.text, parts.vector, parts.boost, parts.links)
+    values = (parts.text, parts.vector, parts.boost)
     scale = cells / max(FULL_BLEND, sum(max(value, 0.0) for value in values if value == value))
     pieces: list[tuple[str, str]] = []
-    for place, (name, value, style) in enumerate(zip(layout.labels, values, PART_STYLES, strict=True)):
-        if not value and place >= _ALWAYS:
-            continue
+    for name, value, style in zip(layout.labels, values, PART_STYLES, strict=True):
         sign = "-" if value < 0 else ""
         drawn = _part(min(abs(value) * scale / cells, 1.0), cells)
         label = f"{name}{layout.gap}{sign}"

@@ -27,7 +27,7 @@ from nuggets_tui.words import skipped_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
-    from core.search import Breakdown, Hit
+    from core.search import Hit
     from core.search.results import Passage
 
 RECALL_KEY: Final = "recall"
@@ -42,8 +42,7 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
     likely stand back below a rule.
     """
     hits = found.hits
-    blends = [*(hit.breakdown.blend for hit in hits[1:]), 0.0]
-    rows = [_hit_row(hit, blend, snapshot) for hit, blend in zip(hits, blends, strict=False)]
+    rows = [_hit_row(hit, snapshot) for hit in hits]
     below = next((place for place, hit in enumerate(hits) if not hit.sure), None)
     if below is not None:
         rows.insert(below, Row(BELOW_KEY, (_rule,), selectable=False))
@@ -100,7 +99,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     return Row(RECALL_KEY, (sides(asked, sure), answer, *skipped), data=note_id)
 
 
-def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
+def _hit_row(hit: Hit, snapshot: Snapshot) -> Row:
     note, parts = hit.note, hit.breakdown
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
@@ -114,12 +113,12 @@ def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
         title = Content.assemble(note_marks(note), marked(note.title, parts.matched, style))
         return sides(title, aside)(width)
 
-    return Row(note.id, (head, _bars(hit, next_blend, snapshot)) if parts.blend else (head,), data=note.id)
+    return Row(note.id, (head, _bars(hit, snapshot)) if parts.blend else (head,), data=note.id)
 
 
-def _bars(hit: Hit, next_blend: float, snapshot: Snapshot) -> Callable[[int], Content]:
+def _bars(hit: Hit, snapshot: Snapshot) -> Callable[[int], Content]:
     def line(width: int) -> Content:
-        words = partial(found_words, hit, next_blend, snapshot)
+        words = partial(found_words, hit, snapshot)
         return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 3), words))
 
     return line
@@ -128,19 +127,14 @@ def _bars(hit: Hit, next_blend: float, snapshot: Snapshot) -> Callable[[int], Co
 _FOUND: Final = "bold"
 _GAP: Final = "  "
 _LONGEST: Final = 28
-# Less of a title says nothing.
-_LEAST_TITLE: Final = 6
 _FEWEST: Final = 4
-# What another note gives, beside what the query's own words give, for that note to be named.
-_LINK_SHARE: Final = 0.1
 
 
 class _Piece(NamedTuple):
-    """One thing found, and the same in fewer cells. cut: what is in between will do as well."""
+    """One thing found, and the same in fewer cells."""
 
     long: Content
     short: Content
-    cut: bool = False
 
     def within(self, room: int) -> Content | None:
         """As much of it as there is room for; None when even the short form is too long."""
@@ -148,22 +142,21 @@ class _Piece(NamedTuple):
             return self.long
         if self.short.cell_length > room:
             return None
-        return self.long.truncate(room, ellipsis=True) if self.cut else self.short
+        return self.short
 
 
-def found_words(hit: Hit, next_blend: float, snapshot: Snapshot, width: int) -> Content:
+def found_words(hit: Hit, snapshot: Snapshot, width: int) -> Content:
     """What brought a hit, the most telling first, in at most `width` cells.
 
-    A word that was read as another stands as "asked→found", or "found~" where room is short. next_blend: of the hit
-    that follows; a note without whose link or likeness this one would come after it is named.
+    A word that was read as another stands as "asked→found", or "found~" where room is short.
     """
     shown, room = Content(""), width
-    for piece in _pieces(hit, next_blend, snapshot):
+    for piece in _pieces(hit, snapshot):
         gap = Content(_GAP if shown.cell_length else "")
         left = room - gap.cell_length
         fitting = piece.within(left)
         if fitting is None:
-            if shown.cell_length or left < _FEWEST or piece.cut:
+            if shown.cell_length or left < _FEWEST:
                 continue
             fitting = piece.short.truncate(left, ellipsis=True)
         shown = Content.assemble(shown, gap, fitting)
@@ -171,7 +164,7 @@ def found_words(hit: Hit, next_blend: float, snapshot: Snapshot, width: int) -> 
     return shown
 
 
-def _pieces(hit: Hit, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]:
+def _pieces(hit: Hit, snapshot: Snapshot) -> Iterator[_Piece]:
     parts, title = hit.breakdown, hit.note.title
     yield from _known(hit, snapshot)
     read = neighbours(parts.reasons)
@@ -191,7 +184,6 @@ def _pieces(hit: Hit, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]
     in_title = {word for word in words if highlights(title, [word])}
     yield from (_plain(word) for word in words if word not in in_title)
     yield from (_plain(pair) for pair in pairs)
-    yield from _other_note(parts, hit.note.id, next_blend, snapshot)
     # What stands in the title is marked there.
     yield from (_plain(word) for word in words if word in in_title)
 
@@ -237,16 +229,3 @@ def _neighbour(asked: str, found: str) -> _Piece:
 def _plain(text: str) -> _Piece:
     shown = content(cut(text, _LONGEST), _FOUND)
     return _Piece(shown, shown)
-
-
-def _other_note(parts: Breakdown, own_id: str, next_blend: float, snapshot: Snapshot) -> Iterator[_Piece]:
-    """The note without whose link this one would stand lower."""
-    own = parts.text + parts.vector
-    if parts.links <= _LINK_SHARE * own or parts.blend - parts.links >= next_blend:
-        return
-    best = next((reason for reason in parts.reasons if reason.kind == "link"), None)
-    other = snapshot.by_id.get(best.found) if best is not None and best.found != own_id else None
-    if other is not None:
-        head = Content.styled("link from ", MUTED)
-        long, short = (head + content(cut(other.title, size)) for size in (_LONGEST, _LEAST_TITLE))
-        yield _Piece(long, short, cut=True)

@@ -43,7 +43,7 @@ from benchmarks.retrieval_sets import (
     own_set,
     unanswered_set,
 )
-from benchmarks.retrieval_variants import ablations, off
+from benchmarks.retrieval_variants import ablations
 
 from core.search import SearchIndex
 from core.settings import SearchSettings
@@ -53,7 +53,7 @@ LIMIT, TIMED_QUERIES = 100, 200
 UNSLIPPED_KINDS = ("typo", "identifier", "prefix", "phrase")
 # What is promised of recall. Of fewer questions nothing is promised.
 RIGHT_OF_FIRST, WRONG_OF_ANSWERS, FOREIGN_ANSWERED, FEWEST = 0.9, 1 / 3, 0.04, 10
-LINKS_OFF_GAIN, VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY = 0.015, 0.02, 0.05, 0.95
+VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY = 0.02, 0.05, 0.95
 
 TABLES = ("whole", "forms", "small", "recall")
 SIZES = (30, 100, 300)
@@ -312,18 +312,6 @@ class Report:
             if name == "vector leg alone":
                 self.bar("vector leg alone near BM25", part.quality[0] - plain.quality[0], -VECTOR_LOSS)
 
-    def links(self) -> None:
-        """What links add, for sets whose notes have some."""
-        if not self.data.linked:
-            return
-        unlinked = run(self.data, self.searchers(off("link_weight"))).answerable()
-        plain = self.words.answerable()
-        heading("links", "  against BM25")
-        line("search", self.full.answerable(), interval(plain, self.full.answerable()))
-        line("search, links off", unlinked, interval(plain, unlinked))
-        if self.data.name != "demo":
-            self.bar("links off above BM25", unlinked.quality[0] - plain.quality[0], LINKS_OFF_GAIN)
-
     def typos(self) -> None:
         """What one slip in the longest word of each query costs."""
         asked = [
@@ -333,7 +321,6 @@ class Report:
         ]
         rows = [
             ("search", self.searchers(SearchSettings())),
-            ("search, links off", self.searchers(off("link_weight"))),
             ("BM25", self.bm25),
         ]
         print(f"\n  {'one slip':<26}{'before':>9}{'after':>9}{'cost':>9}   ({len(asked)} queries)")
@@ -359,7 +346,6 @@ def measure(data: DataSet, tables: Sequence[str], ablation: bool, typos: bool) -
         report = Report(data, ours)
         if "whole" in tables:
             report.systems()
-            report.links()
         if "forms" in tables:
             report.forms()
         if "recall" in tables:

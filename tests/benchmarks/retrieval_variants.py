@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from core.settings import SearchSettings
 
 # The gains that are lines of their own in a hit's breakdown; other weights shape one of these.
-LEGS = ("vector_weight", "text_weight", "link_weight")
+LEGS = ("vector_weight", "text_weight")
 WEIGHTS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_weight"))
 BOOSTS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_boost"))
 FLOORS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_floor"))

@@ -106,7 +106,7 @@ def numbers(hit: Hit) -> list[float]:
     """Every number of a hit."""
     parts = hit.breakdown
     return [
-        *(parts.vector, parts.text, parts.boost, parts.links, parts.blend),
+        *(parts.vector, parts.text, parts.boost, parts.blend),
         *(
             parts.vector_score,
             parts.text_score,

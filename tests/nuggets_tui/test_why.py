@@ -37,11 +37,10 @@ def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
     answer = ask(memory, "jwt tokens", "JWT token format")
     assert answer.is_hit
     assert answer.outcome == "Hit 1 of 2."
-    assert [line.name for line in answer.lines] == ["words", "vector", "boost", "link"]
+    assert [line.name for line in answer.lines] == ["words", "vector", "boost"]
     assert sum(line.value for line in answer.lines) == pytest.approx(answer.blend)
     for line in answer.lines:
         assert sum(given.value for given in line.given) == pytest.approx(line.value)
-    assert any('link from "Auth middleware"' in given.text for given in answer.lines[-1].given)
 
 
 def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
@@ -140,13 +139,12 @@ def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
 def test_every_kind_of_reason_has_words_of_its_own() -> None:
     kinds = (
         "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "durable",
-        "scope", "confidence", "link",
+        "scope", "confidence",
     )  # fmt: skip
-    words = {said(ScoreReason("text", kind, "asked", "found", 0.1), str.upper) for kind in kinds}  # type: ignore[arg-type]
+    words = {said(ScoreReason("text", kind, "asked", "found", 0.1)) for kind in kinds}  # type: ignore[arg-type]
     assert len(words) == len(kinds)
     meant = ScoreReason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
-    assert said(meant, str.upper) == "means: remove ~ delete 0.64"
-    assert said(ScoreReason("links", "link", "", "other", 0.1), str.upper) == 'link from "OTHER"'
+    assert said(meant) == "means: remove ~ delete 0.64"
 
 
 def test_neighbours_keep_the_reading_that_gives_most() -> None:

@@ -72,7 +72,7 @@ def cases(memory: SmallMemory) -> list[Case]:
 def _case(memory: SmallMemory, index: SearchIndex, kind: str, text: str, answers: frozenset[str]) -> Case:
     state = index._state
     assert state is not None
-    ranking = rank(state, parse_query(text, state.languages), Filters(), SearchSettings(), index.vectors())
+    ranking = rank(state, parse_query(text, state.languages), Filters(), SearchSettings())
     hits = () if ranking is None else ranking.result(1).hits
     if ranking is None or not hits:
         return Case(memory, kind, False, False, ())

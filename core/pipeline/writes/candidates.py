@@ -125,7 +125,6 @@ class CandidateSearch:
             durable_boost=0.0,
             own_boost=0.0,
             confidence_boost=0.0,
-            link_weight=0.0,
             meaning_weight=0.0,
             # Of each hit only the scores of the two scorers are read.
             softmax_over=1,

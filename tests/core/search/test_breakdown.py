@@ -22,13 +22,11 @@ MakeIndex = Callable[..., SearchIndex]
 
 DEFAULTS = SearchSettings()
 MOST_BOOST = DEFAULTS.durable_boost + DEFAULTS.own_boost + DEFAULTS.confidence_boost
-# A link gives its share of what its source has without links.
-MOST_LINKS = DEFAULTS.link_weight * (DEFAULTS.vector_weight + DEFAULTS.text_weight + MOST_BOOST)
 
 
 def assert_sound(parts: Breakdown) -> None:
     """Parts and reasons add up, and everything lies in its range."""
-    lines = {name: getattr(parts, name) for name in ("vector", "text", "boost", "links")}
+    lines = {name: getattr(parts, name) for name in ("vector", "text", "boost")}
     assert close(sum(lines.values()), parts.blend)
     given_by: defaultdict[str, float] = defaultdict(float)
     for reason in parts.reasons:
@@ -43,7 +41,6 @@ def assert_sound(parts: Breakdown) -> None:
     assert 0 <= parts.raw_text <= 1.75
     assert 0 <= parts.raw_vector <= 1
     assert 0 <= parts.boost <= MOST_BOOST + 1e-12
-    assert 0 <= parts.links <= MOST_LINKS + 1e-12
 
 
 @pytest.mark.slow
@@ -236,31 +233,15 @@ def test_a_link_from_a_hit_makes_none(make_note: MakeNote, make_index: MakeIndex
     assert [hit.note.title for hit in index.search("kettle", 100)] == ["kettle"]
 
 
-def test_a_link_from_a_good_hit_lifts_a_note_above_its_equals(
-    make_note: MakeNote, make_index: MakeIndex
-) -> None:
-    lifted = make_note("lifted", "tea one", updated_at="2026-01-01")
-    equal = make_note("equal", "tea two", updated_at="2026-02-01")
-    best = make_note("tea", "tea tea", links=(Link(to=lifted.id, reason="kin", created_at=""),))
-    index = make_index(lifted, equal, best)
-    hits = {hit.note.title: hit.breakdown for hit in index.search("tea")}
-    assert hits["lifted"].links > 0
-    assert (hits["equal"].links, hits["tea"].links) == (0, 0)
-    assert hits["lifted"].blend > hits["equal"].blend
-    [reason] = [reason for reason in hits["lifted"].reasons if reason.line == "links"]
-    assert reason.found == best.id
-
-
 @pytest.mark.parametrize(
     ("weights", "lines"),
     [
         ({"vector_weight": 0.0}, ("vector",)),
         ({"text_weight": 0.0}, ("text",)),
         ({"durable_boost": 0.0, "own_boost": 0.0, "confidence_boost": 0.0}, ("boost",)),
-        ({"link_weight": 0.0}, ("links",)),
         ({"vector_weight": 0.0, "text_weight": 0.0, "durable_boost": 0.0, "own_boost": 0.0,
-          "confidence_boost": 0.0, "link_weight": 0.0},
-         ("vector", "text", "boost", "links")),
+          "confidence_boost": 0.0},
+         ("vector", "text", "boost")),
     ],
     ids=lambda given: "-".join(given) if isinstance(given, tuple) else "",
 )  # fmt: skip
@@ -274,7 +255,7 @@ def test_a_weight_of_nothing_switches_a_part_off(
     usual = index.search("boil kettle")
     hits = index.search("boil kettle", settings=SearchSettings(**weights))  # type: ignore[arg-type]
     assert {hit.note.id for hit in hits} == {hit.note.id for hit in usual}
-    for line in ("vector", "text", "boost", "links"):
+    for line in ("vector", "text", "boost"):
         assert any(getattr(hit.breakdown, line) for hit in usual), line
         if line in lines:
             assert not any(getattr(hit.breakdown, line) for hit in hits)

@@ -73,7 +73,7 @@ def test_flags_are_words_in_a_command_line(memory: Memory) -> None:
 def test_the_parts_of_a_score_add_up_with_exact_words_too(memory: Memory) -> None:
     for hit in memory.search('"auth token" "draft"'):
         parts = hit.breakdown
-        added = parts.vector + parts.text + parts.boost + parts.links + parts.exact
+        added = parts.vector + parts.text + parts.boost + parts.exact
         assert added == parts.blend
         given = sum(reason.value for reason in parts.reasons if reason.line == "exact")
         assert given == pytest.approx(parts.exact)

@@ -170,7 +170,7 @@ def test_parts_and_reasons_add_up(query: str, make_note: MakeNote, make_index: M
         given = sum(reason.value for reason in parts.reasons if reason.line == "text")
         assert given == pytest.approx(parts.text)
         assert 0 <= parts.text_score <= 1
-        assert parts.blend == pytest.approx(parts.text + parts.vector + parts.boost + parts.links)
+        assert parts.blend == pytest.approx(parts.text + parts.vector + parts.boost)
 
 
 def test_a_note_with_the_word_itself_gains_nothing_by_its_neighbours(

@@ -9,7 +9,7 @@ import pytest
 from kits.hostile import HOSTILE, RAW
 
 FIELDS = {
-    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "links",
+    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost",
     "blended", "matched", "sure", "snippet", "snippetMatches",
 }  # fmt: skip
 EXPLAINED = {
@@ -81,7 +81,7 @@ def test_a_search_that_finds_nothing_ends_with_one(filled: Any) -> None:
 def test_a_score_is_explained_in_parts_that_add_up(filled: Any) -> None:
     (hit,) = filled.json("search", "auth token", "--explain", "JWT token format")
     assert set(hit) == FIELDS | EXPLAINED
-    assert set(hit["parts"]) == {"vector", "text", "boost", "links"}
+    assert set(hit["parts"]) == {"vector", "text", "boost"}
     assert sum(hit["parts"].values()) == pytest.approx(hit["blended"])
     for line, value in hit["parts"].items():
         given = [reason["value"] for reason in hit["reasons"] if reason["line"] == line]

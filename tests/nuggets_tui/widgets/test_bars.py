@@ -23,7 +23,6 @@ class Parts:
     vector: float = 0.0
     text: float = 0.0
     boost: float = 0.0
-    links: float = 0.0
 
 
 def length(drawn: str) -> int:
@@ -89,7 +88,7 @@ def test_more_facts_than_capacity_fill_the_bar() -> None:
     assert capacity_bar(0, 0, 5) == "     "
 
 
-PARTS = st.builds(Parts, st.floats(0, 0.42), st.floats(0, 0.48), st.floats(0, 0.13), st.floats(0, 0.08))
+PARTS = st.builds(Parts, st.floats(0, 0.42), st.floats(0, 0.48), st.floats(0, 0.13))
 
 
 def cells_of(width: int) -> float:
@@ -101,7 +100,7 @@ def cells_of(width: int) -> float:
 @given(PARTS, st.sampled_from((30, 41, 75, 100)))
 def test_the_bars_of_a_hit_add_up_to_its_blend(parts: Parts, width: int) -> None:
     drawn = score_bars(parts, width).plain
-    blend = parts.vector + parts.text + parts.boost + parts.links
+    blend = parts.vector + parts.text + parts.boost
     # Each bar is rounded to an eighth, and none that is above 0 vanishes.
     assert length(drawn.replace(" ", "")) == pytest.approx(blend * cells_of(width) * 8, abs=6)
     assert "…" not in drawn
@@ -109,7 +108,7 @@ def test_the_bars_of_a_hit_add_up_to_its_blend(parts: Parts, width: int) -> None
 
 @settings(deadline=None)
 @given(
-    st.builds(Parts, *([st.floats(-2, 2) | st.just(math.nan)] * 4)),
+    st.builds(Parts, *([st.floats(-2, 2) | st.just(math.nan)] * 3)),
     st.integers(-1, 120),
     st.sampled_from(HOSTILE),
 )
@@ -121,26 +120,20 @@ def test_score_bars_stay_within_their_width(parts: Parts, width: int, text: str)
 
 
 def test_parts_that_are_more_than_usual_fit_as_well() -> None:
-    drawn = score_bars(Parts(3.0, 2.0, 0.1, 0.5), 80).plain
-    assert drawn.split()[::2] == ["words", "vector", "boost", "link"]
+    drawn = score_bars(Parts(3.0, 2.0, 0.1), 80).plain
+    assert drawn.split()[::2] == ["words", "vector", "boost"]
     assert length(drawn.replace(" ", "")) <= 25 * 8
 
 
-def test_a_link_stands_there_only_when_it_is_not_zero() -> None:
-    assert score_bars(Parts(0.5, 0.25, 0.1), 75).plain.split()[::2] == ["words", "vector", "boost"]
-    assert "link" in score_bars(Parts(0.5, 0.25, 0.1, 0.05), 75).plain
-
-
 def test_labels_shrink_where_there_is_little_room() -> None:
-    parts = Parts(0.4, 0.25, -0.1, 0.1)
-    assert score_bars(parts, 75).plain.split()[::2] == ["words", "vector", "boost", "link"]
+    parts = Parts(0.4, 0.25, -0.1)
+    assert score_bars(parts, 75).plain.split()[::2] == ["words", "vector", "boost"]
     assert [one.strip(EIGHTHS) for one in score_bars(parts, 38).plain.split()] == [
         "words",
         "vec",
         "+-",
-        "→",
     ]
-    assert [one.strip(EIGHTHS) for one in score_bars(parts, 28).plain.split()] == ["w", "v", "+-", "→"]
+    assert [one.strip(EIGHTHS) for one in score_bars(parts, 28).plain.split()] == ["w", "v", "+-"]
     assert score_bars(parts, 8).plain == ""
 
 

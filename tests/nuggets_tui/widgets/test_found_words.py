@@ -10,19 +10,17 @@ from core.search import Breakdown, Hit, ScoreReason
 from nuggets_tui.widgets.results import found_words
 
 OWN = Note(id="own", title="Session store", nugget_name="project", content="Redis holds the token.")
-OTHER = Note(id="other", title="Auth middleware", nugget_name="project", content="JWT")
 
 
 def snapshot(*notes: Note) -> Snapshot:
     return Snapshot(notes=notes)
 
 
-def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0) -> Hit:
+def hit(*reasons: ScoreReason, matched: tuple[str, ...] = ()) -> Hit:
     parts = Breakdown(
         text=0.2,
         vector=0.1,
-        links=links,
-        blend=0.3 + links,
+        blend=0.3,
         _matched=lambda: matched,
         _reasons=lambda: reasons,
     )
@@ -31,11 +29,10 @@ def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0
 
 SPELLING = ScoreReason("text", "spelling", "tokn", "token", 0.1)
 PAIR = ScoreReason("vector", "pair", "redis holds", "redis holds", 0.05)
-LINK = ScoreReason("links", "link", "", "other", 0.1)
 
 
-def words(found: Hit, width: int = 60, next_blend: float = 0.0) -> str:
-    return found_words(found, next_blend, snapshot(OWN, OTHER), width).plain
+def words(found: Hit, width: int = 60) -> str:
+    return found_words(found, snapshot(OWN), width).plain
 
 
 def test_a_word_read_as_another_is_told_apart_from_one_that_was_typed() -> None:
@@ -63,8 +60,8 @@ def test_a_disputed_hit_says_so() -> None:
     newer = Note(
         id="newer", title="new", nugget_name="project", content="x", extra={"origin": {"disputes": "own"}}
     )
-    assert found_words(hit(), 0.0, snapshot(OWN, newer), 60).plain == "disputed"
-    assert found_words(replace(hit(), note=newer), 0.0, snapshot(OWN, newer), 60).plain == "disputes"
+    assert found_words(hit(), snapshot(OWN, newer), 60).plain == "disputed"
+    assert found_words(replace(hit(), note=newer), snapshot(OWN, newer), 60).plain == "disputes"
 
 
 def test_other_forms_of_the_same_word_are_not_said_twice() -> None:
@@ -78,11 +75,3 @@ def test_a_pair_stands_for_its_words() -> None:
 def test_words_that_the_title_marks_come_last() -> None:
     assert words(hit(matched=("session", "redis"))) == "redis  session"
     assert words(hit(matched=("session", "redis")), 7) == "redis"
-
-
-def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None:
-    assert words(hit(LINK, links=0.1), next_blend=0.35) == "link from Auth middleware"
-    assert words(hit(LINK, links=0.1), 20, next_blend=0.35) == "link from Auth midd…"
-    assert words(hit(LINK, links=0.1, matched=("redis",)), next_blend=0.2) == "redis"
-    itself = ScoreReason("links", "link", "", "own", 0.1)
-    assert words(hit(itself, links=0.1), next_blend=0.35) == ""

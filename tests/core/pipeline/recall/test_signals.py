@@ -61,7 +61,7 @@ def kinds(memory: Memory, query: str, title: str) -> list[str]:
     parts = explanation.hit.breakdown
     given = [reason for reason in parts.reasons if reason.line == "signals"]
     assert sum(one.value for one in given) == pytest.approx(parts.signals)
-    lines = ("vector", "text", "boost", "links", "exact", "signals")
+    lines = ("vector", "text", "boost", "exact", "signals")
     assert sum(getattr(parts, line) for line in lines) == pytest.approx(parts.blend)
     return [reason.kind for reason in given]
 
