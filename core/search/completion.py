@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from core.model.joined import Joined, join
 from core.model.note import Note, normalise_tag
 from core.model.snapshot import Snapshot
-from core.search.conditions import CHOICES, FIELDS, Condition, fault
+from core.search.conditions import FIELDS, Condition, fault
 from core.search.query_syntax import QUOTES
 from core.text.tokens import fold
 
@@ -23,28 +23,9 @@ _FIELD_BEFORE: Final = re.compile(rf"(?:^|(?<=\s))-?({'|'.join(FIELDS)}):(?![:/]
 _LAST_WORD: Final = re.compile(r"(?:^|(?<=\s))(-?)(\S*)\Z")
 _REST: Final = re.compile(r"[^\s,]*")
 _NUMBER: Final = re.compile(r"[<>]?=?[0-9]{1,4}")
-_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
-    "hits": (">0", ">3", ">=10", "0"),
-    "updated": ("<1d", "<7d", "<30d", ">90d", ">1y", "today", "yesterday"),
-    "created": ("<1d", "<7d", "<30d", ">90d", ">1y", "today", "yesterday"),
-}
 # Tags that say again what scope and type say.
 _SYSTEM: Final = ("scope:", "type:")
 _UNITS: Final = ("d", "w", "mo", "y", "h")
-_FIELD_WORDS: Final[dict[str, str]] = {
-    "tag": "with a tag",
-    "is": "hidden, pinned, new, fact, note, secret, document",
-    "updated": "changed: <30d, >1y, >2026-01-31",
-    "scope": "of a scope",
-    "type": "of a type",
-    "title": "words in the title",
-    "nugget": "in a nugget",
-    "project": "of a project",
-    "hits": "recalled: >3, 0",
-    "has": "links, tags, recalls",
-    "subject": "about a subject",
-    "created": "made: <30d, >1y, >2026-01-31",
-}
 
 
 @dataclass(frozen=True)
@@ -160,12 +141,12 @@ def _values(field: str, typed: str, start: int, end: int, offers: Offers) -> Ite
 
 def _listed(field: str, bare: str, offers: Offers) -> list[tuple[str, int]]:
     """The values of a field with their counts; what may be typed with a count of 0 behind what there is."""
-    if field in _EXAMPLES:
+    if examples := FIELDS[field].examples:
         begun = [bare + unit for unit in _UNITS] if field != "hits" and _NUMBER.fullmatch(bare) else []
-        return [(value, 0) for value in dict.fromkeys([*_EXAMPLES[field], *begun])]
+        return [(value, 0) for value in dict.fromkeys([*examples, *begun])]
     known: tuple[tuple[str, int], ...] = offers.whose if field == "is" else getattr(offers, field, ())
     present = {value for value, _ in known} | (set() if offers.whose else {"mine", "team"})
-    others = ((value, 0) for value in CHOICES.get(field, ()) if value not in present)
+    others = ((value, 0) for value in FIELDS[field].choices if value not in present)
     return [item for item in (*known, *others) if item[0] and not fault(field, item[0])]
 
 
@@ -177,9 +158,9 @@ def _about(field: str, value: str, count: int) -> str:
 
 def _fields(typed: str, start: int, end: int, offers: Offers) -> Iterator[Completion]:
     bare = typed.casefold()
-    for field in FIELDS:
-        if field.startswith(bare):
-            yield Completion(f"{field}:", start, end, _FIELD_WORDS[field])
+    for name, field in FIELDS.items():
+        if name.startswith(bare):
+            yield Completion(f"{name}:", start, end, field.about)
     if len(bare) < 2:
         return
     for value, _ in _listed("is", bare, offers):

@@ -1,4 +1,4 @@
-"""The conditions of a query, such as tag:auth or updated:<30d, and which notes they admit."""
+"""The conditions of a query, such as tag:auth or updated:<30d: one table of the fields, and which notes they admit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final, NamedTuple
 
 from core.model.joined import Whose
@@ -14,33 +14,10 @@ from core.model.names import parse_iso
 from core.model.note import SCOPES, TYPES, Note, custom_tags, normalise_tag
 from core.text.tokens import fold, words
 
-FIELDS: Final = (
-    "tag", "is", "updated", "scope", "type", "title", "nugget", "project", "hits", "has", "subject", "created",
-)  # fmt: skip
-# A note has one of each, so that naming two can only mean either.
-SINGLE: Final = ("nugget", "project", "scope", "type")
-IS: Final[dict[str, str]] = {
-    "hidden": "hidden",
-    "pinned": "pinned",
-    "new": "new",
-    "fact": "a fact",
-    "note": "a plain note",
-    "secret": "with a possible secret",
-    "document": "a part of a document",
-    "mine": "your own",
-    "team": "the team's",
-}
-HAS: Final = ("links", "tags", "recalls")
-# Fields whose values are known beforehand.
-CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "is": tuple(IS),
-    "has": HAS,
-    "scope": SCOPES,
-    "type": TYPES,
-}
 # While the last visit is unknown, what changed within a day counts as new.
 NEW_WITHIN: Final = timedelta(hours=24)
-
+# With this begin the ids by which parts of documents are admitted; no note has such an id.
+DOCUMENT: Final = "\0document "
 _DAY: Final = timedelta(days=1)
 _UNITS: Final[dict[str, tuple[timedelta, str]]] = {
     "min": (timedelta(minutes=1), "minute"),
@@ -56,7 +33,7 @@ _AGE: Final = re.compile(r"([0-9]{1,4})(min|h|d|w|mo|y)")
 _DATE: Final = re.compile(r"((?:19|2[0-9])[0-9]{2})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
 _BEGUN_COUNT: Final = re.compile(r"[<>]?=?")
 _BEGUN_TIME: Final = re.compile(r"[<>]?=?[0-9]{0,4}m?|[<>]?=?[0-9]{4}-(?:[0-9]{1,2}-?)?[0-9]?")
-_PINNED: Final = "pinned"
+_NAMED_DAYS: Final = ("today", "yesterday")
 
 
 class Elsewhere(NamedTuple):
@@ -88,6 +65,27 @@ Check = Callable[[Note, Asked], bool]
 
 
 @dataclass(frozen=True)
+class Field:
+    """What may stand before the colon of a condition.
+
+    about: what it asks for, in a few words. check: what a value asks of a note. choices: the values there are, where
+    these are known beforehand; examples: some, where there is no end of them. can_be_read, begun: whether a value can
+    be read, or may be the beginning of one that can. described: a value in plain words. noun: whether these follow the
+    field's name. single: a note has one of it, so that naming two can only mean either.
+    """
+
+    about: str
+    check: Callable[[str], Check]
+    choices: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    can_be_read: Callable[[str], bool] = lambda value: True
+    begun: Callable[[str], bool] = lambda value: not value
+    described: Callable[[str], str] = lambda value: " ".join(value.split())
+    noun: bool = True
+    single: bool = False
+
+
+@dataclass(frozen=True)
 class Condition:
     """What a note has to be: one of `values`, in `field`; when `negated`, none of them.
 
@@ -104,53 +102,42 @@ class Condition:
 
     @cached_property
     def _checks(self) -> tuple[Check, ...]:
-        return tuple(_CHECKS[self.field](value) for value in self.values)
+        return tuple(map(FIELDS[self.field].check, self.values))
 
     def described(self) -> str:
         """The condition in a few plain words: "tag auth or login", "changed in the last 30 days"."""
+        field = FIELDS[self.field]
+        said = " or ".join(map(field.described, self.values))
         if self.field == "has":
-            return ("no " if self.negated else "has ") + " or ".join(map(str.casefold, self.values))
-        said = " or ".join(_describe_value(self.field, value) for value in self.values)
-        if self.field in ("is", "hits", "updated", "created"):
-            return f"not {said}" if self.negated else said
-        return f"{'not ' if self.negated else ''}{self.field} {said}"
+            return f"{'no' if self.negated else 'has'} {said}"
+        return f"{'not ' if self.negated else ''}{f'{self.field} ' if field.noun else ''}{said}"
 
 
-def fault(field: str, value: str) -> str:
+def fault(name: str, value: str) -> str:
     """Why a value cannot be read in a field, in a few words; "" when it can."""
-    choices = CHOICES.get(field)
-    if choices is not None:
-        return "" if value.casefold() in choices else f"known values are {', '.join(choices)}"
-    if field == "hits":
-        return "" if _count(value) else "not a number such as >3"
-    if field in ("updated", "created"):
-        return "" if _age(value) or _day(value) else "not a time such as <30d or >2026-01-01"
-    return ""
+    field = FIELDS[name]
+    if field.choices:
+        known = value.casefold() in field.choices
+        return "" if known else f"known values are {', '.join(field.choices)}"
+    if field.can_be_read(value):
+        return ""
+    return "not a number such as >3" if name == "hits" else "not a time such as <30d or >2026-01-01"
 
 
-def begun(field: str, value: str) -> bool:
+def begun(name: str, value: str) -> bool:
     """Whether a value that cannot be read may be the beginning of one that can."""
-    choices = CHOICES.get(field)
-    if choices is not None:
-        return any(choice.startswith(value.casefold()) for choice in choices)
-    if field == "hits":
-        return bool(_BEGUN_COUNT.fullmatch(value))
-    if field in ("updated", "created"):
-        return bool(_BEGUN_TIME.fullmatch(value)) or any(
-            word.startswith(value.lstrip("<>=").casefold()) for word in ("today", "yesterday")
-        )
-    return not value
+    field = FIELDS[name]
+    if field.choices:
+        return any(choice.startswith(value.casefold()) for choice in field.choices)
+    return field.begun(value)
 
 
-# What each field asks of a note
+# What a value asks of a note
 
 
-def _equal(read: Callable[[Note], str]) -> Callable[[str], Check]:
-    def check_for(value: str) -> Check:
-        wanted = fold(value)
-        return lambda note, asked: fold(read(note)) == wanted
-
-    return check_for
+def _equal(read: Callable[[Note], str], value: str) -> Check:
+    wanted = fold(value)
+    return lambda note, asked: fold(read(note)) == wanted
 
 
 def _of_project(value: str) -> Check:
@@ -168,28 +155,20 @@ def _tag_form(tag: str) -> str:
     return fold(normalise_tag(tag))
 
 
-def _worded(read: Callable[[Note], str]) -> Callable[[str], Check]:
+def _worded(read: Callable[[Note], str], value: str) -> Check:
     """All words of the value stand in a text, the beginning of a word being enough."""
+    wanted = words(value)
+    needles = wanted or [" ".join(fold(value).split())]
 
-    def check_for(value: str) -> Check:
-        wanted = words(value)
-        needles = wanted or [" ".join(fold(value).split())]
+    def check(note: Note, asked: Asked) -> bool:
+        text = read(note)
+        folded = fold(text)
+        if not all(needle in folded for needle in needles):
+            return False
+        present = words(text, compounds=True) if wanted else ()
+        return all(any(word.startswith(one) for word in present) for one in wanted)
 
-        def check(note: Note, asked: Asked) -> bool:
-            text = read(note)
-            folded = fold(text)
-            if not all(needle in folded for needle in needles):
-                return False
-            present = words(text, compounds=True) if wanted else ()
-            return all(any(word.startswith(one) for word in present) for one in wanted)
-
-        return check
-
-    return check_for
-
-
-def _kind(value: str) -> Check:
-    return _KINDS[value.casefold()]
+    return check
 
 
 def _new(note: Note, asked: Asked) -> bool:
@@ -209,21 +188,19 @@ def _holds_secret(note: Note) -> bool:
     return bool(secrets_of(note))
 
 
-# With this begin the ids by which parts of documents are admitted; no note has such an id.
-DOCUMENT: Final = "\0document "
-
-_KINDS: Final[dict[str, Check]] = {
-    "document": lambda note, asked: note.id.startswith(DOCUMENT),
-    "hidden": lambda note, asked: note.hidden,
-    "pinned": lambda note, asked: _PINNED in map(_tag_form, note.tags),
-    "new": _new,
-    "fact": lambda note, asked: note.is_fact,
-    "secret": lambda note, asked: _holds_secret(note),
-    "note": lambda note, asked: not note.is_fact and not note.id.startswith(DOCUMENT),
-    "mine": lambda note, asked: asked.whose(note.id) != "team",
-    "team": lambda note, asked: asked.whose(note.id) in ("team", "both"),
+# The values of is: and has:, what each asks of a note, and those of is: in plain words.
+_IS: Final[dict[str, tuple[str, Check]]] = {
+    "hidden": ("hidden", lambda note, asked: note.hidden),
+    "pinned": ("pinned", lambda note, asked: "pinned" in map(_tag_form, note.tags)),
+    "new": ("new", _new),
+    "fact": ("a fact", lambda note, asked: note.is_fact),
+    "note": ("a plain note", lambda note, asked: not note.is_fact and not note.id.startswith(DOCUMENT)),
+    "secret": ("with a possible secret", lambda note, asked: _holds_secret(note)),
+    "document": ("a part of a document", lambda note, asked: note.id.startswith(DOCUMENT)),
+    "mine": ("your own", lambda note, asked: asked.whose(note.id) != "team"),
+    "team": ("the team's", lambda note, asked: asked.whose(note.id) in ("team", "both")),
 }
-_HELD: Final[dict[str, Check]] = {
+_HAS: Final[dict[str, Check]] = {
     "links": lambda note, asked: bool(note.links),
     "tags": lambda note, asked: bool(custom_tags(note)),
     "recalls": lambda note, asked: note.hits > 0,
@@ -252,15 +229,12 @@ def _count(value: str) -> tuple[str, int] | None:
     return match[1] or "", int(match[2])
 
 
-def _timed(read: Callable[[Note], str]) -> Callable[[str], Check]:
-    def check_for(value: str) -> Check:
-        def check(note: Note, asked: Asked) -> bool:
-            moment = parse_iso(read(note))
-            return moment is not None and _in_time(value, moment, asked.now)
+def _timed(read: Callable[[Note], str], value: str) -> Check:
+    def check(note: Note, asked: Asked) -> bool:
+        moment = parse_iso(read(note))
+        return moment is not None and _in_time(value, moment, asked.now)
 
-        return check
-
-    return check_for
+    return check
 
 
 def _in_time(value: str, moment: datetime, now: datetime) -> bool:
@@ -292,7 +266,7 @@ def _day(value: str) -> tuple[str, str] | None:
     if match is None:
         return None
     named = match[2].casefold()
-    if named in ("today", "yesterday"):
+    if named in _NAMED_DAYS:
         return match[1] or "", named
     return (match[1] or "", named) if _dates(named) else None
 
@@ -323,33 +297,13 @@ def _bounds(value: str, today: date, zone: tzinfo | None) -> tuple[str, tuple[da
     return sign, (start, end)
 
 
-_CHECKS: Final[dict[str, Callable[[str], Check]]] = {
-    "nugget": _equal(lambda note: note.nugget_name),
-    "project": _of_project,
-    "scope": _equal(lambda note: note.scope),
-    "type": _equal(lambda note: note.type),
-    "subject": _worded(lambda note: note.subject),
-    "title": _worded(lambda note: note.title),
-    "tag": _tagged,
-    "is": _kind,
-    "has": lambda value: _HELD[value.casefold()],
-    "hits": _counted,
-    "updated": _timed(lambda note: max(note.updated_at, note.created_at)),
-    "created": _timed(lambda note: note.created_at),
-}
+def _is_time(value: str) -> bool:
+    return bool(_age(value) or _day(value))
 
 
-# In words
-
-
-def _describe_value(field: str, value: str) -> str:
-    if field == "is":
-        return IS.get(value.casefold(), value)
-    if field == "hits":
-        return _describe_count(value)
-    if field in ("updated", "created"):
-        return ("changed " if field == "updated" else "created ") + _describe_time(value)
-    return " ".join(value.split())
+def _begins_time(value: str) -> bool:
+    bare = value.lstrip("<>=").casefold()
+    return bool(_BEGUN_TIME.fullmatch(value)) or any(day.startswith(bare) for day in _NAMED_DAYS)
 
 
 def _describe_count(value: str) -> str:
@@ -372,3 +326,52 @@ def _describe_time(value: str) -> str:
     if how is None:
         how = "" if named.isalpha() else "on " if len(named) == 10 else "in "
     return how + named
+
+
+def _times(read: Callable[[Note], str], verb: str) -> Field:
+    return Field(
+        f"{'changed' if verb == 'changed' else 'made'}: <30d, >1y, >2026-01-31",
+        partial(_timed, read),
+        examples=("<1d", "<7d", "<30d", ">90d", ">1y", "today", "yesterday"),
+        can_be_read=_is_time,
+        begun=_begins_time,
+        described=lambda value: f"{verb} {_describe_time(value)}",
+        noun=False,
+    )
+
+
+# In the order in which they are offered.
+FIELDS: Final[dict[str, Field]] = {
+    "tag": Field("with a tag", _tagged),
+    "is": Field(
+        "hidden, pinned, new, fact, note, secret, document",
+        lambda value: _IS[value.casefold()][1],
+        choices=tuple(_IS),
+        described=lambda value: _IS[value.casefold()][0],
+        noun=False,
+    ),
+    "updated": _times(lambda note: max(note.updated_at, note.created_at), "changed"),
+    "scope": Field("of a scope", partial(_equal, lambda note: note.scope), choices=SCOPES, single=True),
+    "type": Field("of a type", partial(_equal, lambda note: note.type), choices=TYPES, single=True),
+    "title": Field("words in the title", partial(_worded, lambda note: note.title)),
+    "nugget": Field("in a nugget", partial(_equal, lambda note: note.nugget_name), single=True),
+    "project": Field("of a project", _of_project, single=True),
+    "hits": Field(
+        "recalled: >3, 0",
+        _counted,
+        examples=(">0", ">3", ">=10", "0"),
+        can_be_read=lambda value: _count(value) is not None,
+        begun=lambda value: bool(_BEGUN_COUNT.fullmatch(value)),
+        described=_describe_count,
+        noun=False,
+    ),
+    "has": Field(
+        "links, tags, recalls",
+        lambda value: _HAS[value.casefold()],
+        choices=tuple(_HAS),
+        described=str.casefold,
+        noun=False,
+    ),
+    "subject": Field("about a subject", partial(_worded, lambda note: note.subject)),
+    "created": _times(lambda note: note.created_at, "created"),
+}

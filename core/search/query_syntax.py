@@ -30,7 +30,6 @@ from core.model.note import Note, custom_tags
 from core.search.conditions import (
     FIELDS,
     NOWHERE_ELSE,
-    SINGLE,
     Asked,
     Condition,
     Elsewhere,
@@ -368,7 +367,7 @@ def _joined(conditions: Iterator[Condition]) -> tuple[Condition, ...]:
     found: dict[str | Condition, Condition] = {}
     wanted: dict[str, list[str]] = {}
     for condition in conditions:
-        if condition.field in SINGLE and not condition.negated:
+        if FIELDS[condition.field].single and not condition.negated:
             wanted.setdefault(condition.field, []).extend(condition.values)
             found[condition.field] = condition
         else:
