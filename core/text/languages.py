@@ -343,6 +343,11 @@ def _listed() -> frozenset[str]:
     return frozenset(f"{_EVERYDAY} {_COMMON}".split())
 
 
+def listed_words() -> frozenset[str]:
+    """All everyday and common words, folded."""
+    return frozenset(words(f"{_EVERYDAY} {_COMMON}"))
+
+
 def is_listed(word: str) -> bool:
     """Whether a lower-case word or its singular is listed as an everyday or common one; loads no stemmer."""
     return word in _listed() or (word.endswith("s") and word[:-1] in _listed())

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Final, Protocol
 
 from core.text.irregular import PLAIN_FORMS
@@ -137,7 +138,9 @@ _OPTIONAL_MARKS: Final = (
     "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
 )
 _HALF_WIDTH_MARKS: Final = "\uff9e\uff9f"
-_MARK_CATEGORIES: Final = frozenset(("Mn", "Mc", "Me"))
+# Written by tools/text_tables.py.
+STEMS: Final = Path(__file__).with_name("stems.txt")
+MARKS: Final = Path(__file__).with_name("marks.txt")
 # Beyond this a "word" is data (a digest, a key) that has no stem.
 _LONGEST_STEMMED: Final = 64
 _TATWEEL: Final = "\u0640"
@@ -175,14 +178,9 @@ def fold(text: str) -> str:
 @cache
 def _marks() -> str:
     """All combining marks, as the inside of a character class; `\\w` would cut words at them."""
-    spans: list[list[int]] = []
-    for code in range(0x300, 0x20000):
-        if unicodedata.category(chr(code)) in _MARK_CATEGORIES:
-            if spans and spans[-1][1] == code - 1:
-                spans[-1][1] = code
-            else:
-                spans.append([code, code])
-    return "".join(f"{chr(low)}-{chr(high)}" for low, high in spans) + _HALF_WIDTH_MARKS + _INVISIBLE
+    spans = (line.split(" ") for line in MARKS.read_text(encoding="ascii").splitlines())
+    marks = "".join(f"{chr(int(low, 16))}-{chr(int(high, 16))}" for low, high in spans)
+    return marks + _HALF_WIDTH_MARKS + _INVISIBLE
 
 
 @cache
@@ -324,7 +322,20 @@ def stem(word: str) -> str:
     word = PLAIN_FORMS.get(word, word)
     if _ACRONYMS.fullmatch(word):
         return word[:-1]
-    return snowball("english").stemWord(word) if has_stem(word) else word
+    if not has_stem(word):
+        return word
+    return _common_stems().get(word) or stemmed_anew(word)
+
+
+def stemmed_anew(word: str) -> str:
+    """What Snowball makes of an English word; "" for one that has no stem."""
+    return snowball("english").stemWord(word) if has_stem(word) else ""
+
+
+@cache
+def _common_stems() -> dict[str, str]:
+    """The stems of common words, made ahead: most processes load no stemmer."""
+    return dict(line.split(" ") for line in STEMS.read_text(encoding="ascii").splitlines())
 
 
 def stems(text: str) -> list[str]:

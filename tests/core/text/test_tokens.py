@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import threading
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.text.tokens import basis_tokens, fold, stem, stems, words
+from core.text.languages import listed_words
+from core.text.tokens import MARKS, STEMS, basis_tokens, fold, stem, stemmed_anew, stems, words
 
 
 @pytest.mark.parametrize(("text", "found"), [
@@ -98,3 +100,19 @@ def test_the_plural_of_an_acronym_has_the_stem_of_the_acronym(plural: str) -> No
 @pytest.mark.parametrize("word", ["dns", "https", "css", "cvss"])
 def test_an_acronym_that_ends_in_s_is_no_plural(word: str) -> None:
     assert stem(word) == word
+
+
+def test_stems_made_ahead_are_those_of_the_stemmer() -> None:
+    ahead = dict(line.split(" ") for line in STEMS.read_text(encoding="ascii").splitlines())
+    assert {word: stemmed_anew(word) for word in ahead} == ahead
+    for word in listed_words():
+        assert stem(word) in (*ahead.values(), word), word
+
+
+def test_every_mark_in_the_table_is_one() -> None:
+    spans = [
+        [int(end, 16) for end in line.split()] for line in MARKS.read_text(encoding="ascii").splitlines()
+    ]
+    marks = {chr(code) for low, high in spans for code in range(low, high + 1)}
+    assert {unicodedata.category(mark) for mark in marks} == {"Mn", "Mc", "Me"}
+    assert {"\u0301", "\u0e31", "\u093f"} <= marks
