@@ -5,6 +5,7 @@ What somebody typed asks for words to rank by, and is a question that notes have
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,7 @@ from core.model.snapshot import Snapshot
 from core.search.conditions import NOWHERE_ELSE, Elsewhere
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query_syntax import Clause, Question, parse_query
-from core.search.results import Breakdown, Explanation, Filters, Hit, NoteRank, Obstacle, SearchResult
+from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult
 from core.settings import SearchSettings, Synonyms
 from core.text.languages import stem_in
 from core.text.tokens import words
@@ -268,21 +269,6 @@ class SearchIndex:
         ranking = self._ranking(state, text, filters, settings, None, row)
         return None if ranking is None else ranking.explanation(row, shown)
 
-    def note_rank(
-        self,
-        text: str,
-        note_id: str,
-        filters: Filters | None = None,
-        settings: SearchSettings | None = None,
-        stopped: Callable[[], bool] | None = None,
-    ) -> NoteRank | None:
-        """How many hits a search has and where a note stands among them; None when it was stopped."""
-        state = self._state
-        ranking = self._ranking(state, text, filters, settings, stopped)
-        if ranking is None:
-            return None if stopped is not None and stopped() else NoteRank(0, 0)
-        return ranking.note_rank(None if state is None else state.rows.get(note_id))
-
     def _ranking(
         self,
         state: State | None,
@@ -366,18 +352,9 @@ def question_filters(
 ) -> QuestionFilters:
     """The filters of a question, on top of other filters. now: with the time zone in which dates are meant."""
     given = filters or Filters()
-    return QuestionFilters(
-        nugget=given.nugget,
-        scope=given.scope,
-        type=given.type,
-        subject=given.subject,
-        tag=given.tag,
-        include_hidden=given.include_hidden or question.hidden,
-        other_than=given.other_than,
-        question=question,
-        now=now,
-        new_since=new_since,
-    )
+    fields = {one.name: getattr(given, one.name) for one in dataclasses.fields(Filters)}
+    fields["include_hidden"] |= question.hidden
+    return QuestionFilters(**fields, question=question, now=now, new_since=new_since)
 
 
 def search_question(
@@ -392,16 +369,10 @@ def search_question(
     question = wanted.question
     if question.words:
         result = index.result(question.words, limit, wanted, settings, stopped)
-        clauses = (
-            *question.described(),
-            *_spelling_clauses(result),
-            *_exact_word_clauses(result),
-            *_late_clauses(result),
-        )
-        result = replace(result, clauses=clauses)
+        result = replace(result, clauses=(*question.clauses, *_clauses(result)))
     else:
         found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
-        result = SearchResult(found, "found" if found else "nothing", clauses=question.described())
+        result = SearchResult(found, "found" if found else "nothing", clauses=question.clauses)
     if result.hits or result.passages or question.empty or (stopped is not None and stopped()):
         return result
     from core.search.nearest import nearest_queries
@@ -409,43 +380,20 @@ def search_question(
     return replace(result, instead=nearest_queries(snapshot, question, result.nowhere, index.spelling))
 
 
-def _spelling_clauses(result: SearchResult) -> Iterator[Clause]:
-    """Which words were searched as others."""
+def _clauses(result: SearchResult) -> Iterator[Clause]:
+    """Which words were searched as others, what became of exact words that none or only some of the hits hold, and
+    that what the query names was looked up in part only.
+    """
     for typed, found in result.spellings:
         yield Clause(f"{typed}: searched as {found}")
-
-
-def _exact_word_clauses(result: SearchResult) -> Iterator[Clause]:
-    """What became of exact words that none or only some of the hits hold."""
     for text, holders in result.exact:
         if not holders:
             yield Clause(f'no note contains "{text}" exactly; these words are searched one by one', True)
         elif holders < len(result.hits):
             notes = "1 note contains" if holders == 1 else f"{holders} notes contain"
             yield Clause(f'{notes} "{text}" exactly; the notes below match its words')
-
-
-def _late_clauses(result: SearchResult) -> Iterator[Clause]:
-    """That what the query names was looked up in part only."""
     if result.cut_short:
         yield Clause("names: looked up only in part, since time ran out", True)
-
-
-def note_rank(
-    index: SearchIndex,
-    snapshot: Snapshot,
-    wanted: QuestionFilters,
-    note_id: str,
-    settings: SearchSettings,
-    stopped: Callable[[], bool] | None = None,
-) -> NoteRank | None:
-    """Where a note stands among all hits for a question, and how many there are. None when it was stopped."""
-    if wanted.question.words:
-        return index.note_rank(wanted.question.words, note_id, wanted, settings, stopped)
-    if not wanted.question.narrow:
-        return NoteRank(0, 0)
-    ids = [note.id for note in _admitted(snapshot, wanted)]
-    return NoteRank(len(ids), ids.index(note_id) + 1 if note_id in ids else 0)
 
 
 def explain_question(
@@ -465,16 +413,17 @@ def explain_question(
     note = snapshot.by_id.get(note_id)
     if note is None:
         return None
-    place = note_rank(index, snapshot, wanted, note_id, settings) or NoteRank(0, 0)
+    ids = [one.id for one in _admitted(snapshot, wanted)]
+    rank = ids.index(note_id) + 1 if note_id in ids else 0
     left_out: Obstacle = "hidden" if note.hidden and not wanted.include_hidden else "filters"
     return Explanation(
-        hit=Hit(note=note, score=0.0, rank=place.rank, breakdown=Breakdown(), sure=bool(place.rank)),
-        total=place.total,
-        obstacle="" if place.rank else left_out,
+        hit=Hit(note=note, score=0.0, rank=rank, breakdown=Breakdown(), sure=bool(rank)),
+        total=len(ids),
+        obstacle="" if rank else left_out,
         missing=(),
         floor=0.0,
         needed=0.0,
-        judgement="found" if place.total else "nothing",
+        judgement="found" if ids else "nothing",
     )
 
 

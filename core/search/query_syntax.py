@@ -107,7 +107,8 @@ class Question:
 
     words: free text for the ranking, as typed and in order, with that of the phrases. phrases: exact words, whose
     notes come first. demanded: words and phrases that must stand in the title, content or tags of a note. excluded:
-    such that must not. conditions: all must hold. clauses: see `described`.
+    such that must not. conditions: all must hold. clauses: how the text was read, one
+    for each part, in plain words.
     """
 
     words: str = ""
@@ -191,10 +192,6 @@ class Question:
     @cached_property
     def _exclusions(self) -> tuple[Exclusion, ...]:
         return tuple(map(Exclusion, self.excluded))
-
-    def described(self) -> tuple[Clause, ...]:
-        """How the text was read, one short clause for each part, in plain words; () for nothing at all."""
-        return self.clauses
 
 
 def plain_question(text: str) -> Question:

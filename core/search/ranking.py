@@ -21,7 +21,6 @@ from core.search.results import (
     Explanation,
     Filters,
     Hit,
-    NoteRank,
     Obstacle,
     QueryWords,
     SearchResult,
@@ -142,12 +141,6 @@ class Ranking:
     def _covers_enough(self) -> Mask:
         text = self.text
         return text.phrase | text.title | text.same | (text.reached >= _floor(self.settings, self.terms))
-
-    def note_rank(self, row: int | None) -> NoteRank:
-        """How many hits cover enough of the query, and where the note of a row stands if it does."""
-        covering = self.candidates[self._covers_enough[self.candidates]]
-        found = row is not None and row in covering
-        return NoteRank(len(covering), self._rank(row) if row is not None and found else 0)
 
     def explanation(self, row: int, shown: int) -> Explanation:
         """Why the note of a row stands where it does. shown: how many hits the asker sees."""

@@ -255,13 +255,6 @@ class SearchResult:
         return merged(self.hits, self.passages, lambda hit: hit.breakdown.blend)
 
 
-class NoteRank(NamedTuple):
-    """How many hits a search has, and the place of one note among them, from 1; 0: no hit."""
-
-    total: int
-    rank: int
-
-
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a note stands where it does in a search, or why it does not.

@@ -278,7 +278,7 @@ _SAME_LIKENESS: Final = 0.02
 _MOST_UNKNOWN: Final = 4
 _MOST_STEMS: Final = 64
 # Of the words that mean the same so many are looked for: of each word of a query, those that tell most.
-_MOST_MEANINGS: Final = 6
+_MOST_MEANINGS: Final = 12
 # A character of a script without spaces is looked for in so many pairs, the commonest.
 _MOST_PAIRS: Final = 256
 

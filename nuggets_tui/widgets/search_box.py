@@ -235,7 +235,7 @@ class SearchBox(OfferingInput, PromptFrames):
             return found.clauses
         from core.search.query_syntax import parse_question
 
-        return parse_question(self.value).described()
+        return parse_question(self.value).clauses
 
     @on(Input.Changed)
     def post_query(self, event: Input.Changed) -> None:

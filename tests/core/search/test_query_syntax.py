@@ -39,7 +39,7 @@ def changed(**ago: float) -> Note:
 
 def said(text: str) -> list[str]:
     """The clauses of a text, broken ones marked."""
-    return [("! " if clause.broken else "") + clause.text for clause in parse_question(text).described()]
+    return [("! " if clause.broken else "") + clause.text for clause in parse_question(text).clauses]
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_what_cannot_be_read_is_words_and_said(text: str, why: str) -> None:
     question = parse_question(f"tag:auth {text} token")
     assert question.words == f"{text} token"
     assert len(question.conditions) == 1
-    assert Clause(f"{text} is read as words: {why}", broken=True) in question.described()
+    assert Clause(f"{text} is read as words: {why}", broken=True) in question.clauses
 
 
 def test_what_is_being_typed_changes_nothing_yet() -> None:
@@ -347,7 +347,7 @@ def test_any_text_is_a_question(text: str) -> None:
         replace(TOKEN, title=text, subject=text, updated_at=text),
     ):
         question.admits(note, now=NOW)
-    assert all(clause.text for clause in question.described())
+    assert all(clause.text for clause in question.clauses)
     assert question.empty == (not question.words and not question.narrow)
 
 

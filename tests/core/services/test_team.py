@@ -9,7 +9,7 @@ import pytest
 from kits.claude_pages import tree, write_folder
 
 from core.errors import StorageError
-from core.graph.edits import create_note, edit_note, hide_note, link_notes
+from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from core.search.results import FoundPassage
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals
@@ -266,14 +266,6 @@ def test_a_page_that_cannot_be_read_is_told_and_the_others_are_found(memory: Mem
     assert ("Rollback", "team") in found(memory, "make")
     (notice,) = [one for one in memory.take_notices() if "broken.md" in one]
     assert "team" in notice
-
-
-def test_links_of_the_team_lift_only_notes_of_the_team(memory: Memory) -> None:
-    assert memory.team is not None
-    one, other = (note.id for note in memory.team.snapshot.notes)
-    memory.team.change("linked", lambda draft: link_notes(draft, one, other, "see"))
-    hit = next(hit for hit in memory.search("make staging") if hit.note.title == "Rollback")
-    assert hit.breakdown.links > 0
 
 
 def test_the_same_note_in_both_is_one_hit_that_says_both(memory: Memory) -> None:
