@@ -35,7 +35,7 @@ from core.search.scorers import (
     score_vectors,
 )
 from core.search.signals import MOST_RANKED, NO_SIGNALS, Ranked, Signal, Signals, SignalSource, after
-from core.search.state import Holdings, Mask, Numbers, State, Values
+from core.search.state import Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
 
@@ -60,7 +60,6 @@ class Ranking:
     settings: SearchSettings
     filters: Filters
     terms: Sequence[Term]
-    holdings: Holdings
     text: TextScores
     vector: VectorScores
     best_vector: float
@@ -184,13 +183,13 @@ class Ranking:
 
     def _guess(self, row: int, term: Term) -> str:
         """The word of a row that a half typed or misspelt word counts as; "" where the row holds the word itself."""
-        found = [one for one in term.readings if row in self.holdings.of(one.stem).rows]
+        found = [one for one in term.readings if row in self.state.holding(one.stem).rows]
         if not found or any(one.kind in ("word", "form") for one in found):
             return ""
         return max(found, key=lambda one: one.text).word
 
     def _holds(self, row: int, readings: Sequence[Expansion]) -> bool:
-        return any(row in self.holdings.of(reading.stem).rows for reading in readings)
+        return any(row in self.state.holding(reading.stem).rows for reading in readings)
 
     def _looked_for(self, row: int) -> set[str]:
         """The stems of the query, and those that mean the same as a word that a row does not hold."""
@@ -268,11 +267,10 @@ def rank(
     asked_to_stop = _latch(stopped)
     pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
     made = terms(state, query, settings.meaning_weight, by_stem(synonyms))
-    holdings = Holdings(state)
-    text = score_text(state, query, made, holdings, pool, asked_to_stop)
+    text = score_text(state, query, made, pool, asked_to_stop)
     if asked_to_stop():
         return None
-    vector = score_vectors(state, query, made, holdings, settings)
+    vector = score_vectors(state, query, made, settings)
     meant = text.same | ((text.reached > 0) & (text.reached >= _floor(settings, made)))
     found = text.phrase | text.title | (text.coverage > 0) | meant
     candidates = np.flatnonzero(pool & found)
@@ -285,7 +283,7 @@ def rank(
     if asked_to_stop():
         return None
     outsider = explained if explained is not None and explained not in candidates else None
-    held = exact_rows(state, query, filters.preferred, holdings, first, candidates, outsider)
+    held = exact_rows(state, query, filters.preferred, first, candidates, outsider)
     exact = np.zeros(len(state))
     for one in held.values():
         exact[list(one.rows)] += one.worth
@@ -307,7 +305,6 @@ def rank(
         settings=settings,
         filters=filters,
         terms=made,
-        holdings=holdings,
         text=text,
         vector=vector,
         best_vector=best_vector,

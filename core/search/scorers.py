@@ -13,7 +13,7 @@ import numpy as np
 from core.model.note import Note
 from core.search.documents import PAIR_SHARE, haystack, is_content_word, searched_fields
 from core.search.query_syntax import Exclusion, Query, haystack_of, squeezed, stands
-from core.search.state import Counts, Holdings, Mask, Numbers, State, Values, length_of, weights_of
+from core.search.state import Counts, Mask, Numbers, State, Values, length_of, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings
 from core.text.languages import serves_grammar
@@ -81,7 +81,6 @@ def score_text(
     state: State,
     query: Query,
     terms: Sequence[Term],
-    holdings: Holdings,
     taking_part: Mask,
     stopped: Callable[[], bool],
 ) -> TextScores:
@@ -93,13 +92,13 @@ def score_text(
     meant, same = np.zeros(len(state)), np.zeros(len(state), dtype=bool)
     needed, held = 0, np.zeros(len(state), dtype=np.int32)
     for term in terms:
-        rows, gain, share = _term_scores(state, term, holdings)
+        rows, gain, share = _term_scores(state, term)
         bm25[rows] += gain
         covered[rows] += share
         if term.meanings:
             # No note gains more by what means the same than any gains by the word itself, however long that is.
             most = float(gain.min(initial=np.inf))
-            others, more, likeness = _synonym_scores(state, term, holdings, rows)
+            others, more, likeness = _synonym_scores(state, term, rows)
             bm25[others] += np.minimum(more, most)
             meant[others] += SYNONYM_SHARE * likeness**2 * term.rarity
             same[others] |= likeness >= _SAME_FROM
@@ -114,7 +113,7 @@ def score_text(
     whole_rows = np.flatnonzero(whole)
     read = whole_rows
     if terms:
-        read = greatest(state, bm25, _with_pairs(query, whole_rows, holdings), _PHRASE_LOOKS)
+        read = greatest(state, bm25, _with_pairs(state, query, whole_rows), _PHRASE_LOOKS)
     phrase, title = _verbatim(state, query, whole_rows, read, stopped)
     coverage = covered / asked if asked else (phrase | title).astype(np.float64)
     best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
@@ -128,19 +127,19 @@ def score_text(
     return TextScores(np.where(reached > 0, raw, 0.0), coverage, reached, same, phrase, title, best)
 
 
-def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers, Values, Values]:
+def _term_scores(state: State, term: Term) -> tuple[Numbers, Values, Values]:
     """The rows that hold a typed word, and what it adds there to BM25 and to the covered rarity: of several readings,
     the best in each row.
     """
     read = [reading for reading in term.readings if reading.text > 0]
     if len(read) == 1:
         (reading,) = read
-        found = holdings.of(reading.stem)
+        found = state.holding(reading.stem)
         share = np.full(len(found.rows), reading.text / term.times)
         return found.rows, reading.text * state.bm25(found), share
     gains, covered = np.zeros(len(state)), np.zeros(len(state))
     for reading in read:
-        found = holdings.of(reading.stem)
+        found = state.holding(reading.stem)
         rows = found.rows
         gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
         covered[rows] = np.maximum(covered[rows], reading.text / term.times)
@@ -148,15 +147,13 @@ def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers,
     return held, gains[held], covered[held]
 
 
-def _synonym_scores(
-    state: State, term: Term, holdings: Holdings, exact: Numbers
-) -> tuple[Numbers, Values, Values]:
+def _synonym_scores(state: State, term: Term, exact: Numbers) -> tuple[Numbers, Values, Values]:
     """The rows that hold no reading of a typed word but a word that means nearly the same, what it adds there to BM25,
     and how like it is, in (0, 1].
     """
     gains, nearest = np.zeros(len(state)), np.zeros(len(state))
     for reading in term.meanings:
-        found = holdings.of(reading.stem)
+        found = state.holding(reading.stem)
         gains[found.rows] = np.maximum(gains[found.rows], reading.text * state.bm25(found))
         nearest[found.rows] = np.maximum(nearest[found.rows], reading.likeness)
     gains[exact] = 0.0
@@ -165,7 +162,7 @@ def _synonym_scores(
 
 
 def score_vectors(
-    state: State, query: Query, terms: Sequence[Term], holdings: Holdings, settings: SearchSettings
+    state: State, query: Query, terms: Sequence[Term], settings: SearchSettings
 ) -> VectorScores:
     """The inner products of the query's vector with those of all rows.
 
@@ -177,13 +174,13 @@ def score_vectors(
     pairs = []
     if settings.pair_weight:
         for first, second in dict.fromkeys(chain.from_iterable(query.pairs)):
-            holding = holdings.of_pair(first, second)
+            holding = state.holding_pair(first, second)
             if len(holding.rows):
                 weight = settings.pair_weight * state.rarity(len(holding.rows))
                 pairs.append(PairWeight(first, second, weight, holding))
     dots = np.zeros(len(state))
     for stem, weight in weights.items():
-        found = holdings.of(stem)
+        found = state.holding(stem)
         dots[found.rows] += weight * weights_of(found.counts)
     for pair in pairs:
         dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
@@ -240,7 +237,7 @@ def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
     return query.stands_in(haystack(note))
 
 
-def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
+def _with_pairs(state: State, query: Query, rows: Numbers) -> Numbers:
     """Those of the rows that hold every pair of the query as some language has it, but for the last, which may be half
     typed.
     """
@@ -250,7 +247,7 @@ def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
         for first, second in pairs[: -1 if query.unfinished else None]:
             if not len(held):
                 break
-            held = np.intersect1d(held, holdings.of_pair(first, second).rows, assume_unique=True)
+            held = np.intersect1d(held, state.holding_pair(first, second).rows, assume_unique=True)
         found = np.union1d(found, held) if len(found) else held
     return found
 
@@ -278,7 +275,6 @@ def exact_rows(
     state: State,
     query: Query,
     texts: Sequence[str],
-    holdings: Holdings,
     blends: Values,
     candidates: Numbers,
     outsider: int | None = None,
@@ -288,7 +284,7 @@ def exact_rows(
     most = 2 * sum(word in quoted for word in query.words) >= len(query.words)
     return {
         text: Exact(
-            frozenset(_holding(state, text, holdings, blends, candidates, outsider)),
+            frozenset(_holding(state, text, blends, candidates, outsider)),
             _FIRST if most or len(words(text)) > 1 else _TIPPED,
         )
         for text in texts
@@ -298,14 +294,12 @@ def exact_rows(
 def is_excluded_by(state: State, text: str) -> bool:
     """Whether some visible note would be left out for some words. Of very many that hold the words some are read."""
     exclusion = Exclusion(text)
-    rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden), state.holding)
+    rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden))
     return any(exclusion.stands(haystack_of(state.notes[row])) for row in rows[:_LOOKS].tolist())
 
 
-def _holding(
-    state: State, text: str, holdings: Holdings, blends: Values, candidates: Numbers, outsider: int | None
-) -> list[int]:
-    rows = _with_words_of(text, state, candidates, holdings.of)
+def _holding(state: State, text: str, blends: Values, candidates: Numbers, outsider: int | None) -> list[int]:
+    rows = _with_words_of(text, state, candidates)
     looked_into = greatest(state, blends, rows, _LOOKS).tolist()
     if outsider is not None:
         looked_into.append(outsider)
@@ -313,11 +307,11 @@ def _holding(
     return [row for row in looked_into if stands(wanted, haystack_of(state.notes[row]))]
 
 
-def _with_words_of(text: str, state: State, rows: Numbers, holding: Callable[[str], Counts]) -> Numbers:
+def _with_words_of(text: str, state: State, rows: Numbers) -> Numbers:
     """Those of the rows that hold each word of a text, in the language that they are in."""
     for word in set(words(text, compounds=True)):
         # Notes are read without the function words of their language.
         if is_content_word(word) and not serves_grammar(word, state.languages):
-            held = np.unique(np.concatenate([holding(name).rows for name in state.stems_of(word)]))
+            held = np.unique(np.concatenate([state.holding(name).rows for name in state.stems_of(word)]))
             rows = np.intersect1d(rows, held, assume_unique=True)
     return rows

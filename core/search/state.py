@@ -10,7 +10,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -267,14 +267,6 @@ class State:
         if not len(self.recent) and self.alive.all():
             return self.base
         return Segment.of([self.document(row) for row in np.flatnonzero(self.alive).tolist()])
-
-
-class Holdings:
-    """The rows that hold the stems and pairs of one query, each looked for once."""
-
-    def __init__(self, state: State) -> None:
-        self.of = cache(state.holding)
-        self.of_pair = cache(state.holding_pair)
 
 
 def weights_of(counts: Values) -> Values:
