@@ -179,6 +179,7 @@ class PastSearch:
         return await run_in_thread(self._find, snapshot, typed, self._query_number)
 
     def _find(self, snapshot: Snapshot, typed: str, turn: int) -> Found | None:
+        from core.search.conditions import Asked
         from core.search.index import question_filters, search_question
         from core.search.query_syntax import parse_question
 
@@ -190,7 +191,8 @@ class PastSearch:
                 return None
             index = self._following(snapshot)
             begun = time.perf_counter()
-            wanted = question_filters(parse_question(typed, index.excludes), now=self._clock().astimezone())
+            asked = Asked(self._clock().astimezone())
+            wanted = question_filters(parse_question(typed, index.excludes), asked)
             found = search_question(index, snapshot, wanted, _RESULTS, self._memory.settings.search, stale)
             seconds = time.perf_counter() - begun
             return None if stale() else Found.of(typed, found, seconds, _RESULTS)

@@ -6,7 +6,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -288,10 +287,11 @@ class Session:
         note = answering(found, self.snapshot if beside is None else beside.snapshot)
         if note is None:
             return False
-        from core.search.index import question_filters
+        from core.search.conditions import Asked
 
-        wanted = question_filters(question, now=self.clock().astimezone(), new_since=self.last_visit)
-        return replace(wanted, elsewhere=self.memory.elsewhere(self.last_visit)).admits(note)
+        elsewhere = self.memory.elsewhere(self.last_visit)
+        asked = Asked(self.clock().astimezone(), self.last_visit, elsewhere=elsewhere)
+        return question.admits(note, asked)
 
     async def suggestions(self, snapshot: Snapshot, note_id: str) -> tuple[Suggestion, ...]:
         """Notes that might be linked to a note."""

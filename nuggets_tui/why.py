@@ -233,10 +233,10 @@ def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
         if not condition.admits(note, asked):
             yield condition.described()
     for text in question.demanded:
-        if not Question(demanded=(text,)).admits(note, now=request.now, include_hidden=True):
+        if not Question(demanded=(text,)).admits(note, asked, include_hidden=True):
             yield f'with "{text}"'
     for text in question.excluded:
-        if not Question(excluded=(text,)).admits(note, now=request.now, include_hidden=True):
+        if not Question(excluded=(text,)).admits(note, asked, include_hidden=True):
             yield f'without "{text}"'
     for name in ("nugget", "scope", "type", "subject", "tag"):
         value = getattr(filters, name)

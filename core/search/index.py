@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
-from core.model.joined import Whose
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.search.conditions import NOWHERE_ELSE, Elsewhere
+from core.search.conditions import Asked
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query_syntax import Clause, Question, parse_query
 from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult
@@ -312,29 +311,20 @@ def _check(settings: SearchSettings) -> None:
 
 _NOTHING: Final = Question()
 _UNWEIGHED: Final = Breakdown()
-_LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LONG_AGO: Final = Asked(datetime(1970, 1, 1, tzinfo=UTC))
 
 
 @dataclass(frozen=True)
 class QuestionFilters(Filters):
-    """Filters that a question narrows further. now, new_since, whose, elsewhere: as `Question.admits` takes them."""
+    """Filters that a question narrows further."""
 
     question: Question = _NOTHING
-    now: datetime = _LONG_AGO
-    new_since: str | None = None
-    whose: Callable[[str], Whose] = lambda id: "yours"
-    elsewhere: Elsewhere = NOWHERE_ELSE
+    asked: Asked = _LONG_AGO
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
-        return super().admits(note) and self.question.admits(
-            note,
-            now=self.now,
-            new_since=self.new_since,
-            whose=self.whose,
-            elsewhere=self.elsewhere,
-            include_hidden=self.include_hidden,
-        )
+        fits = self.question.admits(note, self.asked, include_hidden=self.include_hidden)
+        return fits and super().admits(note)
 
     @property
     def preferred(self) -> tuple[str, ...]:
@@ -347,14 +337,12 @@ class QuestionFilters(Filters):
         return self.question.narrow or super().narrow
 
 
-def question_filters(
-    question: Question, *, now: datetime, new_since: str | None = None, filters: Filters | None = None
-) -> QuestionFilters:
-    """The filters of a question, on top of other filters. now: with the time zone in which dates are meant."""
+def question_filters(question: Question, asked: Asked, filters: Filters | None = None) -> QuestionFilters:
+    """The filters of a question, on top of other filters."""
     given = filters or Filters()
     fields = {one.name: getattr(given, one.name) for one in dataclasses.fields(Filters)}
     fields["include_hidden"] |= question.hidden
-    return QuestionFilters(**fields, question=question, now=now, new_since=new_since)
+    return QuestionFilters(**fields, question=question, asked=asked)
 
 
 def search_question(

@@ -20,19 +20,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from core.model.joined import Whose
 from core.model.note import Note, custom_tags
 from core.search.conditions import (
     FIELDS,
-    NOWHERE_ELSE,
     Asked,
     Condition,
-    Elsewhere,
     begun,
     fault,
 )
@@ -152,38 +148,17 @@ class Question:
         named = [one for one in self.conditions if one.field == "nugget" and not one.negated]
         return named[0].values[0] if len(named) == 1 and len(named[0].values) == 1 else None
 
-    def admits(
-        self,
-        note: Note,
-        *,
-        now: datetime,
-        new_since: str | None = None,
-        whose: Callable[[str], Whose] = lambda id: "yours",
-        elsewhere: Elsewhere = NOWHERE_ELSE,
-        include_hidden: bool = False,
-        haystack: str | None = None,
-    ) -> bool:
-        """Whether a note may be a hit.
-
-        now: with the time zone in which dates are meant. new_since: the last visit as the files hold times, for
-        is:new; None: a day ago. whose: a note is, by its id, for is:team.
-        elsewhere: what came from there, for is:new. include_hidden: hidden notes too, though they
-        are not asked for. haystack: the note's text as `haystack_of` makes it, where it is at hand.
-        """
+    def admits(self, note: Note, asked: Asked, *, include_hidden: bool = False) -> bool:
+        """Whether a note may be a hit. include_hidden: hidden notes too, though they are not asked for."""
         if note.hidden and not (include_hidden or self.hidden):
             return False
-        asked = Asked(now, new_since, whose, elsewhere)
         if not all(condition.admits(note, asked) for condition in self.conditions):
             return False
         if not (self.demanded or self.excluded):
             return True
-        return self.fits(haystack_of(note) if haystack is None else haystack)
-
-    def fits(self, haystack: str) -> bool:
-        """Whether a text, folded as `haystack_of` does it, has all that is demanded and nothing that is excluded."""
-        return all(
-            any(stands(form, haystack) for form in forms) for forms in self._demanded_forms
-        ) and not any(one.stands(haystack) for one in self._exclusions)
+        text = haystack_of(note)
+        demanded = all(any(stands(form, text) for form in forms) for forms in self._demanded_forms)
+        return demanded and not any(one.stands(text) for one in self._exclusions)
 
     @cached_property
     def _demanded_forms(self) -> tuple[tuple[str, ...], ...]:

@@ -23,7 +23,7 @@ from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
     from core.search.query_syntax import QueryStem
-    from core.search.terms import Meaning, Term
+    from core.search.terms import Term
 
 Numbers = NDArray[np.intp]
 Small = NDArray[np.int32]
@@ -148,7 +148,6 @@ class State:
         self.languages: tuple[Language, ...] = tuple(LANGUAGES[one] for one in np.flatnonzero(spoken) if one)
         # Of the module `terms`: what queries ask for again.
         self.known_terms: dict[tuple[QueryStem, bool], Term] = {}
-        self.known_tags: dict[str, tuple[Meaning, ...]] = {}
         self._held: dict[tuple[int, int], Counts] = {}
 
     def __len__(self) -> int:

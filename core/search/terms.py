@@ -5,7 +5,6 @@ means the same, and what all of that weighs.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
@@ -13,9 +12,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-import numpy as np
-
-from core.model.note import custom_tags
 from core.search.query_syntax import Query, QueryStem
 from core.search.state import State
 from core.settings import Synonyms
@@ -148,14 +144,8 @@ def _choices(word: str, known: Sequence[str]) -> Sequence[str]:
 
 
 TABLE: Final = Path(__file__).with_name("neighbours.txt")
-# How like each other words are held to be that somebody says mean the same, and at most those that tags show to.
+# How like each other words are held to be that somebody says mean the same.
 _OWN: Final = 0.95
-_TAGS: Final = 0.75
-# Two tags stand for each other where so many notes bear both, so much of all that bear one, and not most of the memory.
-# A word that more notes hold says too little to be looked into.
-_LEAST_TOGETHER: Final = 3
-_LEAST_SHARED: Final = 0.75
-_MOST_NOTES: Final = 1_024
 _MOST_REMEMBERED: Final = 1_024
 _DIGITS: Final = "0123456789"
 
@@ -178,7 +168,7 @@ ByStem = Mapping[str, tuple[Meaning, ...]]
 def meanings(name: str, given: Iterable[Meaning] = ()) -> tuple[Meaning, ...]:
     """What means nearly the same as an English stem, each stem once, the likest first.
 
-    given: what tags show and a person's own synonyms; all of it goes before the table, the last before the first.
+    given: a person's own synonyms, which go before the table.
     """
     found = {one.stem: one for one in (*_near(name), *given)}
     found.pop(name, None)
@@ -224,45 +214,6 @@ def by_stem(given: Synonyms) -> ByStem:
                 for name in {stem_in(word, language) for word in asked for language in LANGUAGES}:
                     found.setdefault(name, {}).update(made)
     return {name: tuple(entries.values()) for name, entries in found.items()}
-
-
-# Tags
-
-
-def tags_alike(state: State, word: str) -> tuple[Meaning, ...]:
-    """Tags that stand on nearly the same notes as the tag that a word is, so that each stands for the other."""
-    found = state.known_tags.get(word)
-    if found is None:
-        if len(state.known_tags) >= _MOST_REMEMBERED:
-            state.known_tags.clear()
-        found = state.known_tags[word] = tuple(_tags_alike(state, word))
-    return found
-
-
-def _tags_alike(state: State, word: str) -> Iterable[Meaning]:
-    bearing = _bearing(state, word)
-    if len(bearing) < _LEAST_TOGETHER or len(bearing) > state.total / 2:
-        return
-    together = Counter(tag for row in bearing for tag in state.notes[row].tags)
-    for tag, count in together.items():
-        if tag == word or count < max(_LEAST_TOGETHER, _LEAST_SHARED * len(bearing)) or words(tag) != [tag]:
-            continue
-        others = _bearing(state, tag)
-        shared = count / (len(bearing) + len(others) - count) if len(others) >= count else 0.0
-        if shared >= _LEAST_SHARED:
-            yield Meaning(stem(tag), tag, _TAGS * shared)
-
-
-def _bearing(state: State, tag: str) -> list[int]:
-    """Visible rows with a tag that somebody gave; none for a tag whose word too many notes hold."""
-    rows = np.concatenate([state.holding(name).rows for name in state.stems_of(tag)])
-    if len(rows) > _MOST_NOTES:
-        return []
-    return [
-        row
-        for row in rows.tolist()
-        if tag in state.notes[row].tags and not state.hidden[row] and tag in custom_tags(state.notes[row])
-    ]
 
 
 Kind = Literal["word", "form", "beginning", "spelling", "part", "meaning"]
@@ -341,7 +292,7 @@ def _synonyms(
     rarity = state.rarity(sum(map(state.count, names)))
     synonyms = chain.from_iterable(own.get(name, ()) for name in names)
     made = []
-    for meaning in meanings(term.stem, (*tags_alike(state, term.word), *synonyms)):
+    for meaning in meanings(term.stem, synonyms):
         held = [name for name in state.stems_of(meaning.word) if state.count(name) and name not in asked]
         if held:
             known = state.rarity(sum(map(state.count, held)))

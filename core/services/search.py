@@ -157,6 +157,7 @@ class SearchService:
     def _question_filters(
         self, index: SearchIndex, query: SearchQuery, whose: Callable[[str], Whose]
     ) -> QuestionFilters:
+        from core.search.conditions import Asked
         from core.search.index import question_filters
         from core.search.query_syntax import parse_question, plain_question
         from core.text.tokens import fold
@@ -167,12 +168,11 @@ class SearchService:
         question = parse_question(text, index.excludes) if query.syntax else plain_question(text)
         elsewhere = self._asked_elsewhere(question, since)
         names = {fold(name) for name in elsewhere.projects.values()}
-        asked = {fold(one) for each in question.conditions if each.field == "project" for one in each.values}
-        if asked and asked.isdisjoint(names):
+        named = {fold(one) for each in question.conditions if each.field == "project" for one in each.values}
+        if named and named.isdisjoint(names):
             # "project:port" is how keys of facts are written as well.
             question = parse_question(_PROJECT.sub("project ", text), index.excludes)
-        found = question_filters(question, now=now, new_since=since, filters=query.filters)
-        return replace(found, whose=whose, elsewhere=elsewhere)
+        return question_filters(question, Asked(now, since, whose, elsewhere), query.filters)
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as
