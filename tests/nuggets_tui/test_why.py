@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from kits.app_kit import NOW, small_memory
+from kits.app_kit import small_memory
 
 from core.graph.edits import create_note
 from core.memory import Memory
