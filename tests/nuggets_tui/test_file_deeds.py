@@ -22,10 +22,10 @@ def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> N
     assert said() == "set search.text_weight to 0.3"
     memory.undo()
     assert said() == "undid: set search.text_weight to 0.3"
-    memory.save_settings({"search.text_weight": 0.3, "search.link_weight": 0.1})
+    memory.save_settings({"search.text_weight": 0.3, "search.pair_weight": 0.1})
     assert said().startswith("set 2 settings: ")
-    memory.save_settings({"search.link_weight": None})
-    assert said() == "set search.link_weight to its default"
+    memory.save_settings({"search.pair_weight": None})
+    assert said() == "set search.pair_weight to its default"
     memory.save_search(SavedSearch("one", "alpha"))
     assert said() == 'saved the search "one"'
     memory.save_search(SavedSearch("one", "beta"), instead_of="one")
