@@ -35,9 +35,10 @@ Blocks: TypeAlias = Mapping[str, "bytes | memoryview"]
 DIGEST_BYTES: Final = 16
 # Of stems and pairs that queries ask for, so many are kept as they were found.
 _MOST_HELD: Final = 1024
-# BM25's saturation of repeats and its share of length normalisation (Robertson, Zaragoza 2009).
-_K1: Final = 1.2
-_B: Final = 0.75
+# BM25's saturation of repeats and its share of length normalisation, as Anserini has them for short texts (Yang, Fang,
+# Lin 2018).
+_K1: Final = 0.9
+_B: Final = 0.4
 # The size of a note is divided out to this power: by its whole length, the root, short notes win too easily (measured).
 _SIZE_POWER: Final = 0.3
 _OWN_SCOPES: Final = ("user", "self")
