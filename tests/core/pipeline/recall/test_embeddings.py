@@ -443,7 +443,6 @@ def test_a_part_of_a_document_is_found_beside_notes_by_its_meaning_and_takes_no_
     assert (offered.title, offered.sure) == ("Invoices", False)
     said = CliRunner().invoke(program, ["search", "--home", str(bench.home), "remuneration"]).output
     assert "document Invoices" in said
-    assert "[similar in meaning]" in said
     with waiting(False):
         assert passages(bench, "remuneration") == ["Invoices"]
         assert passages(bench, "remuneration of others") == []
