@@ -374,7 +374,7 @@ _OF_PANE: Final[dict[str, tuple[str, ...]]] = {
     "facts": ("open", "new_fact", "edit", "hide"),
     "notes": ("why", "edit", "hide", "new_note", "link"),
     "note": ("why", "edit", "hide", "tags", "copy"),
-    "neighbours": ("open", "hide", "accept", "link"),
+    "neighbours": ("open", "accept", "hide", "link"),
     "graph": ("graph", "hide", "fewer_hops", "more_hops"),
     "audit": ("undo", "hide", "open", "log_filter", "log_of_note", "log_recalls"),
 }
@@ -424,6 +424,9 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
         if command.name in ("conflicts", "open_broken", "problems", "trust"):
             # Shown only while something waits.
             return replace(command, footer=2)
+        if command.name == "hide":
+            # It names what all keys of a row act on.
+            return replace(command, footer=2)
         if command in own and (place < _first_of(pane) or selected):
             return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
         if command.name in _EVERYWHERE[:2] and command not in own:
@@ -438,7 +441,7 @@ def footer_commands(pane: str = "notes", *, selected: bool = False) -> tuple[Com
 
 def _first_of(pane: str) -> int:
     """How many keys of the pane itself stay where there is room for little: half of a pair of keys says nothing."""
-    return 1 if pane == "graph" else 2
+    return 1 if pane in ("graph", "facts") else 2
 
 
 def _own_commands(pane: str, selected: bool) -> list[Command]:

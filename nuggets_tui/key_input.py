@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from textual import events
@@ -13,7 +14,8 @@ from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
-from textual.worker import Worker
+from textual.widgets import Input
+from textual.worker import Worker, WorkerError
 
 from nuggets_tui.textual_adapter import is_stopped, parent_of
 
@@ -21,6 +23,12 @@ from nuggets_tui.textual_adapter import is_stopped, parent_of
 # but not for longer than somebody would.
 _WAITED_FOR: Final = ("open", "change")
 _PATIENCE: Final = 0.3
+# Work of these groups fits lists to what is typed. What acts on their rows waits for it, however long; esc does not.
+_FITTING: Final = ("pick", "search", "listing")
+_LEAVING: Final = frozenset(("escape", "ctrl+q", "ctrl+c"))
+_ERASING: Final = frozenset(("backspace", "delete"))
+# What is typed into a field goes from the terminal to the field, to its screen, and in a message of its own once more.
+_WAYS: Final = 3
 _POLL: Final = 0.01
 # A widget that goes while a key is on its way through it must not hold the keyboard.
 _LOST_AFTER: Final = 1.0
@@ -63,12 +71,22 @@ class KeyQueue:
         self.waiting: deque[events.Key | events.Paste] = deque()
         self.under_way = False
         self._alarm: asyncio.TimerHandle | None = None
+        # The field that was typed into since a key last waited for its list; whether one waits, and the end of that.
+        self._typed_into: MessagePump | None = None
+        self._waits_for_list = False
+        self._fitting: asyncio.Task[None] | None = None
 
     async def take(self, event: events.Event) -> None:
         """Obeys an event; keys and pasted text wait for those before them."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await self._obey(event)
             return
+        if self._waits_for_list and isinstance(event, events.Key) and event.key in _LEAVING:
+            # Nobody waits for what they leave.
+            if self._fitting is not None:
+                self._fitting.cancel()
+            self.waiting.clear()
+            self._go_on()
         self.waiting.append(event)
         await self._obey_waiting()
 
@@ -95,6 +113,14 @@ class KeyQueue:
         if isinstance(event, events.Key) and self.vim:
             event = self._moved(event)
         if event is None:
+            return
+        if self._types(event):
+            self._typed_into = self._app.focused
+        elif self._typed_into is not None and not (isinstance(event, events.Key) and event.key in _LEAVING):
+            self.waiting.appendleft(event)
+            self.under_way = self._waits_for_list = True
+            field, self._typed_into = self._typed_into, None
+            self._go_on_when_fitting(field)
             return
         if self._opens_nothing(event):
             await self._obey(event)
@@ -151,6 +177,24 @@ class KeyQueue:
         if not node.call_later(passed) and turn is self._alarm:
             then()
 
+    def _go_on_when_fitting(self, field: MessagePump, ways: int = _WAYS) -> None:
+        """Goes on once a field and its screen have taken in what was typed, and their list shows what fits it."""
+        self._go_on_in(_LOST_AFTER, self._go_on)
+        if ways:
+            self._pass_up(field, self._alarm, lambda: self._go_on_when_fitting(field, ways - 1))
+        else:
+            self._fitting = asyncio.create_task(self._fitted())
+
+    async def _fitted(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        while under_way := [
+            one for one in self._app.workers if one.group in _FITTING and not one.is_finished
+        ]:
+            # What is waited for goes on when this is not waited for any more; what a newer one replaces ends early.
+            await asyncio.wait([asyncio.ensure_future(_ended(one)) for one in under_way])
+        self._go_on()
+
     def _go_on_when_ready(self, before: Before, waited: float = 0.0) -> None:
         """Goes on once a dialog that the last key opens is ready for the next one."""
         screen = self._app.screen if self._app.screen_stack else before.screen
@@ -177,9 +221,16 @@ class KeyQueue:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        self.under_way = False
+        self.under_way = self._waits_for_list = False
+        self._fitting = None
         if self.waiting:
             self._app.call_later(self._obey_waiting)
+
+    def _types(self, event: events.Key | events.Paste) -> bool:
+        """Whether an event changes the text of a field."""
+        return isinstance(self._app.focused, Input) and (
+            isinstance(event, events.Paste) or event.key in _ERASING or self._is_typed(event)
+        )
 
     def _opens_nothing(self, event: events.Key | events.Paste) -> bool:
         """Whether an event only types or moves: nothing behind it has to wait, so typing and scrolling cost no more."""
@@ -211,6 +262,11 @@ class KeyQueue:
         if isinstance(focused, Widget):
             half_page(focused, _HALF_PAGES[key])
         return None
+
+
+async def _ended(worker: Worker[Any]) -> None:
+    with suppress(WorkerError):
+        await worker.wait()
 
 
 def half_page(widget: Widget, step: int) -> None:

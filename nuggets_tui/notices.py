@@ -54,6 +54,14 @@ def make_room(app: App[Any], coming: Notification) -> None:
     while left and left[0].severity == "information" and not _fits(app, [*left, coming]):
         gone.add(left.pop(0).identity)
     _dismiss(app, lambda notice: notice.identity in gone)
+    for screen in app.screen_stack:
+        place_notices(screen)
+
+
+def place_notices(screen: Screen[Any]) -> None:
+    """Has notices stand at that end of the screen where they cover no row that keys act on."""
+    low = 2 * getattr(screen.focused, "cursor_line", 0) >= screen.size.height
+    screen.query("ToastRack").set_class(low, "-above")
 
 
 def dismiss_information(node: DOMNode) -> None:

@@ -33,7 +33,7 @@ _PREFIXES = {"redo": "redid:", "restore": "restored:", "repair": "repaired:"}
 _OF_NOTHING = {"decision": "decided:", "undo": "undid:", "redo": "redid:"}
 _PARTICIPLES = {
     "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept unchanged",
-    "dropped a recall of": "with fewer recalls",
+    "dropped a recall of": "recalled fewer times",
 }  # fmt: skip
 # What is done to facts as well: said of the note of a fact alone, it says so.
 _OF_FACTS_TOO = frozenset({"added", "deleted", "hid", "brought back", "edited", "renamed", "changed"})
@@ -170,6 +170,8 @@ def _done(change_set: ChangeSet, quoted: bool) -> Deed:
     whole = change_set.kind in ("edit", "undo", "redo")
     if whole and len(merged) == 1 and _of_one_merge(change_set, merged[0].note_id):
         survivor = _survivor(change_set)
+        if merged[0].what in (survivor, _in_quotes(survivor)):
+            return Deed("merged", f"two notes called {merged[0].what}")
         into = _in_quotes(survivor) if quoted and survivor else survivor or "another note"
         return Deed("merged", f"{merged[0].what} into {into}")
     return _many(change_set, deeds)

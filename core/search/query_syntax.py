@@ -37,6 +37,9 @@ from core.text.languages import Language, language_of, serves_grammar, stem_in, 
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
 
 QUOTES: Final = '"\u201c\u201d\u201e'
+# A word before a colon, as in a condition, and from where on it is taken for a field's name with a typo in it.
+_NAMED: Final = re.compile(r"-?([A-Za-z]{2,12}):(?=[^:/\s])")
+_ALIKE: Final = 0.75
 _FIELD: Final = re.compile(rf"(-?)({'|'.join(FIELDS)}):(?![:/])", re.IGNORECASE | re.ASCII)
 _EXCLUDED: Final = re.compile(r"-([^\W\d_][\w./-]*\w)")
 _DEMANDED: Final = re.compile(r"\+([^\W\d_][\w./-]*\w)")
@@ -268,7 +271,21 @@ def _word(text: str, place: int) -> QueryPart:
     opening = _OPENING.match(solid)
     # Where another quote follows, both are code or data more likely than a phrase.
     lonely = opening is not None and not _ANY_QUOTE.search(text, place + opening.end())
-    return QueryPart("word", place, end, solid, fault="the quote is not closed" if lonely else "")
+    return QueryPart(
+        "word", place, end, solid, fault="the quote is not closed" if lonely else _misspelt(solid)
+    )
+
+
+def _misspelt(word: str) -> str:
+    """What is wrong with a word that looks like a condition, but for a typo in its name; "" for any other word."""
+    head = _NAMED.match(word)
+    if head is None:
+        return ""
+    from difflib import get_close_matches
+
+    name = head[1].lower()
+    meant = get_close_matches(name, FIELDS, 1, _ALIKE)
+    return f"no such condition: {name} ({meant[0]}?)" if meant else ""
 
 
 def _quoted(text: str, place: int) -> QueryPart | None:

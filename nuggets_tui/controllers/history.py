@@ -111,8 +111,13 @@ class HistoryController(Controller):
         """Takes back my last change; in the log, the entry under the cursor, once it was looked at."""
         pane = self.context.focused
         if isinstance(pane, AuditPane):
-            if pane.entry_under_cursor:
+            if pane.can_be_undone:
                 self.open_entry(pane.entry_under_cursor, undoing=True)
+            elif pane.entry_under_cursor:
+                said = (
+                    "This is not undone here. On a change marked ↶ undone, enter and then {redo} redoes it."
+                )
+                self.context.notify(self.view.keys.filled(said))
         else:
             self._undo_last()
 

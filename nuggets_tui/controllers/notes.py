@@ -284,10 +284,10 @@ class NotesController(Controller):
             self._review(pinning(notes))
         elif PINNED in note.tags:
             edit = partial(edit_note, id=note.id, remove_tags=[PINNED])
-            self._change(note, f"unpinned {note.title}", edit, "Unpinned")
+            self._change(note, f"unpinned {note.title}", edit, f'Unpinned "{safe_line(note.title, 60)}"')
         else:
             edit = partial(edit_note, id=note.id, add_tags=[PINNED])
-            self._change(note, f"pinned {note.title}", edit, "Pinned")
+            self._change(note, f"pinned {note.title}", edit, f'Pinned "{safe_line(note.title, 60)}"')
 
     def hide(self) -> None:
         """Hides, or brings back; in Neighbours asks, as the link alone may be meant."""

@@ -162,7 +162,7 @@ class OpeningController(Controller):
             projects=memory.projects, now=self._opening.clock(), loaded=True, trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
-        self._reading.begin()
+        self._reading.note_under_cursor()
         self.show_message_or_panes()
         self.context.after_refresh(self._after_first_frame)
 

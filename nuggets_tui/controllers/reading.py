@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
@@ -25,8 +24,6 @@ _PAUSE: Final = 0.1
 _TITLE: Final = 60
 # Seconds in which the same is told once of a note that is written again and again.
 _AGAIN: Final = 10.0
-# The newest notes, one of which is shown first.
-_NEWEST: Final = 20
 
 
 class ReadingController(Controller):
@@ -103,17 +100,6 @@ class ReadingController(Controller):
             return pane
         return "facts" if self.context.facts_pane.holds(fact_key(note.nugget_name, note.key)) else pane
 
-    def begin(self) -> None:
-        """Shows first a note that has something around it: of the newest, that with the most links. Whoever was quicker
-        than the memory, and moved the cursor, stays there.
-        """
-        pane = self.context.notes_pane
-        if pane.cursor > 0:
-            return
-        note = _best_linked(pane.first_notes(_NEWEST), self.view.snapshot)
-        if note is not None and pane.move_to(note.id):
-            self.show_note(note.id)
-
     def note_under_cursor(self) -> None:
         """Shows the note on which the cursor of Notes came to stand, when none is shown."""
         row = self.context.notes_pane.cursor_row
@@ -177,18 +163,6 @@ class ReadingController(Controller):
         self._last_notified = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
         self.context.notify(f'"{title}", the note shown, was {said} by {who}.')
-
-
-def _best_linked(notes: Sequence[Note], snapshot: Snapshot) -> Note | None:
-    """The note with links to and from the most visible notes, the first of equals; None where none has a link."""
-
-    def links(note: Note) -> int:
-        others = {link.to for link in note.links} | {id for id, _ in snapshot.links_in.get(note.id, ())}
-        known = (snapshot.by_id.get(id) for id in others - {note.id})
-        return sum(other is not None and not other.hidden for other in known)
-
-    best = max(notes, key=links, default=None)
-    return best if best is not None and links(best) else None
 
 
 def _what_became_of(before: Note, after: Note | None) -> str:

@@ -15,6 +15,7 @@ from nuggets_tui.listing import topics
 from nuggets_tui.long_work import LongWork
 
 if TYPE_CHECKING:
+    from core.facts.recall import Recall
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.search.results import Passage
@@ -60,6 +61,7 @@ class SearchController(Controller):
             if session is not None:
                 session.forget_question()
             self.context.cancel("search")
+            self.context.cancel("answer")
             self._show(None)
         elif session is not None:
             # Where one pane has the screen, it is the one with the hits.
@@ -76,6 +78,7 @@ class SearchController(Controller):
 
     @background("search", exclusive=True)
     async def _search(self, text: str) -> None:
+        self.context.cancel("answer")
         if self.view.past is not None:
             found = await self.context.attempt(self._time_travel.find(text))
             if found is not None:
@@ -87,21 +90,23 @@ class SearchController(Controller):
         asked = asyncio.ensure_future(self.context.attempt(self.session.recall(text)))
         # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
         await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
-        if not asked.done():
-            shown = self.view.found
-            # Asked once more, the answer stays until the next one, and so does the cursor on it.
-            kept = shown.recall if shown is not None and shown.query == found.query else None
-            self._show(replace(found, recall=kept))
-        self._show(replace(found, recall=await asked))
-        if found.more:
-            await self._find_more(text)
+        shown = self.view.found
+        # Asked once more, the answer stays until the next one, and so does the cursor on it.
+        kept = shown.recall if shown is not None and shown.query == found.query else None
+        self._show(replace(found, recall=asked.result() if asked.done() else kept))
+        if found.more or not asked.done():
+            self._complete(found, asked)
 
-    async def _find_more(self, text: str) -> None:
-        """Once nobody types, the hits with what models say of the query, where settings name one."""
-        await asyncio.sleep(_PAUSE_SECONDS)
-        found = await self.context.attempt(self.session.find_more(text))
-        if found is not None and self.view.past is None:
-            self._show(replace(found, recall=await self.context.attempt(self.session.recall(text))))
+    @background("answer", exclusive=True)
+    async def _complete(self, found: Found, asked: asyncio.Future[Recall | None]) -> None:
+        """The hits with the answer; once nobody types, with what models say of the query, where settings name one."""
+        if not asked.done():
+            self._show(replace(found, recall=await asked))
+        if found.more:
+            await asyncio.sleep(_PAUSE_SECONDS)
+            more = await self.context.attempt(self.session.find_more(found.query))
+            if more is not None and self.view.past is None:
+                self._show(replace(more, recall=await self.context.attempt(self.session.recall(found.query))))
 
     def _show(self, found: Found | None) -> None:
         before, note_id = self.view.found, self.view.note_id

@@ -268,7 +268,7 @@ def _focus_row(height: int) -> int:
 
 def _title(node: GraphNode, width: int) -> str:
     sign = {("fact", False): "◆ ", ("fact", True): "◇ "}.get(
-        (node.kind, node.hidden), "○ " if node.hidden else ""
+        (node.kind, node.hidden), "⊘ " if node.hidden else ""
     )
     title = cut(node.title.strip(), width)
     return sign + (title if cell_len(title) else UNTITLED)

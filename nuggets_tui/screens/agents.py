@@ -53,6 +53,8 @@ class AgentsScreen(ChoiceScreen):
     def __init__(self, agents: Sequence[AgentHere]) -> None:
         here = [one for one in agents if one.installed or not one.untouched]
         away = [one for one in agents if one not in here]
+        if not here:
+            self.keys = "esc  close"
         super().__init__([*map(_agent_row, here), *map(_absent_row, away)])
 
 

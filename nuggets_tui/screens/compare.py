@@ -135,7 +135,8 @@ class CompareScreen(Dialog[str]):
 
     def key_line(self) -> Content:
         """The keys; what cannot be restored alone says so."""
-        return key_content("b  restore this note · B  restore everything · tab  switch · esc  close")
+        one = "b  restore this note · " if self._restorable is not None else ""
+        return key_content(f"{one}B  restore everything · tab  switch · esc  close")
 
     @property
     def _restorable(self) -> NoteChange | None:
@@ -147,6 +148,7 @@ class CompareScreen(Dialog[str]):
     def show_difference(self, event: RowList.RowHighlighted) -> None:
         """Shows how the thing under the cursor differs."""
         event.stop()
+        self.refresh_keys()
         change = event.row.data
         if isinstance(change, NoteChange | FactChange):
             self.query_one("#difference", LineView).show_lines(partial(_lines, change, self._found.title_of))

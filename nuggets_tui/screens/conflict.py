@@ -112,6 +112,15 @@ class ConflictScreen(TypedDialog[Resolution]):
         if self.typed and self._clash.textual:
             self._set_result(self.typed.get("result", self._clash.version(self.choice).text))
         self._show_choice()
+        self.call_after_refresh(self._show_differences)
+
+    def _show_differences(self) -> None:
+        """Both versions begin at what differs first."""
+        for pane in self.query(LineView):
+            places = (
+                place for place, line in enumerate(pane.lines) if _MARKS & {span.style for span in line.spans}
+            )
+            pane.scroll_to(y=max(next(places, 0) - 1, 0), animate=False)
 
     def _about(self) -> Content:
         clash, more = self._clash, []
@@ -349,6 +358,7 @@ def _sentence(text: str) -> str:
 CAME: Final = "underline $text-success"
 WENT: Final = "‸"
 _WENT_STYLE: Final = "bold $text-error"
+_MARKS: Final = {CAME, _WENT_STYLE}
 _PIECES: Final = re.compile(r"\n|[^\S\n]+|\w+|[^\w\s]")
 # Comparing more pieces than this word by word would make a key wait.
 _MOST_PIECES: Final = 1_500

@@ -12,10 +12,12 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click, Event, Mount
+from textual.geometry import Size
+from textual.reactive import reactive
 from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import ModalScreen
 from textual.style import Style
-from textual.widgets import Static
+from textual.widget import Widget
 
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import attempt, dismiss_information
@@ -100,7 +102,7 @@ class Dialog(ModalScreen[_Answer]):
 
     def refresh_keys(self) -> None:
         """Says the keys anew, when they do something else than before."""
-        self.query_one(DialogKeys).update(self.key_line())
+        self.query_one(DialogKeys).line = self.key_line()
 
     @property
     def unsaved(self) -> bool:
@@ -144,13 +146,14 @@ _PRESSED_AS: Final = {
     "?": "question_mark",
     "/": "slash",
 }
+_BETWEEN: Final = "   "
 # Keys to move with: the mouse has its own ways.
 _NOT_FOR_THE_MOUSE: Final = ("↑", "↓", "↑↓")
 
 
 def key_content(keys: str) -> Content:
     """ "ctrl+s  save · esc  close" with the keys marked, and with what a click presses."""
-    return Content("   ").join(map(_item, keys.split(" · ")))
+    return Content(_BETWEEN).join(map(_item, keys.split(" · ")))
 
 
 def _item(part: str) -> Content:
@@ -163,8 +166,40 @@ def _item(part: str) -> Content:
     return item.stylize(Style.from_meta({"press": _PRESSED_AS.get(first, first)}))
 
 
-class DialogKeys(Static):
-    """The line itself."""
+class DialogKeys(Widget):
+    """The keys in as many lines as they take: none is left out, least of all the one that leaves."""
+
+    line: reactive[Content] = reactive(Content(), layout=True)
+
+    def __init__(self, line: Content, *, id: str) -> None:
+        super().__init__(id=id)
+        self.set_reactive(DialogKeys.line, line)
+
+    def render(self) -> Content:
+        """As many keys in a line as have room; with room for one line, those that fit beside the one that leaves."""
+        lines = self._lines(self.size.width)
+        if len(lines) <= self.size.height:
+            return Content("\n").join(lines)
+        *keys, leaves = self.line.split(_BETWEEN)
+        while (
+            keys
+            and sum(key.cell_length + len(_BETWEEN) for key in keys) + leaves.cell_length > self.size.width
+        ):
+            keys.pop()
+        return Content(_BETWEEN).join([*keys, leaves])
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """The lines that the keys take."""
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> list[Content]:
+        lines: list[Content] = []
+        for key in self.line.split(_BETWEEN):
+            if lines and lines[-1].cell_length + len(_BETWEEN) + key.cell_length <= width:
+                lines[-1] = Content.assemble(lines[-1], _BETWEEN, key)
+            else:
+                lines.append(key)
+        return lines
 
     def on_click(self, event: Click) -> None:
         """Presses the key under the mouse."""

@@ -23,7 +23,7 @@ from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.session import Session
-from nuggets_tui.widgets.audit import TAKEN_BACK
+from nuggets_tui.widgets.audit import TAKEN_BACK, TURNS
 from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -31,7 +31,6 @@ from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import Deed, counted, deed, deeds_of, plural, time_ago
 
-_TURNS = ("undo", "redo")
 _AGAIN = "redo"
 # So many things go back without a question.
 _FEW = 20
@@ -148,12 +147,9 @@ class EntryScreen(Dialog[None]):
 
     def _whole_does(self) -> str:
         """What u does, or U for doing it again; "" for nothing."""
-        entry, kind = self._entry, self._entry.change_set.kind
-        if entry.state != "done":
+        entry = self._entry
+        if entry.state != "done" or entry.change_set.kind in TURNS:
             return ""
-        if kind in _TURNS:
-            stands = (entry.change_set.about in self._taken_back) == (kind == "undo")
-            return (_AGAIN if kind == "undo" else "undo again") if stands else ""
         if entry.undone:
             return _AGAIN
         return "undo all" if self._parts else "undo"
@@ -206,8 +202,7 @@ class EntryScreen(Dialog[None]):
         """Does again what is taken back here: the whole entry, else one change of it."""
         part = self._part_taken_back()
         if self._whole_does() == _AGAIN:
-            # What took something back is taken back itself.
-            self._turn(self._entry.id, again=self._entry.change_set.kind != "undo")
+            self._turn(self._entry.id, again=True)
         elif part:
             self._turn(part, again=True)
         else:

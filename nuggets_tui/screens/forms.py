@@ -186,7 +186,8 @@ def tags_form(
     line = Line(
         "tags",
         "Tags",
-        " ".join(own_tags(note)),
+        # The next word begins where the cursor is.
+        "".join(f"{tag} " for tag in own_tags(note)),
         "words separated by spaces",
         lambda text, values: tag_offers(base, text),
     )

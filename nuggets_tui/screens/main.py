@@ -54,9 +54,8 @@ from nuggets_tui.messages import (
     SearchTyped,
     TagWanted,
 )
-from nuggets_tui.notices import dismiss_all, notify_error
+from nuggets_tui.notices import dismiss_all, notify_error, place_notices
 from nuggets_tui.opening import Opening
-from nuggets_tui.safe_text import cut
 from nuggets_tui.session import Session
 from nuggets_tui.view import View
 from nuggets_tui.widgets.audit import AuditPane
@@ -76,11 +75,7 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.time_line import TimeLine
 
 
-# Characters of the object that the footer names, where there is room and in a narrow terminal.
-_OBJECT: Final = 16
-_SHORT_OBJECT: Final = 6
 _SELECTING: Final = ("select", "select_all")
-_ROOM_FOR_OBJECTS: Final = 100
 
 
 class MainScreen(Screen[None]):
@@ -214,6 +209,11 @@ class MainScreen(Screen[None]):
             # Once the lists show it: the keys act on what is under their cursors.
             self.call_later(self.show_keys)
 
+    def watch_beside(self) -> None:
+        """The panes that follow show other rows."""
+        if self.is_mounted:
+            self.call_later(self.show_keys)
+
     # Commands
 
     def can(self, name: str) -> bool:
@@ -255,8 +255,17 @@ class MainScreen(Screen[None]):
             self.show_note(notes.unheard)
         self.reading.follow_facts()
         notes.unheard = ""
+        rows = self.focused
+        if self._acts_on_row(name) and isinstance(rows, RowList) and not rows.bring_cursor_in_sight():
+            # Nothing is done to a row that nobody sees: the key brings it back.
+            return
         if self.answers(name):
             BY_NAME[name].run(self)
+
+    def _acts_on_row(self, name: str) -> bool:
+        """Whether a command acts on the row under the cursor."""
+        of_note = BY_NAME[name].needs in ("note", "suggestion") and not self.selection.selected
+        return of_note or (name == "undo" and isinstance(self.focused, AuditPane))
 
     def on_key(self, event: Key) -> None:
         """Takes up an offer of the greeting, or says where the command is whose key is bound at times; keys that mean
@@ -306,7 +315,10 @@ class MainScreen(Screen[None]):
         commands = [command for command in commands if command.keys]
         if self.view.past is not None:
             commands = [self.time_travel.labelled(command) for command in commands]
+        note = self.selection.target() if len(self.selection.selected) < 2 else None
+        self.key_bar.object = note.title if note is not None else ""
         self.key_bar.commands = tuple(commands)
+        place_notices(self)
 
     def _with_its_key(self, command: Command, place: str) -> Command:
         """A command of the footer with the key that it has now, and what it acts on in a place."""
@@ -324,13 +336,11 @@ class MainScreen(Screen[None]):
         return replace(command, keys=keys, label=label)
 
     def _what_is_hidden(self) -> str:
-        """What the key that hides does, with the object."""
+        """What the key that hides does; the footer names the object behind it."""
         note, selected = self.selection.target(), len(self.selection.selected)
         if selected > 1 or note is None:
             return f"hide {selected:,}"
-        does = "bring back" if note.hidden else "hide"
-        room = _OBJECT if self.size.width >= _ROOM_FOR_OBJECTS else _SHORT_OBJECT
-        return f"{does} {cut(note.title, room)}"
+        return "bring back" if note.hidden else "hide"
 
     def open_under_cursor(self) -> None:
         """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""

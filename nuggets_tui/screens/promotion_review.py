@@ -7,14 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from textual import work
 from textual.content import Content
+from textual.widgets import Static
 
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import diff_text_lines, wrapped
-from nuggets_tui.widgets.line_view import MakeLines
+from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
@@ -39,17 +42,15 @@ class PromotionReview(DecidingReview):
     def __init__(self, session: Session, result: PromotionResult) -> None:
         proposed = [entry for entry in result.entries if entry.status in _PROPOSED]
         items = [
-            ReviewItem(_PAGE, "", "The whole page", _counts(result), partial(_page_lines, result)),
+            _page_item(result),
             *(_entry_item(entry, result.length.limit) for entry in (*proposed, *result.edited)),
             *(_entry_item(entry, result.length.limit, refused=True) for entry in result.refused),
             *map(_below_item, result.below),
             *map(_held_back_item, result.held_back),
         ]
-        # How long the page becomes stands above the changes.
-        about = [content(result.path, "bold"), meter(result), content(_INTRODUCTION, MUTED)]
         super().__init__(
             "Promotion: MEMORY.md to review",
-            Content("\n").join(about),
+            _about(result),
             items,
             self._written,
             proposed=[entry.id for entry in proposed],
@@ -59,6 +60,29 @@ class PromotionReview(DecidingReview):
         )
         self._session = session
         self._result = result
+
+    def fill(self, changes: RowList) -> None:
+        """Also shows the page as it becomes with what was decided."""
+        super().fill(changes)
+        if self.is_mounted:
+            self._show_page()
+
+    @work(group="preview", exclusive=True, exit_on_error=False)
+    async def _show_page(self) -> None:
+        folder, accepted = str(Path(self._result.path).parent), self.accepted
+        promote = self._session.memory.promote
+        asked = self._session.read(
+            promote, memory_dir=folder, dry_run=True, accept=accepted, refuse=self.refused
+        )
+        result = await self.attempt(asked)
+        if result is None:
+            return
+        self._items = (_page_item(result), *self._items[1:])
+        self.query_one(".words", Static).update(_about(result))
+        changes = self.query_one(RowList)
+        super().fill(changes)
+        if changes.cursor == 0:
+            self.query_one(LineView).show_lines(self._items[0].lines, keep_scroll=True)
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         folder = str(Path(self._result.path).parent)
@@ -71,6 +95,15 @@ class PromotionReview(DecidingReview):
         if self.refused:
             wrote += f"; {len(self.refused)} refused and not proposed again"
         return done.change_set, wrote
+
+
+def _about(result: PromotionResult) -> Content:
+    """Which page, and how long it becomes."""
+    return Content("\n").join([content(result.path, "bold"), meter(result), content(_INTRODUCTION, MUTED)])
+
+
+def _page_item(result: PromotionResult) -> ReviewItem:
+    return ReviewItem(_PAGE, "", "The whole page", _counts(result), partial(_page_lines, result))
 
 
 def worth_showing(result: PromotionResult) -> bool:

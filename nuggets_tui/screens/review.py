@@ -269,10 +269,11 @@ class DecidingReview(ReviewScreen):
             event.row_list.select(chosen & self._choosable)
 
     def action_all(self) -> None:
-        """Accepts all that is proposed; when it is accepted, leaves all for later."""
-        all_accepted = self._proposed <= set(self.accepted)
-        self._later = self._proposed if all_accepted else frozenset()
-        self.query_one(RowList).select([] if all_accepted else self._proposed)
+        """Accepts all that is proposed and not refused; when it is accepted, leaves all that for later."""
+        wanted = self._proposed.difference(self.refused)
+        all_accepted = wanted <= set(self.accepted)
+        self._later = wanted if all_accepted else frozenset()
+        self.query_one(RowList).select([] if all_accepted else wanted)
 
     def action_later(self) -> None:
         """Leaves the change under the cursor for later, and steps on."""
@@ -306,7 +307,7 @@ class DecidingReview(ReviewScreen):
             if item.key in self._doubtful:
                 detail = Content.assemble((" … uncertain: ", MUTED), content(item.detail, MUTED))
             else:
-                detail = Content.styled(" … kept for later", MUTED)
+                detail = Content.assemble((" … kept for later: ", MUTED), content(item.detail, MUTED))
         elif item.key in self._doubtful:
             detail = Content.assemble((" ! uncertain: ", "$text-warning"), content(item.detail, MUTED))
         else:

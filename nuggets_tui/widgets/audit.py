@@ -116,8 +116,11 @@ class AuditPane(RowList):
 
     @property
     def can_be_undone(self) -> bool:
-        """Whether the entry under the cursor stands: it is neither undone already nor a conflict."""
-        return self._line is not None and not self._line.undone and self._line.state == "done"
+        """Whether the entry under the cursor stands: it is neither undone already nor a conflict, and itself no undo or
+        redo: those are turned back at the entry that they are about.
+        """
+        line = self._line
+        return line is not None and not line.undone and line.state == "done" and line.kind not in TURNS
 
     @property
     def note_under_cursor(self) -> str:
@@ -163,6 +166,7 @@ _ROOM_FOR_NAMES: Final = 72
 _NARROW_AUTHOR: Final = 11
 _ANOTHER: Final = "another "
 TAKEN_BACK: Final = "↶"
+TURNS: Final = ("undo", "redo")
 WAITS: Final = "!"
 RUN: Final = "◈"
 

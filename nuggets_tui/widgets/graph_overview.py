@@ -332,6 +332,7 @@ class GraphOverview(Widget):
             self._cursor = self._overview.ids[number]
             self._follow()
             self.refresh()
+            self.post_message(self.ViewChanged())
 
     def choose(self) -> None:
         """Choose the marked note."""

@@ -73,12 +73,12 @@ class HeaderLine(Widget):
             line = self._laid_out(Content(_GAP).join([*waits, *more]), keeps=keeps)
             if line is not None:
                 return line
-        left = (
-            Content.assemble(_NAME, " ", Content(_GAP).join(waits))
-            if len(waits) > 1
-            else self._left(counts=False)
-        )
-        return left.truncate(self.size.width - 1, ellipsis=True)
+        # A part of what waits, without its key, says nothing: what has no room goes whole.
+        line = _NAME
+        for wait in waits:
+            longer = Content(_GAP).join([line, wait])
+            line = longer if longer.cell_length < self.size.width else line
+        return line
 
     def _laid_out(self, waits: Content, *, keeps: str) -> Content | None:
         """The line with as much as fits beside what waits; None when that itself does not fit.
@@ -182,7 +182,7 @@ def _shortened(said: Content, limit: int) -> Content:
     if said.cell_length <= limit:
         return said
     cut = said.truncate(limit - 1)
-    said_whole = cut.plain.rstrip(" ,:")
+    said_whole = cut.plain.rpartition(" ")[0].rstrip(" ,:") or cut.plain
     return Content.assemble(cut[: len(said_whole)], ("…" if said_whole == cut.plain else " …", "$text-muted"))
 
 
@@ -204,11 +204,11 @@ def _live(view: View) -> Content:
 def _waiting(view: View) -> list[Content]:
     """What waits for a person, each with the key that opens it."""
     waits = []
-    if not view.pipeline.calm:
-        waits.append(_indicator(view.pipeline, view.keys))
     if view.waiting:
         said = plural(len(view.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
+    if not view.pipeline.calm:
+        waits.append(_indicator(view.pipeline, view.keys))
     if view.promotable:
         waits.append(_badge(f"{plural(view.promotable, 'line')} for MEMORY.md", "automatic", view.keys))
     if view.snapshot.problems:

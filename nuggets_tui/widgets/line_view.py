@@ -53,6 +53,11 @@ class LineView(ScrollView, can_focus=True):
             self.scroll_to(0, 0, animate=False, immediate=True)
 
     @property
+    def lines(self) -> Sequence[Content]:
+        """All lines, once there is a width for them."""
+        return self._lines
+
+    @property
     def text(self) -> str:
         """All lines as plain text."""
         return "\n".join(line.plain for line in self._lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,7 +16,7 @@ from nuggets_tui.messages import NotePicked
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, columns, empty_words, title_style
+from nuggets_tui.widgets.row_text import MUTED, columns, empty_words, set_border_text, title_style
 from nuggets_tui.words import ago
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class NeighboursPane(RowList):
         ):
             return
         self.empty_text = _empty(after.keys) if after.loaded and after.note is not None else ""
+        whose = content(f" · {after.note.title}", MUTED) if after.note is not None else ""
+        set_border_text(self, Content.assemble("4 Neighbours", whose))
         self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
 
     @property
@@ -83,21 +86,24 @@ def _rows(view: View) -> list[Row]:
     from core.graph.neighbours import neighbours
 
     found = neighbours(view.around, view.note_id)
-    rows = [_link_row("→", note, link, place, view.now) for place, (note, link) in enumerate(found.outgoing)]
-    rows += [_link_row("←", note, link, place, view.now) for place, (note, link) in enumerate(found.incoming)]
+    rows = [_link_row("→", note, link, view.now) for note, link in found.outgoing]
+    rows += [_link_row("←", note, link, view.now) for note, link in found.incoming]
     for suggestion in view.suggested:
         reason = "suggested: " + ", ".join(suggestion.shared)
-        rows.append(_row("+", suggestion.note, reason, 0, suggestion=suggestion))
+        rows.append(_row("+", suggestion.note, reason, suggestion=suggestion))
+    # Several links may join the same two notes. A suggestion that was accepted stays the same row, with the cursor.
+    times: Counter[str] = Counter()
+    for place, row in enumerate(rows):
+        rows[place] = msgspec.structs.replace(row, key=f"{row.key} {times[row.key]}")
+        times[row.key] += 1
     return rows
 
 
-def _link_row(sign: str, note: Note, link: Link, place: int, now: datetime | None) -> Row:
-    return _row(sign, note, link.reason, place, ago(link.created_at, now) if now is not None else "")
+def _link_row(sign: str, note: Note, link: Link, now: datetime | None) -> Row:
+    return _row(sign, note, link.reason, ago(link.created_at, now) if now is not None else "")
 
 
-def _row(
-    sign: str, note: Note, reason: str, place: int, age: str = "", suggestion: Suggestion | None = None
-) -> Row:
+def _row(sign: str, note: Note, reason: str, age: str = "", suggestion: Suggestion | None = None) -> Row:
     hidden = Content.styled("⊘ ", "$text-warning") if note.hidden else Content("")
     title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), hidden, content(note.title, title_style(note)))
     wanted = len(note.title) + 2 + len(hidden)
@@ -108,5 +114,4 @@ def _row(
         # In a small pane the reason says more than the date.
         return dated(width) if width >= _DATED else plain(width)
 
-    # Several links may join the same two notes, so the place is part of the key.
-    return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, reason, suggestion))
+    return Row(note.id, (line,), data=Neighbour(note.id, reason, suggestion))

@@ -149,7 +149,6 @@ class NotesPane(RowList):
         # What the rows show: an order may come later than it was asked for.
         self._shown = View()
         self._listing_wanted: View | None = None
-        self._unseen = False
         self._drawn: LRUCache[str, tuple[Note, tuple[str, str], Row]] = LRUCache(_ROWS_KEPT)
         # The note that the cursor came to, while the screen has not heard of it.
         self.unheard = ""
@@ -200,12 +199,6 @@ class NotesPane(RowList):
         self._drawn.clear()
         super().make_rows_anew()
 
-    def on_show(self) -> None:
-        """Comes from behind another pane: scrolls to the cursor if that was moved meanwhile."""
-        if self._unseen:
-            self._unseen = False
-            self.call_after_refresh(self._show_cursor)
-
     def _show_notes(self, view: View) -> None:
         """Shows the notes in their order: at once, or when a thread has made it."""
         made = _at_hand(view)
@@ -250,13 +243,10 @@ class NotesPane(RowList):
             mark_at=ids.__getitem__,
             keep_cursor=before.order == view.order and (view.found is None or _query(before) == _query(view)),
         )
-        if before.found is not None and view.found is None and self.view.note_id:
-            if not self.move_to(self.view.note_id):
-                # A hit that is not in this list, as a team's note: the keys act on the row under the cursor again.
-                self._post_highlight()
-            # Behind another pane there is no height to scroll by; the cursor is sought again once there is.
-            self._unseen = not self.scrollable_content_region.height or not self.display
-            self.call_after_refresh(self._show_cursor)
+        searched = before.found is not None and view.found is None and self.view.note_id
+        if searched and not self.move_to(self.view.note_id):
+            # A hit that is not in this list, as a team's note: the keys act on the row under the cursor again.
+            self._post_highlight()
         self._show_title()
 
     def _show_results(self, before: View, after: View) -> None:

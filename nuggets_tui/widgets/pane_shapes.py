@@ -14,7 +14,7 @@ PANE_TITLES: Final[dict[PaneName, str]] = {
     "note": "Note",
     "neighbours": "Neighbours",
     "graph": "Graph",
-    "audit": "Audit log",
+    "audit": "Log",
 }
 TABS: Final = "tabs"
 

@@ -510,7 +510,8 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         self._glowing: dict[str, int] = {}
         self._glow_count = 0
         self._keep_selected = keep_selected
-        self._seen_height = 0
+        # Whether the list scrolls by itself, and looks after its cursor.
+        self._placing = False
         # What each line in view shows on the screen.
         self._painted: dict[int, Shown | None] = {}
         self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
@@ -591,30 +592,21 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         if not self.is_running:
             return False
         self._scroll_after(anchor)
+        self._show_cursor()
         # A row that goes takes nobody anywhere: what its loss puts under the cursor was not chosen.
         lost = keep_cursor and key is not None
         return found >= 0 and source.key(found) != key and not lost
 
     def _anchor(self) -> tuple[str, int, int] | None:
         """Key and index of the row to hold still, and its line on the screen; None at the top of the list."""
-        source, top = self._source, self.scroll_offset.y
-        if top <= 0 or not source.count:
-            return None
-        index = self.cursor
-        if not self._cursor_in_sight(self.scrollable_content_region.height):
-            index = source.at_line(top)
-        if index < 0:
+        source, top, index = self._source, self.scroll_offset.y, self.cursor
+        if top <= 0 or index < 0:
             return None
         return source.key(index), index, source.top(index) - top
-
-    def _cursor_in_sight(self, height: int) -> bool:
-        top = self.scroll_offset.y
-        return 0 <= self.cursor < self.count and top <= self._source.top(self.cursor) < top + height
 
     def _scroll_after(self, anchor: tuple[str, int, int] | None) -> None:
         if anchor is None:
             self._scroll_to_line(0)
-            self._show_cursor()
             return
         key, index, line = anchor
         found = self._source.find(key, index)
@@ -644,6 +636,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         if found < 0 or not self._source.row(found).selectable:
             return False
         self.cursor = found
+        self._show_cursor()
         return True
 
     def _post_highlight(self) -> None:
@@ -657,7 +650,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
             self.cursor = found
         elif step < 0:
             # Headings above the first row come into view with one more "up".
-            self._scroll_to_line(0)
+            self._show_cursor()
 
     def action_cursor_up(self) -> None:
         self._step(-1)
@@ -667,7 +660,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
 
     def action_first(self) -> None:
         self.cursor = self._source.selectable_from(0, 1)
-        self._scroll_to_line(0)
+        self._show_cursor()
 
     def action_last(self) -> None:
         self.cursor = self._source.selectable_from(self.count - 1, -1)
@@ -812,9 +805,17 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
 
     def on_resize(self) -> None:
         self._fit_virtual_size()
-        if self._cursor_in_sight(self._seen_height):
-            self._show_cursor()
-        self._seen_height = self.scrollable_content_region.height
+        self._show_cursor()
+
+    def on_show(self) -> None:
+        """The cursor may have moved while other panes stood here, or there was no room to scroll in."""
+        self.call_after_refresh(self._show_cursor)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Wheel and scrollbar take the cursor along before it leaves sight: keys act on what is seen."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._placing and not self.cursor_in_sight:
+            self.cursor = self._nearest_in_sight()
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -864,7 +865,9 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         return state
 
     def _fit_virtual_size(self) -> None:
+        self._placing = True
         resize_content(self, Size(self.scrollable_content_region.width, self._source.lines))
+        self._placing = False
 
     def _refresh_row(self, index: int) -> None:
         if 0 <= index < self.count:
@@ -872,22 +875,56 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
             self.refresh(Region(0, top - self.scroll_offset.y, self.size.width, bottom - top))
 
     def _scroll_to_line(self, line: int) -> None:
+        self._placing = True
         self.scroll_to(y=max(line, 0), animate=False, force=True)
+        self._placing = False
+
+    @property
+    def cursor_in_sight(self) -> bool:
+        """Whether the whole row under the cursor is seen, or as much of it as there is room for."""
+        return self.cursor >= 0 and self._line_to_show() == self.scroll_offset.y
+
+    @property
+    def cursor_line(self) -> int:
+        """The line of the screen on which the row under the cursor begins."""
+        line = self._source.top(self.cursor) if 0 <= self.cursor < self.count else 0
+        return self.scrollable_content_region.y + line - self.scroll_offset.y
+
+    def bring_cursor_in_sight(self) -> bool:
+        """Scroll to the cursor's row; whether it was in sight before."""
+        seen = self.cursor < 0 or self.cursor_in_sight
+        self._show_cursor()
+        return seen
 
     def _show_cursor(self) -> None:
         """Scroll as little as shows the cursor's row; with the first row, the headings above it."""
-        source, index = self._source, self.cursor
+        if self.cursor < 0:
+            return
+        if self.cursor == self._source.selectable_from(0, 1):
+            self._scroll_to_line(0)
+        line = self._line_to_show()
+        if line is not None and line != self.scroll_offset.y:
+            self._scroll_to_line(line)
+
+    def _line_to_show(self) -> int | None:
+        """The line to scroll to so that the cursor's row is seen; None where no row has room."""
+        source, index, at = self._source, self.cursor, self.scroll_offset.y
         height = self.scrollable_content_region.height
         if not 0 <= index < source.count or height <= 0:
-            return
+            return None
         top, bottom = source.top(index), source.bottom(index)
-        if bottom <= height and index == source.selectable_from(0, 1):
-            top = 0
-        at = self.scroll_offset.y
-        if top < at or bottom - top > height:
-            self._scroll_to_line(top)
-        elif bottom > at + height:
-            self._scroll_to_line(bottom - height)
+        return top if bottom - top > height else min(max(at, bottom - height), top)
+
+    def _nearest_in_sight(self) -> int:
+        """The row nearest to the cursor of those that are seen whole; the cursor's own where none is."""
+        source, top = self._source, self.scroll_offset.y
+        end = top + self.scrollable_content_region.height
+        seen = [
+            index
+            for index in range(max(source.at_line(top), 0), source.at_line(min(end, source.lines) - 1) + 1)
+            if source.row(index).selectable and source.top(index) >= top and source.bottom(index) <= end
+        ]
+        return min(seen, key=lambda index: abs(index - self.cursor), default=self.cursor)
 
 
 def _same(one: Shown | None, other: Shown | None) -> bool:

@@ -41,7 +41,7 @@ class TabLine(Widget):
 
     def render(self) -> Content:
         """The line itself; the active tab is marked by a bar at its sides and by weight, not by colour alone."""
-        tabs = Content(" ").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
+        tabs = Content("").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
         room = self.size.width - 1 - tabs.cell_length
         ends = [_all_panes()] if self.zoomed else []
         count = len(self.view.selected)

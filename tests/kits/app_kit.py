@@ -166,11 +166,8 @@ async def opened(
     *,
     clock: Callable[[], datetime] | None = None,
     notice: str = "",
-    as_it_begins: bool = False,
 ) -> AsyncIterator[Driver]:
-    """The app on a memory, ready for keys. The folder need not exist. The cursor stands on the newest note, or with
-    `as_it_begins` where the app puts it.
-    """
+    """The app on a memory, ready for keys. The folder need not exist."""
     opening = Opening(home, clock or (lambda: NOW))
     opening.open()
     app = NuggetsApp(opening, notice=notice)
@@ -180,8 +177,5 @@ async def opened(
         await pilot.pause()
         if opening.future.exception() is None:
             await driver.ready()
-            if not as_it_begins and driver.main.notes_pane.cursor > 0:
-                driver.main.notes_pane.action_first()
-                await pilot.pause()
         yield driver
     app.remove_copies()

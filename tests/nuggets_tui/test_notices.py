@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -36,6 +37,7 @@ from nuggets_tui.application import NuggetsApp
 from nuggets_tui.notices import _SECONDS, describe_error, dismiss_all, notify, notify_error
 from nuggets_tui.opening import Opening
 from nuggets_tui.remedies import in_keys
+from nuggets_tui.widgets.row_list import RowList
 
 REMEDIES: list[Remedy] = [
     Verify(), Verify(repairable=True), Repair(), Repair("or-copy"), Repair("facts"), Repair("again"), Repair("go-on"),
@@ -150,6 +152,20 @@ async def tell(app: Driver, told: Sequence[str | Exception]) -> list[Region]:
     seen = [screen.find_widget(toast).visible_region for toast in screen.query(Toast)]
     assert any(region.area for region in seen)
     return [region for region in seen if region.area]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(60, 15), (120, 40)])
+async def test_notices_cover_no_row_that_keys_act_on(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with with_notices(tmp_path / "memory", size) as app:
+        for pane, key in itertools.product("126", ("home", "end")):
+            await app.press(pane, key)
+            rows = app.main.focused
+            assert isinstance(rows, RowList)
+            for told in TOLD:
+                regions = await tell(app, told)
+                assert not any(region.contains(rows.region.x + 1, rows.cursor_line) for region in regions)
+                assert "▌" in app.text.splitlines()[rows.cursor_line]
 
 
 @pytest.mark.slow

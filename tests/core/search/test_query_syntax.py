@@ -277,6 +277,8 @@ def test_new_is_what_changed_since_the_last_visit_or_within_a_day() -> None:
         ('title:"jwt', "the quote is not closed"),
         ('"jwt', "the quote is not closed"),
         ('-"jwt', "the quote is not closed"),
+        ("nuget:ops", "no such condition: nuget (nugget?)"),
+        ("-tags:auth", "no such condition: tags (tag?)"),
     ],
 )
 def test_what_cannot_be_read_is_words_and_said(text: str, why: str) -> None:
@@ -284,6 +286,13 @@ def test_what_cannot_be_read_is_words_and_said(text: str, why: str) -> None:
     assert question.words == f"{text} token"
     assert len(question.conditions) == 1
     assert Clause(f"{text} is read as words: {why}", broken=True) in question.clauses
+
+
+@pytest.mark.parametrize(
+    "text", ["todo:fix", "https://x.org", "std::vector", "host:80", "note:", "tags: auth"]
+)
+def test_a_word_with_a_colon_that_is_like_no_condition_is_a_word(text: str) -> None:
+    assert not any(clause.broken for clause in parse_question(text).described())
 
 
 def test_what_is_being_typed_changes_nothing_yet() -> None:

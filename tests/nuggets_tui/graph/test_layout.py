@@ -252,7 +252,7 @@ def test_hidden_notes_are_ghosts_with_a_sign_and_facts_have_theirs() -> None:
     picture = lay_out(nodes, [GraphEdge("a", name) for name in "bcd"], "a", 40, 6)
     assert [(box.text, box.role) for box in picture.boxes] == [
         ("a", "focus"),
-        ("○ b", "ghost"),
+        ("⊘ b", "ghost"),
         ("◆ c", "node"),
         ("◇ d", "ghost"),
     ]

@@ -88,6 +88,22 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
         assert (versions[0].y == versions[1].y) == (size == WIDE)
 
 
+@pytest.mark.parametrize("size", [(60, 15), (100, 30)])
+async def test_both_versions_begin_at_what_differs_and_every_key_is_named(
+    home: Path, size: tuple[int, int]
+) -> None:
+    same = "\n".join(f"Line {number} is the same." for number in range(40))
+    agent_on(home).change(
+        "long", lambda draft: edit_note(draft, stored(home, "Session store").id, content=f"{same}\nOld.")
+    )
+    texts(home, f"{same}\nMine.", f"{same}\nTheirs.")
+    async with opened(home, size) as app:
+        await waiting_conflict(app)
+        await app.until(lambda: "Theirs." in app.text and "Mine." in app.text)
+        for key in ("y yours", "t claude's", "ctrl+s save yours", "esc decide later"):
+            assert key in app.text
+
+
 async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_its_key(home: Path) -> None:
     agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
     copy = home / "prefs.nugget (1).json"

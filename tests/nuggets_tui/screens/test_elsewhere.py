@@ -74,7 +74,7 @@ async def test_a_selection_is_counted_where_its_list_is_behind_another_pane(tmp_
     async with opened(home, NARROW) as app:
         await app.press("space", "down", "space", "3")
         assert len(app.view.selected) == 2
-        assert "✓2" in app.main.query_one(TabLine).render().plain
+        assert "✓ 2 selected" in app.main.query_one(TabLine).render().plain
 
 
 def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from kits.app_kit import NARROW, WIDE, agent_on, opened
 
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
@@ -180,6 +180,31 @@ async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path)
         assert '"Session store"' in shown
         assert "codex: second" in shown
         assert stored(home, "Session store").content == "Second."
+
+
+async def test_an_undo_in_the_log_is_looked_at_and_its_change_done_again_at_its_own_row(home: Path) -> None:
+    memory = Memory.open(home)
+    (store,) = ids_of(home, "Session store")
+    memory.change("hid", partial(hide_note, id=store))
+    memory.undo()
+    async with opened(home) as app:
+        await app.ready()
+        await app.press("6", "home")
+        await app.until(lambda: "/ search" in app.text and "u undo entry" not in app.text)
+        await app.press("u")
+        assert app.app.screen is app.main
+        assert app.notices
+        await app.press("enter")
+        await app.screen(EntryScreen)
+        assert "undo  " not in app.text.splitlines()[-2]
+        redo = app.view.keys.key("redo")
+        await app.press("u", redo, "escape")
+        await app.back_on_main()
+        assert not stored(home, "Session store").hidden
+        await app.press("down", "enter")
+        await app.screen(EntryScreen)
+        await app.press(redo)
+        await app.until(lambda: stored(home, "Session store").hidden)
 
 
 async def test_recalls_are_passed_over_until_they_are_asked_for(home: Path) -> None:

@@ -43,6 +43,8 @@ async def test_the_overview_fills_the_screen_and_enter_opens_the_marked_note(
         marked = picture.cursor_id
         for key in ("right", "left", "up", "down"):
             await app.press(key)
+            under_cursor = app.view.snapshot.by_id[picture.cursor_id].title
+            assert f"x hide {under_cursor[:6]}" in app.text.splitlines()[-1]
         moved = picture.cursor_id
         await app.press("shift+left", "plus", "n", "n", "minus")
         chosen = picture.cursor_id

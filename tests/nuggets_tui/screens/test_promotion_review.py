@@ -83,6 +83,20 @@ async def test_each_line_is_accepted_refused_or_left_for_later(home: Path, tmp_p
     assert [title for title in OFTEN if f"**{title}**" in page(tmp_path)] == titles
 
 
+@pytest.mark.parametrize("key", ["space", "l"])
+async def test_the_whole_page_is_shown_as_it_will_be_written(home: Path, tmp_path: Path, key: str) -> None:
+    async with opened(home) as app:
+        await app.press("p")
+        review = await app.screen(PromotionReview)
+        await app.press("down", key, "home")
+        await app.until(lambda: len(review.accepted) == 1 and "1 to add" in app.text)
+        previewed = [title for title in OFTEN if title in shown(app)]
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "Wrote 1 new line" in app.notices)
+        assert previewed == [title for title in OFTEN if title in page(tmp_path)]
+
+
 async def test_what_is_left_for_later_is_proposed_again(home: Path, tmp_path: Path) -> None:
     async with opened(home) as app:
         await app.press("p")

@@ -53,7 +53,7 @@ async def test_tab_takes_what_is_offered_and_else_goes_on(home: Path) -> None:
         await app.press("t")
         form = await app.screen(FormScreen)
         field = form.query_one("#tags", CompletedField)
-        await app.press("space", *"au")
+        await app.press(*"au")
         await app.until(lambda: field.offered)
         assert "tab auth 2 notes" in app.text
         await app.press("up")

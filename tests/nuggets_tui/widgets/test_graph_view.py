@@ -159,7 +159,7 @@ async def test_hidden_notes_are_ghosts_only_when_asked_for() -> None:
         app.graph.show_hidden = True
         app.graph.show(MEMORY, "auth")
         await drawn(pilot)
-        assert "○ ghost" in "\n".join(screen(app.graph))
+        assert "⊘ ghost" in "\n".join(screen(app.graph))
 
 
 async def test_a_note_merged_away_is_a_ghost_with_a_line_to_its_survivor() -> None:
@@ -169,7 +169,7 @@ async def test_a_note_merged_away_is_a_ghost_with_a_line_to_its_survivor() -> No
         app.graph.show_hidden = True
         app.graph.show(Snapshot(notes=(note("kept"), gone)), "kept")
         await drawn(pilot)
-        assert "○ gone" in "\n".join(screen(app.graph))
+        assert "⊘ gone" in "\n".join(screen(app.graph))
         await pilot.press("right")
         assert screen(app.graph)[-1].startswith("merged into it · kept ← gone")
 

@@ -42,10 +42,11 @@ def test_under_a_hundred_columns_one_pane_is_shown_under_tabs() -> None:
 
 def test_the_key_line_fits_and_keeps_help_and_quit_longest() -> None:
     for width in range(20, 200, 7):
-        items = _fitting(footer_commands(), width)
+        items = _fitting(footer_commands(), width, "Incident review of the payment webhook")
         line = "  ".join(item.plain for item in items)
         assert len(line) <= max(width, 15)
         if width >= 60:
+            assert "x hide Incident" in line
             assert "help" in line
             assert "quit" in line
             assert "search" in line
@@ -57,7 +58,7 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest() -> None:
         ("facts", "⏎ open  f fact  e edit  x hide"),
         ("notes", "e edit  x hide  n note  l link"),
         ("note", "e edit  x hide  t tags  y copy  esc back"),
-        ("neighbours", "⏎ open  x hide  + accept  l link  esc back"),
+        ("neighbours", "⏎ open  + accept  x hide  l link  esc back"),
         ("graph", "g fullscreen  x hide  [  ] hops  +  - detail"),
         ("audit", "u undo  x hide  ⏎ open  F filter"),
     ],
@@ -67,7 +68,7 @@ def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_p
 ) -> None:
     waits = ("why", "conflicts", "open_broken", "problems", "trust")
     shown = [command for command in footer_commands(pane) if command.name not in waits]
-    line = "  ".join(item.plain for item in _fitting(shown, 119))
+    line = "  ".join(item.plain for item in _fitting(shown, 119, ""))
     assert line.startswith(first)
     for key in (
         "u undo",
