@@ -169,7 +169,7 @@ async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home
         assert row is not None
         assert row.key == chosen
         assert app.main.query_one(NotesPane).glowing
-        await app.until(lambda: "claude added Written elsewh" in app.text, "the header")
+        await app.until(lambda: "claude added Written" in app.text, "the header")
 
 
 @pytest.mark.slow
