@@ -174,6 +174,7 @@ def add_note(
     """
     from core.graph import edits
 
+    _check_says_something(content)
     nugget, meta = filing(memory, nugget, f"{title}: {content}", meta, by_agent=by_agent)
     like = _alike(memory.snapshot, nugget, title)
     typed = tags_of(None, tags)
@@ -279,6 +280,15 @@ def _alike(snapshot: Snapshot, nugget: str, title: str) -> Note | None:
     return known[best[0]] if best else None
 
 
+def _check_says_something(content: str) -> None:
+    """In the app a title may say all; a command or a call without a text has lost it."""
+    if not content.strip():
+        raise InvalidInputError(
+            "the note says nothing", code=ErrorCode.EMPTY_TEXT, field="content", where="content",
+            kept="nothing was written",
+        )  # fmt: skip
+
+
 def edit_note(
     memory: Memory,
     id: str,
@@ -297,6 +307,8 @@ def edit_note(
 
     if not link_to:
         check_edit(id, content, title, add_tags, remove_tags, meta)
+    if content is not None:
+        _check_says_something(content)
     note = memory.snapshot.resolve(id)
     added, off = tags_of(note, add_tags), tags_of(note, remove_tags)
 

@@ -34,26 +34,16 @@ def create_note(
 ) -> Note:
     """Creates a note in a nugget. A note from an agent gets the source of an agent, not of the user.
 
-    Raises InvalidInputError for an empty title or text, or a name that no nugget can have.
+    Raises InvalidInputError for an empty title, or a name that no nugget can have.
     """
     nugget = nugget or (draft.team.nugget if draft.team is not None else DEFAULT_NUGGET)
     known = draft.nugget_names()
     check_nugget_name(nugget, () if nugget in known else known)
     title = _title(title)
-    content = _text(content)
+    content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
     by_agent = draft.author.is_known_agent
     return new_note(draft, "note", nugget, title, content, tags=given, meta=meta, by_agent=by_agent)
-
-
-def _text(content: str) -> str:
-    made = normalise_content(content)
-    if not made.strip():
-        raise InvalidInputError(
-            "the note says nothing", code=ErrorCode.EMPTY_TEXT, field="content", where="content",
-            kept="nothing was written",
-        )  # fmt: skip
-    return made
 
 
 def edit_note(
@@ -76,7 +66,7 @@ def edit_note(
     before = existing(draft, id)
     after = before
     if content is not None and content != before.content:
-        after = replace(after, content=normalise_content(content) if before.is_fact else _text(content))
+        after = replace(after, content=normalise_content(content))
     if title is not None and title != before.title:
         after = replace(after, title=_title(title))
     after = replace(after, **(meta or MetaInput()).checked().given)

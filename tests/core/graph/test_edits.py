@@ -18,7 +18,7 @@ from kits.drafts import (
 )
 from kits.hostile import HOSTILE
 
-from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unlink_notes
 from core.model.infer import MetaInput
 from core.model.note import Link, normalised_note, vector_spec
@@ -321,18 +321,6 @@ def test_editing_a_hidden_fact_note_changes_the_fact_that_waits_and_no_other() -
     draft = make_draft(forgotten, facts={"k": "remembered anew"})
     edit_note(draft, forgotten.id, content="new")
     assert facts_in(draft) == {"k": "remembered anew"}
-
-
-@pytest.mark.parametrize("text", ["", " \n\t "])
-def test_a_note_says_something(text: str) -> None:
-    draft = make_draft()
-    with pytest.raises(InvalidInputError) as caught:
-        create_note(draft, "", "T", text)
-    assert caught.value.code == ErrorCode.EMPTY_TEXT
-    note = create_note(draft, "", "T", "x")
-    with pytest.raises(InvalidInputError):
-        edit_note(draft, note.id, content=text)
-    assert draft.note(note.id) == note
 
 
 @given(st.text(max_size=200).filter(lambda text: normalise_content(text).strip()))
