@@ -249,14 +249,6 @@ class Standpoint:
         }
         return frozenset(found) if len(set(found.values())) == 1 else frozenset()
 
-    def without(self, query: str, nuggets: Iterable[str]) -> str:
-        """A question without the names of some nuggets and their project; as it is where nothing else is in it."""
-        words = f" {_words(query)} "
-        for nugget in nuggets:
-            for said in (_words(self.owner_of(nugget)), _words(nugget)):
-                words = words.replace(f" {said} ", " ")
-        return words.strip() or query
-
 
 def projects_of(known: Iterable[Registered], snapshot: Snapshot) -> dict[str, str]:
     """The name of its project for each nugget of a memory that is not the person's."""

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from core.errors import InvalidInputError, NuggetsError
+from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
@@ -272,10 +272,6 @@ class Session:
                 return None
             try:
                 found = self.memory.recall(question.words, question.nugget, record=False)
-            except InvalidInputError as error:
-                from core.facts.recall import Recall, Skipped
-
-                return Recall(skipped=(Skipped(question.nugget or "", "undecodable", error.what),))
             except NuggetsError:
                 # A condition that names no nugget: the search says so by finding nothing.
                 return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Final
 
@@ -462,17 +462,11 @@ def other_side_lines(found: Recall) -> list[str]:
 
 
 def how_sure(found: Recall) -> str:
-    """How the answer was come by: its certainty, or that it was read from the fact file, and why."""
+    """The certainty of an answer, and why the vectors were of no use where they were asked."""
     from nuggets_tui.answer_words import certainty
 
-    return _UNDECODED.get(found.undecoded) or certainty(found.certainty)
-
-
-def skipped_lines(found: Recall) -> Iterator[str]:
-    """A line for each nugget that was passed over. What cannot be read at all is said elsewhere, at each opening."""
-    for one in found.skipped:
-        if one.reason == "undecodable":
-            yield f"{one.nugget_name} was skipped: {one.what}"
+    why = f"; {_UNDECODED[found.undecoded]}" if found.undecoded else ""
+    return f"{certainty(found.certainty)}{why}"
 
 
 def whose_words(whose: Whose) -> str:

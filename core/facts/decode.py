@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.facts import certainty
-from core.facts.feasible import FEW_ROLES as _FEW_ROLES
-from core.facts.feasible import FEW_ROLES_UNFOLDED as _FEW_ROLES_UNFOLDED
-from core.facts.feasible import MOST_THREADS, ROWS_AT_ONCE, check_decodable
+from core.facts.feasible import FEW_ROLES, FEW_ROLES_UNFOLDED, MOST_THREADS, ROWS_AT_ONCE, check_decodable
 from core.fhrr.keys import PhaseArray, keys_from_stream, role_key, seed_of_name
 from core.fhrr.operations import decorrelate, limit, sharpen, softmax
 from core.model.fact import NuggetMeta
@@ -105,7 +103,7 @@ def _add_ensemble(
     facts = len(stored)
     banks = min(max(meta.banks, 1), max(facts, 1))
     everything = np.zeros(meta.D, dtype=np.complex128)
-    together = max(1, _FEW_ROLES * banks // facts)
+    together = max(1, FEW_ROLES * banks // facts)
     for start in range(0, banks, together):
         group = range(start, min(start + together, banks))
         cleaned = [_clean(_superpose(value_keys, stored[bank::banks], bank, banks), meta) for bank in group]
@@ -165,7 +163,7 @@ def _compare(
 ) -> list[NDArray[np.float32]]:
     """Cosines of each vector, unbound for its roles, with each value: (roles, values) for each."""
     folds = value_keys.shape[1] % roles[0].step == 0
-    if max(some.number for some in roles) <= (_FEW_ROLES if folds else _FEW_ROLES_UNFOLDED):
+    if max(some.number for some in roles) <= (FEW_ROLES if folds else FEW_ROLES_UNFOLDED):
         return _compare_few(vectors, value_keys, roles)
     return [
         _compare_many(vector, value_keys, some, some.step if folds else 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError
@@ -13,6 +15,8 @@ from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note, replace
 from core.text.normalise import normalise_content, normalise_line
 
+_KEPT: Final = "nothing was written"
+
 
 def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | None = None) -> Note:
     """Stores a fact and its note; a key that is there gets the new value and keeps place, id and links.
@@ -23,22 +27,11 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
     nugget = nugget or DEFAULT_NUGGET
     key, value = normalise_line(key), normalise_content(value)
     if not key:
-        raise InvalidInputError(
-            "a fact needs a key",
-            code=ErrorCode.NO_KEY,
-            field="key",
-            kept="nothing was written",
-            todo="give a short key",
-        )
+        needs, code = "a fact needs a key", ErrorCode.NO_KEY
+        raise InvalidInputError(needs, code=code, field="key", kept=_KEPT, todo="give a short key")
     if not value:
-        raise InvalidInputError(
-            "a fact needs a value",
-            code=ErrorCode.NO_VALUE,
-            field="value",
-            where=key,
-            kept="nothing was written",
-            todo="to remove the fact, forget it",
-        )
+        needs, code, todo = "a fact needs a value", ErrorCode.NO_VALUE, "to remove the fact, forget it"
+        raise InvalidInputError(needs, code=code, field="value", where=key, kept=_KEPT, todo=todo)
     if not draft.has_nugget(nugget):
         draft.ensure_nugget(nugget)
     found = draft.find_fact(nugget, key)

@@ -1,47 +1,53 @@
-"""Recall: finds the key that a query means, reads its value from the fact file, and decodes it from the vectors.
+"""Facts by their keys: the answer's record, the keys that a text names, and what the vectors give beside the file.
 
-The answer is always the value that stands in the file under the key that was meant. The vectors give it as well while
-a nugget is not overfull; where they do not, are not sure, or are not asked, the answer says so.
+The answer is always the value that stands in the file. The vectors give it as well while a nugget is not overfull;
+where they do not, or are not sure, the answer says so.
 """
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Collection, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from core.errors import InvalidInputError
-from core.facts.feasible import check_decodable, why_not_decoded
-from core.facts.recall_text import parse_recall_query
-from core.facts.resolve import ExactKeys, KeyIndex, Match, ResolvedKey, lacks_a_word
-from core.model.compare import alike
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.joined import Whose
 from core.model.judgement import Candidate, Judgement
+from core.model.note import SCOPES
 from core.model.snapshot import Snapshot
+from core.text.exact import exact_form
 from core.text.mask import all_masked
 
 if TYPE_CHECKING:
     from core.facts.decode import Decoded
 
-__all__ = ["AlsoHeld", "Match", "OtherSide", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
-
 Undecoded = Literal["", "overfull", "costly", "unsure"]
 """Why the vectors gave no answer: the nugget holds too many facts for them, decoding would take too much time or
 memory, or they are not sure of this fact."""
 
+MatchKind = Literal["exact", "tokens", "fuzzy", "graph"]
+
 _KEPT_BYTES: Final = 2**25
-_KEPT_NUGGETS: Final = 256
-# Below this certainty a decoding tells nothing; and a key that fits less well says no more than how well it fits.
+# Below this certainty a decoding tells nothing.
 _SURE: Final = 0.9
-# An answer to a question of which a word is missing from the key is no surer than this.
-MOST_INCOMPLETE: Final = 0.89
+# A key without its scope, or with its words joined or parted, is nearly as certain as the key to the letter.
+_FOLDED: Final = 0.97
+_BETWEEN_WORDS: Final = re.compile(r"[\s_\-]+")
 
 _DecodeKey: TypeAlias = tuple[str, int, int, int, FactConfig, tuple[str, ...]]
+
+
+class Match(msgspec.Struct, frozen=True):
+    """How a question found its answer. kind: "exact" for a key; "tokens" for a fact found by a search, "fuzzy" where a
+    word of it was guessed; "graph" for a note. strength in [0, 1].
+    """
+
+    kind: MatchKind
+    strength: float
 
 
 class RunnerUp(msgspec.Struct, frozen=True):
@@ -53,22 +59,11 @@ class RunnerUp(msgspec.Struct, frozen=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
-    """A nugget that could have answered and was passed over. what: a sentence for people.
-
-    reason: "unreadable" (its file cannot be read) or "undecodable" (numbers in it make no phase vectors).
-    """
+    """A nugget that could have answered and was passed over, since its file cannot be read. what: for people."""
 
     nugget_name: str
-    reason: Literal["unreadable", "undecodable"]
+    reason: Literal["unreadable"]
     what: str
-
-
-class AlsoHeld(msgspec.Struct, frozen=True):
-    """What another nugget holds under the key that was meant."""
-
-    nugget_name: str
-    key: str
-    answer: str
 
 
 class OtherSide(msgspec.Struct, frozen=True):
@@ -102,19 +97,16 @@ class AnsweringPassage(msgspec.Struct, frozen=True):
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a query; with found=False everything else is empty, but for `skipped` and `candidates`.
+    """The answer to a question; with found=False everything else is empty, but for `skipped` and `candidates`.
 
     judgement: "found", or "not sure" where the best notes are `candidates` of which none is claimed, or "nothing".
+    certainty: the chance that the answer is right, in [0, 1]. key: of the fact, or the title of the note. via: "facts",
+    "graph" or "". note_id: the note of the fact, or the note that answered. disputed_by: what waits for a decision and
+    would replace the answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`. project: the
+    other project that it is from, where the question names that. matched: words of a note that a search found.
 
-    confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1]; 0 where
-    the vectors give another value or are not asked. certainty in [0, 1] is the probability that the vectors give what
-    was stored; where `undecoded` is not "", the answer was read from the fact file alone, and it is the strength of
-    the match. It is never above that strength where the key was guessed or fits weakly, and below 0.9 where a word
-    of the question is missing. key: the key that was meant. via: "facts", "graph" or
-    "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
-    other values that other nuggets hold under that key. disputed_by: what waits for a decision and would replace the
-    answer. disputes: what the answer would replace. whose: of what answers, as of `Hit`. project: the other project
-    that it is from, where the question names that. matched: words of a note that a search found.
+    Where the vectors were asked: confidence and margin are the original's, softmax over all values at the nugget's
+    temperature, in [0, 1]; runners_up: other values that they give; undecoded: why they do not give the answer.
     """
 
     answer: str | None = None
@@ -134,200 +126,125 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     project: str = ""
     matched: tuple[str, ...] = ()
     candidates: tuple[Candidate, ...] = ()
-    also: tuple[AlsoHeld, ...] = ()
     disputed_by: tuple[OtherSide, ...] = ()
     passages: tuple[AnsweringPassage, ...] = ()
     disputes: tuple[OtherSide, ...] = ()
     whose: Whose = ""
 
 
-class _Candidate(NamedTuple):
+class KeyedFact(NamedTuple):
+    """A fact that a text names. certainty: 1 for its key to the letter but for case, less without its scope or with
+    its words joined or parted otherwise.
+    """
+
     nugget: Nugget
-    resolved: ResolvedKey
+    place: int
+    certainty: float
 
     @property
-    def rank(self) -> tuple[float, int]:
-        return self.resolved.match.rank
+    def fact(self) -> Fact:
+        """The fact itself."""
+        return self.nugget.facts[self.place]
 
 
-class _Keys:
-    """The keys of one nugget in two depths: by their text at once, by their words when that is not enough."""
+class Keys:
+    """The keys of all nuggets, read when first needed and again when they change. Safe from several threads."""
 
-    def __init__(self, facts: tuple[Fact, ...], keys: tuple[str, ...]) -> None:
-        self.facts = facts
-        self.exact = ExactKeys(keys)
+    def __init__(self) -> None:
+        self._guard = RLock()
+        self._read: dict[str, tuple[tuple[Fact, ...], dict[str, list[int]]]] = {}
 
-    @cached_property
-    def index(self) -> KeyIndex:
-        return KeyIndex(self.exact.keys)
+    def named(self, nuggets: Sequence[Nugget], text: str) -> list[KeyedFact]:
+        """The facts whose keys a text is to the letter, else but for case, else but for scope and the spaces between
+        words. A masked value answers nothing.
+        """
+        if not exact_form(text):
+            return []
+        found = [
+            KeyedFact(one, place, 1.0)
+            for one in nuggets
+            for place, fact in enumerate(one.facts)
+            if fact.key == text and not all_masked(fact.value)
+        ]
+        for form, certainty in zip(_forms(text), (1.0, _FOLDED), strict=True):
+            found = found or [
+                KeyedFact(one, place, certainty)
+                for one in nuggets
+                for place in self._places(one).get(form, ())
+            ]
+        return found
+
+    def _places(self, nugget: Nugget) -> dict[str, list[int]]:
+        """Places of a nugget's facts by the forms of their keys; of two with one key the first."""
+        with self._guard:
+            kept = self._read.get(nugget.name)
+            if kept is None or kept[0] is not nugget.facts:
+                places: dict[str, list[int]] = {}
+                for place, fact in enumerate(nugget.facts):
+                    if not all_masked(fact.value):
+                        exact, loose = _forms(fact.key)
+                        places.setdefault(exact, [place])
+                        places.setdefault(loose, []).append(place)
+                kept = self._read[nugget.name] = (nugget.facts, places)
+            return kept[1]
 
 
-class Recaller:
-    """Answers recalls over the facts of any snapshot, and keeps what it worked out for the next time.
+def _forms(key: str) -> tuple[str, str]:
+    """A key without its case, and without its scope and what parts its words, behind a sign that begins no key."""
+    text = exact_form(key)
+    scope, colon, rest = text.partition(":")
+    bare = rest if colon and scope in SCOPES and rest.strip() else text
+    return text, " " + _BETWEEN_WORDS.sub("", bare)
 
-    A nugget is decoded again when something changes that decides its vectors: name, D, banks, ensembles, config or
-    the values in their order; hits and keys do not. At most about 32 MiB of decoded answers are kept, and the one in
-    use. Calls from several threads wait for each other.
+
+class Decoder:
+    """Decodes facts from the vectors of their nuggets, and keeps what it worked out.
+
+    A nugget is decoded again when something changes that decides its vectors: name, D, banks, ensembles, config or the
+    values in their order; hits and keys do not. At most about 32 MiB of decoded answers are kept, and the one in use.
+    Calls from several threads wait for each other.
     """
 
     def __init__(self) -> None:
         self._guard = RLock()
-        self._keys: OrderedDict[str, _Keys] = OrderedDict()
         self._decoded: OrderedDict[_DecodeKey, Decoded] = OrderedDict()
         # Bytes of all of these.
         self._held = 0
 
-    def recall(
-        self,
-        snapshot: Snapshot,
-        query: str,
-        nugget: str | None = None,
-        begun: Collection[str] = (),
-        *,
-        decode: bool = True,
-        other_than: Collection[str] = (),
-    ) -> Recall:
-        """The fact that a query means, over all nuggets or in one; any text may be asked.
-
-        The strongest match wins, of equal ones one that the vectors give, then the first. Of several nuggets that hold
-        the key which is meant, the one answers that does when the key is asked for to the letter. Nuggets that
-        could not be read are passed over, and so are, unless named, those whose numbers make no vectors; the answer
-        names both. A value that is masked answers nothing. begun: words of the query that are half typed ones of
-        notes. other_than: nuggets that may not answer. decode: whether the vectors are asked for an exact key as well.
-        Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named one whose numbers make
-        no vectors.
-        """
+    def with_decoding(self, answer: Recall, nugget: Nugget, place: int) -> Recall:
+        """An answer as the file has it, with what the vectors make of it; it is no surer than they are."""
         with self._guard:
-            asked = self._nuggets(snapshot, nugget)
-            nuggets = tuple(one for one in asked if one.name not in other_than)
-            readable = [one for one in nuggets if one.facts and not one.problem]
-            skipped = [Skipped(one.name, "unreadable", one.problem) for one in nuggets if one.problem]
-            best: Recall | None = None
-            for candidates in self._candidates(readable, query, begun):
-                best = self._best(snapshot, candidates, skipped, nugget is not None, decode)
-                if best is not None:
-                    best = _as_sure_as_its_match(self._beside_others(snapshot, best, readable), query)
-                    break
-            return msgspec.structs.replace(best or Recall(), skipped=tuple(skipped))
-
-    def _beside_others(self, snapshot: Snapshot, best: Recall, nuggets: list[Nugget]) -> Recall:
-        """The answer of the nugget that answers for the key that was meant, with what others hold under it."""
-        places = [(nugget, self._keys_of(nugget).exact.find(best.key)) for nugget in nuggets]
-        held = [(nugget, found.place) for nugget, found in places if found is not None]
-        if len(held) < 2 or best.match is None:
-            return best
-        if best.match.kind != "exact":
-            # How well the words fit differs with the other keys of each nugget, which says nothing of this one.
-            match = best.match
-            each = [_Candidate(nugget, ResolvedKey(place, match)) for nugget, place in held]
-            best = self._best(snapshot, each, [], named=False, decode=True) or best
-        facts = [(nugget.name, nugget.facts[place]) for nugget, place in held]
-        return msgspec.structs.replace(
-            best,
-            also=tuple(
-                AlsoHeld(name, fact.key, fact.value)
-                for name, fact in facts
-                if name != best.nugget_name and not alike(fact.value, best.answer or "")
-            ),
-        )
-
-    def _best(
-        self,
-        snapshot: Snapshot,
-        candidates: Iterable[_Candidate],
-        skipped: list[Skipped],
-        named: bool,
-        decode: bool,
-    ) -> Recall | None:
-        """The answer of the strongest candidate that gives one; those that give none go to `skipped`."""
-        best: Recall | None = None
-        best_rank, best_decoded = (0.0, 0), False
-        for candidate in candidates:
-            if best is not None and candidate.rank < best_rank:
-                break
-            try:
-                answer = self._answer(snapshot, candidate, decode)
-            except InvalidInputError as error:
-                if named:
-                    raise
-                skipped.append(Skipped(candidate.nugget.name, "undecodable", error.what))
-                continue
-            # How sure the vectors are differs with every fact beside it.
-            decoded = not answer.undecoded
-            if best is None or decoded > best_decoded:
-                best, best_rank, best_decoded = answer, candidate.rank, decoded
-        return best
-
-    def _nuggets(self, snapshot: Snapshot, name: str | None) -> Iterable[Nugget]:
-        if name is None:
-            return snapshot.nuggets
-        if name not in snapshot.by_name and name in snapshot.nugget_names:
-            return ()
-        return (snapshot.nugget(name),)
-
-    def _candidates(
-        self, nuggets: list[Nugget], query: str, begun: Collection[str]
-    ) -> Iterator[list[_Candidate]]:
-        """One candidate a nugget: those with the exact key, then the others, the strongest first.
-
-        Nothing is stronger than an exact key, so that the words of keys are read only where none of them answers.
-        """
-        exact: list[_Candidate] = []
-        others: list[tuple[Nugget, _Keys]] = []
-        for nugget in nuggets:
-            keys = self._keys_of(nugget)
-            resolved = keys.exact.find(query)
-            if resolved is not None:
-                exact.append(_Candidate(nugget, resolved))
-            else:
-                others.append((nugget, keys))
-        yield exact
-        yield _by_meaning([(nugget, keys.index) for nugget, keys in others], query, begun)
-
-    def _keys_of(self, nugget: Nugget) -> _Keys:
-        kept = self._keys.get(nugget.name)
-        if kept is None or kept.facts is not nugget.facts:
-            # Places stay when a key is passed over: it is left blank.
-            keys = tuple("" if all_masked(fact.value) else fact.key for fact in nugget.facts)
-            if kept is not None and kept.exact.keys == keys:
-                kept.facts = nugget.facts
-            else:
-                kept = _Keys(nugget.facts, keys)
-            self._keys[nugget.name] = kept
-        self._keys.move_to_end(nugget.name)
-        while len(self._keys) > _KEPT_NUGGETS:
-            self._keys.popitem(last=False)
-        return kept
-
-    def _answer(self, snapshot: Snapshot, candidate: _Candidate, decode: bool) -> Recall:
-        nugget, place = candidate.nugget, candidate.resolved.place
-        fact = nugget.facts[place]
-        note = snapshot.fact_notes.get((nugget.name, fact.key))
-        answer = Recall(
-            answer=fact.value,
-            certainty=candidate.resolved.match.strength,
-            found=True,
-            judgement="found",
-            key=fact.key,
-            match=candidate.resolved.match,
-            nugget_name=nugget.name,
-            via="facts",
-            note_id=note.id if note is not None else None,
-        )
-        if not decode and candidate.resolved.match.kind == "exact":
-            return answer
-        decoded = self._decode(nugget)
+            decoded = self._decode(nugget)
         if isinstance(decoded, str):
             return msgspec.structs.replace(answer, undecoded=decoded)
-        return _with_decoding(answer, decoded, place)
+        values = [decoded.vocabulary[number] for number in decoded.best[place].tolist()]
+        columns = (values, decoded.similarity[place].tolist(), decoded.probability[place].tolist())
+        runners_up = tuple(
+            RunnerUp(*other) for other in zip(*columns, strict=True) if other[0] != answer.answer
+        )
+        if values[0] != answer.answer:
+            return msgspec.structs.replace(answer, undecoded="unsure", runners_up=runners_up)
+        probability = min(max(columns[2][0], 0.0), 1.0)
+        sure = probability >= _SURE
+        return msgspec.structs.replace(
+            answer,
+            confidence=float(decoded.confidence[place]),
+            certainty=min(answer.certainty, probability) if sure else answer.certainty,
+            margin=float(decoded.margin[place]),
+            undecoded="" if sure else "unsure",
+            runners_up=runners_up,
+        )
 
     def _decode(self, nugget: Nugget) -> Decoded | Undecoded:
-        """What the vectors give, or why they are not asked.
+        """What the vectors give, or why they are not asked."""
+        from core.errors import InvalidInputError
+        from core.facts.feasible import check_decodable, why_not_decoded
 
-        Raises InvalidInputError for numbers that make no vectors of a single fact.
-        """
         meta, values = nugget.meta, tuple(fact.value for fact in nugget.facts)
-        check_decodable(meta, 1, 1)
+        try:
+            check_decodable(meta, 1, 1)
+        except InvalidInputError:
+            return "costly"
         why_not = why_not_decoded(meta, len(values), len(set(values)))
         if why_not:
             return why_not
@@ -346,53 +263,13 @@ class Recaller:
         return decoded
 
 
-def _by_meaning(
-    indexes: list[tuple[Nugget, KeyIndex]], query: str, begun: Collection[str]
-) -> list[_Candidate]:
-    """One candidate a nugget, the strongest first."""
-    reading = parse_recall_query(query)
-    found: list[_Candidate] = []
-    known = {token for token in reading.stems if any(token in index.postings for _, index in indexes)}
-    begun = {
-        word
-        for word, token in zip(reading.words, reading.stems, strict=True)
-        if token not in known and (word in begun or any(index.begins(word) for _, index in indexes))
-    }
-    for nugget, index in indexes:
-        resolved = index.resolve(query, reading, begun)
-        if resolved is not None:
-            found.append(_Candidate(nugget, resolved))
-    found.sort(key=lambda candidate: candidate.rank, reverse=True)
-    return found
+def asked_nuggets(snapshot: Snapshot, name: str | None, other_than: Collection[str] = ()) -> list[Nugget]:
+    """The nuggets that a recall asks: all but some, or the one that is named.
 
-
-def _as_sure_as_its_match(answer: Recall, query: str) -> Recall:
-    """The answer, no surer than that its key is the one meant: the vectors tell what stands under a key, not whether
-    the question was about that key.
+    Raises NotFoundError for a name that nothing speaks of.
     """
-    match = answer.match
-    if match is None or match.kind == "exact":
-        return answer
-    most = 1.0 if match.strength >= _SURE and match.kind != "fuzzy" else match.strength
-    if lacks_a_word(query, answer.key):
-        most = min(most, MOST_INCOMPLETE)
-    return msgspec.structs.replace(answer, certainty=min(answer.certainty, most))
-
-
-def _with_decoding(answer: Recall, decoded: Decoded, place: int) -> Recall:
-    """The answer as the file has it, with what the vectors make of it."""
-    values = [decoded.vocabulary[number] for number in decoded.best[place].tolist()]
-    columns = (values, decoded.similarity[place].tolist(), decoded.probability[place].tolist())
-    runners_up = tuple(RunnerUp(*other) for other in zip(*columns, strict=True) if other[0] != answer.answer)
-    if values[0] != answer.answer:
-        return msgspec.structs.replace(answer, undecoded="unsure", runners_up=runners_up)
-    probability = min(max(columns[2][0], 0.0), 1.0)
-    sure = probability >= _SURE
-    return msgspec.structs.replace(
-        answer,
-        confidence=float(decoded.confidence[place]),
-        certainty=probability if sure else answer.certainty,
-        margin=float(decoded.margin[place]),
-        undecoded="" if sure else "unsure",
-        runners_up=runners_up,
-    )
+    if name is None:
+        return [one for one in snapshot.nuggets if one.name not in other_than]
+    if name not in snapshot.by_name and name in snapshot.nugget_names:
+        return []
+    return [snapshot.nugget(name)]

@@ -1,4 +1,4 @@
-"""Judges how likely the best note of a ranking answers: one fitted rule over what speaks for it."""
+"""Judges how likely the best notes of a ranking answer: one fitted rule over what speaks for each."""
 
 from __future__ import annotations
 
@@ -7,96 +7,116 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.model.judgement import Judgement
-from core.search.documents import NO_WORD
+from core.search.documents import NO_WORD, is_content_word
+from core.search.scorers import greatest
 from core.search.state import State
 from core.search.terms import Expansion, Term
-from core.text.languages import is_common, is_everyday, stem_in
+from core.text.languages import is_common, is_everyday, serves_grammar, stem_in
+from core.text.mask import all_masked
+from core.text.normalise import squeeze
 from core.text.tokens import words
+from core.text.when import asks_for_before, asks_for_now
 
 if TYPE_CHECKING:
     from core.search.ranking import Ranking
 
-# Whether a search found what was asked for is one judgement of the whole answer, by a small fitted rule. It looks at
-# the note that ranks best: how much of the query it covers, how telling is what it holds, whether that is more than one
-# word, and how much of the query is its title. A long note holds more by chance. Words count by their rarity, in the
-# memory and in general; a common one that no note holds counts more than any, for it is what was asked and the memory
-# does not tell of. The numbers are fitted by `tools/judgement/fit.py` on the memories beside it and on the questions in
-# `tests/kits/recall_questions.py`.
+# The rule looks at the passage of a note that holds most of the question: how much of it that is, how telling it is,
+# how much of the title (or of a fact's key) the question names, and how far the note stands ahead of the next. Words
+# count by their rarity, in the memory and in general. The numbers are fitted by `tools/judgement/fit.py` on the
+# memories beside it and on the questions in `tests/kits/recall_questions.py`; those of words were measured before.
 
-# What an everyday word, and a common one, weigh beside another one of equal rarity (measured).
+# From which likelihood on an answer is claimed, candidates are offered, and one of them is worth a line.
+FOUND_FROM: Final = 0.70
+OFFERED_FROM: Final = 0.40
+CANDIDATE_FROM: Final = 0.05
+# What another note says as well is no claim.
+MOST_TIED: Final = 0.69
+# What an everyday word, and a common one, weigh beside another one of equal rarity. A common word that no note holds in
+# any form is the plain name of what was asked.
 _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
-# A common word that no note holds in any form: it is the plain name of what was asked, and a memory that told of that
-# would hold it (measured).
 _COMMON_NOWHERE: Final = 1.3
 # A lone letter, such as the s of "Anna's".
 _LETTER: Final = 0.01
 # In a memory of so many notes how rare a word is there counts as much as how rare it is in general.
 _OWN_RARITY: Final = 2000
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
-_LEAST_WEIGHT: Final = 0.3
-# All that a note holds beside its most telling word counts up to this weight.
-_SECOND: Final = 0.35
-# All that a note holds counts up to this weight: "when did she pass the test" asks for little that tells.
-_ENOUGH: Final = 0.8
-# What it holds beside that word is little below this share.
-_LITTLE: Final = 0.3
+_LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
+# All that a note holds, and all beside its most telling word, count up to these weights; below this share it is little.
+_ENOUGH: Final = 0.8
+_SECOND: Final = 0.35
+_LITTLE: Final = 0.3
 _LEAST_COVERAGE: Final = 0.05
-# A note of more stems is long; from so many on it is not longer (the rule was fitted on few such).
+# Stems of a passage, some 600 characters of text; and of a long note and of the longest that was fitted.
+_PASSAGE: Final = 60
+_MOST_PASSAGES: Final = 200
 _USUAL_LENGTH: Final = 30
-_LONG: Final = 120
-# What each further e-fold of notes takes from the odds, from a small memory up to a large one. Fitted with the rest it
-# takes so much more that memories of many notes alike, which were not fitted on, answer too seldom (measured).
-_MANY_NOTES: Final = -0.25
-_USUAL_NOTES: Final = 50
-_SMALL: Final = 30
-_LARGE: Final = 300
-# A single word of a fact's value says little of what the fact is about: its key does. But a port, a version or another
-# name with a digit in it, of so many characters at least, is the one thing that was asked.
-_VALUE_ALONE: Final = 0.4
-# Several of them say so much of it.
-_OF_VALUES: Final = 0.6
-_LEAST_NAME: Final = 3
-# A title of so many words with which the text begins is but its beginning, and such a share of the text speaks for it.
+_LONG: Final = 400
+# A title of so many words with which the text begins is but its beginning.
 _LEAST_BEGINNING: Final = 4
-_UNTITLED: Final = 0.5
-# How a word of a note may be one of the query. One that means nearly the same is evidence for this share (measured);
-# from such a likeness on, as a person's own synonyms have it, for all of it.
+_LEAST_NAME: Final = 3
+# So many of the best are compared; further ahead than this is far enough.
+COMPARED: Final = 6
+CLAIMED_AMONG: Final = 3
+_FAR: Final = 0.4
+# Notes that hold the same share of a question, and of whose titles it names the same share, within this, and that stand
+# so near to each other answer equally well.
+_SAME: Final = 0.1
+_NEAR: Final = 0.03
+# And so near where they may say what held at different times.
+_ON_ONE_THING: Final = 0.2
+# How a word of a note may be one of the query. One that means nearly the same is evidence for this share; from such a
+# likeness on, as a person's own synonyms and abbreviations have it, for all of it.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
 _SYNONYM: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
-# The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = -1.637
-COVERAGE: Final = 1.814
-MORE_THAN_ONE: Final = 1.825
-TITLED: Final = 1.194
-LONG_NOTE: Final = -0.756
-HELD: Final = 2.819
-LONE: Final = -0.645
-# The program prints .470; a little more, for a memory of a note or two, where any word is rare.
-FOUND_FROM: Final = 0.480
-OFFERED_FROM: Final = 0.071
-# That the whole query stands in a note word for word, or is its title, leaves no doubt.
+# The fitted rule: the log odds that a note answers.
+INTERCEPT: Final = -1.969
+WEIGHTS: Final = (1.234, 2.207, 0.182, 1.715, -1.870, -0.317, 3.426, 1.988)
+# That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
+_TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
 
 
 class Evidence(NamedTuple):
-    """What speaks for a note as the answer. coverage: share of the query's weight that it holds, in [0, 1].
+    """What speaks for a note as the answer; all but length in [0, 1] or [-1, 1].
 
-    second: what it holds beside its most telling word, in [0, 1]; 0 for a single word. titled: share of the query's
-    weight that stands in its title, in [0, 1]; half of its coverage where it has no title of its own. length: how many
-    stems the note has. notes: how many the memory has. held: the weight that it holds, in [0, 1]; 1 for enough. lone:
-    whether it holds little but one word, while no note holds another one that was asked for ("Anna's birthday").
+    coverage: share of the query's weight that its best passage holds. held: that weight itself; 1 for enough. title:
+    whether the note has a title of its own, titled: the share of its weight that the query names. lone: whether it
+    holds little but one word, while no note holds another one that was asked for ("Anna's birthday"). length: how many
+    stems the note has. ahead, more: by how much
+    its score and its coverage exceed those of the best other note, negative where they fall behind.
     """
 
     coverage: float
-    second: float
-    titled: float
-    length: int = _USUAL_LENGTH
-    notes: int = _USUAL_NOTES
     held: float = 1.0
+    title: bool = True
+    titled: float = 0.0
     lone: bool = False
+    length: int = _USUAL_LENGTH
+    ahead: float = 0.0
+    more: float = 0.0
+
+
+class Verdict(NamedTuple):
+    """least: how likely a note answers whatever the rule says of its evidence, in [0, 1]. tied: whether another one
+    answers about as well and says something else, or a note only
+    completes words of the question, or holds one in a fact's value: then it is no claim.
+    """
+
+    evidence: Evidence
+    least: float
+    tied: bool
+
+
+class _Held(NamedTuple):
+    """weights: of each word of the query what a note's best passage holds of it. title, titled: as of `Evidence`."""
+
+    weights: list[float]
+    title: bool
+    titled: float
+    length: int
 
 
 class Judge:
@@ -107,33 +127,108 @@ class Judge:
         self._words = [_weighed(ranking, term) for term in ranking.terms]
         self._query_weight = sum(weight for weight, _ in self._words)
         self._nowhere = bool(nowhere(ranking.terms))
-        self._names = [_is_name(term.word) for term in ranking.terms]
+        self._named = {
+            stem for _, readings in self._words for stem, sure in readings.items() if sure >= _SYNONYM
+        }
+        self._rows: dict[int, _Held] = {}
+        self._asks_for_now = asks_for_now(ranking.query.phrase)
+        self._asks_for_before = asks_for_before(ranking.query.phrase)
+        rows = greatest(ranking.state, ranking.blends, ranking.candidates, COMPARED).tolist()
+        # What is but a masked credential answers nothing.
+        telling = (row for row in rows if not all_masked(ranking.state.notes[row].content))
+        self._best = sorted(ranking.state.preferred(telling), key=lambda row: -ranking.blends[row])
 
     def likelihood(self, row: int) -> float:
-        """How likely the note of a row answers the query if it ranks best, in [0, 1]."""
-        text = self._ranking.text
-        return _VERBATIM_LIKELIHOOD if text.title[row] or text.phrase[row] else by_rule(self.evidence(row))
+        """How likely the note of a row answers the query, in [0, 1]. Where a question asks for what holds now, or held
+        before, the newest, or oldest, of several notes on one thing has the likelihood of the likeliest of them.
+        """
+        rivals = self._rivals(row)
+        if not rivals:
+            found = self.verdict(row)
+            likely = max(by_rule(found.evidence), found.least)
+            return min(likely, MOST_TIED) if found.tied else likely
+        verdicts = [self.verdict(one) for one in (row, *rivals)]
+        likely = max(max(by_rule(found.evidence), found.least) for found in verdicts)
+        notes = self._ranking.state.notes
+        times = [max(notes[one].updated_at, notes[one].created_at) for one in (row, *rivals)]
+        wanted = max(times) if self._asks_for_now else min(times)
+        return likely if times[0] == wanted and times.count(wanted) == 1 else min(likely, MOST_TIED)
+
+    def _rivals(self, row: int) -> list[int]:
+        """The best notes that may say on the same thing what held at another time, where that is asked."""
+        if not (self._asks_for_now or self._asks_for_before) or row not in self._best[:CLAIMED_AMONG]:
+            return []
+        blends = self._ranking.blends
+        return [
+            other
+            for other in self._best[:CLAIMED_AMONG]
+            if other in self._others(row)
+            and abs(self._coverage(row) - self._coverage(other)) <= _ON_ONE_THING
+            and abs(float(blends[row] - blends[other])) <= _ON_ONE_THING
+        ]
+
+    def verdict(self, row: int) -> Verdict:
+        """What the likelihood of a row is made of."""
+        text, others = self._ranking.text, self._others(row)
+        only = text.phrase[row] and not any(text.phrase[other] for other in others)
+        least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else 0.0
+        tied = [other for other in others if other in self._best[:CLAIMED_AMONG] and self._tied(row, other)]
+        torn = bool(tied)
+        return Verdict(self.evidence(row), least, torn or self._only_completes(row) or self._value_alone(row))
+
+    def _others(self, row: int) -> list[int]:
+        """The best notes that say something else than the note of a row."""
+        notes = self._ranking.state.notes
+        said = squeeze(f"{notes[row].title} {notes[row].content}")
+        others = (other for other in self._best if other != row)
+        return [one for one in others if squeeze(f"{notes[one].title} {notes[one].content}") != said]
+
+    def _value_alone(self, row: int) -> bool:
+        """Whether a fact holds little but one word, in its value: that says little of what the fact is about. A port,
+        a version or another name with a digit in it is the one thing that was asked.
+        """
+        held = self._held(row)
+        if not self._ranking.state.notes[row].is_fact or held.titled or not _telling(held.weights, True)[1]:
+            return False
+        words = (term.word for term, weight in zip(self._ranking.terms, held.weights, strict=True) if weight)
+        return not any(len(word) >= _LEAST_NAME and any(map(str.isdigit, word)) for word in words)
+
+    def _only_completes(self, row: int) -> bool:
+        """Whether a note only completes words of a question of several: nobody asks that while still typing."""
+        if " " not in self._ranking.query.phrase:
+            return False
+        held = self._held(row).weights
+        readings = (term.readings for term, weight in zip(self._ranking.terms, held, strict=True) if weight)
+        kinds = {one.kind for some in readings for one in some if one.text > 0}
+        return kinds == {"beginning"}
+
+    def _tied(self, row: int, other: int) -> bool:
+        """Whether another note answers about as well as the note of a row."""
+        ranking = self._ranking
+        if ranking.text.title[row] or ranking.text.title[other]:
+            return bool(ranking.text.title[row] and ranking.text.title[other])
+        apart = abs(self._coverage(row) - self._coverage(other)) + abs(
+            self._held(row).titled - self._held(other).titled
+        )
+        return apart <= _SAME and abs(ranking.blends[row] - ranking.blends[other]) <= _NEAR
 
     def evidence(self, row: int) -> Evidence:
         """What speaks for the note of a row; words that mean nearly what the query holds count little."""
-        state = self._ranking.state
         if not self._query_weight:
-            return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0, 0.0, held=0.0)
-        held = self._held(row)
-        titled = self._titled(row, sum(held))
-        second = min((sum(held) - max(held)) / _SECOND, 1.0)
-        coverage = sum(held) / self._query_weight
-        named = any(weight for weight, is_name in zip(held, self._names, strict=True) if is_name)
-        if state.notes[row].is_fact and coverage and not named:
-            coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * max(_OF_VALUES * second, titled / sum(held))
+            return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0)
+        held, coverage = self._held(row), self._coverage(row)
+        others = self._others(row)
+        blends = self._ranking.blends
+        enough, lone = _telling(held.weights, self._nowhere)
         return Evidence(
             coverage=coverage,
-            second=second,
-            titled=titled / self._query_weight,
-            length=len(state.document(row).stems),
-            notes=state.total,
-            held=min(sum(held) / _ENOUGH, 1.0),
-            lone=self._nowhere and second < _LITTLE,
+            held=enough,
+            title=held.title,
+            titled=held.titled,
+            lone=lone,
+            length=held.length,
+            ahead=float(blends[row]) - max((float(blends[other]) for other in others), default=0.0),
+            more=coverage - max(map(self._coverage, others), default=0.0),
         )
 
     def likelihood_of_text(
@@ -144,65 +239,90 @@ class Judge:
             return _VERBATIM_LIKELIHOOD
         if not self._query_weight:
             return 0.0
+        # What no note holds may stand in a text beside them.
         terms = self._ranking.terms
+        readings = [{term.stem: 1.0, **some} for term, (_, some) in zip(terms, self._words, strict=True)]
+        held = [
+            weight * max((sure for name, sure in some.items() if name in stems), default=0.0)
+            for some, (weight, _) in zip(readings, self._words, strict=True)
+        ]
+        lacking = (term.stem for term, found in zip(terms, held, strict=True) if not found)
+        named = {name for some in readings for name in some}
+        titled = sum(name in named for name in title) / len(title) if title else 0.0
+        enough, lone = _telling(held, any(not is_everyday(name) for name in lacking))
+        return by_rule(Evidence(sum(held) / self._query_weight, enough, bool(title), titled, lone, length))
 
-        def held_in(present: Collection[str]) -> list[float]:
-            # What no note holds may stand in a text beside them.
-            known = ({term.stem: 1.0, **some} for term, (_, some) in zip(terms, self._words, strict=True))
-            return [
-                weight * max((sure for name, sure in some.items() if name in present), default=0.0)
-                for some, (weight, _) in zip(known, self._words, strict=True)
-            ]
+    def _coverage(self, row: int) -> float:
+        return sum(self._held(row).weights) / self._query_weight if self._query_weight else 0.0
 
-        held = held_in(stems)
-        lacking = {term.stem for term, found in zip(terms, held, strict=True) if not found}
-        second = min((sum(held) - max(held)) / _SECOND, 1.0)
-        return by_rule(
-            Evidence(
-                coverage=sum(held) / self._query_weight,
-                second=second,
-                titled=sum(held_in(title)) / self._query_weight,
-                length=length,
-                notes=self._ranking.state.total,
-                held=min(sum(held) / _ENOUGH, 1.0),
-                lone=second < _LITTLE and any(not is_everyday(name) for name in lacking),
-            )
-        )
+    def _held(self, row: int) -> _Held:
+        found = self._rows.get(row)
+        if found is None:
+            found = self._rows[row] = self._read(row)
+        return found
 
-    def _held(self, row: int) -> list[float]:
-        """Of each word of the query the weight that a note holds."""
+    def _read(self, row: int) -> _Held:
+        """What the best passage of a note holds; its title belongs to each of them."""
+        stems = list(self._ranking.state.document(row).stems)
         names = self._ranking.state.stems.names
-        stems = {names[number] for number in self._ranking.state.document(row).stems if number != NO_WORD}
-        return self._common(stems)
+        holding: dict[str, list[tuple[int, float]]] = {}
+        for place, (weight, readings) in enumerate(self._words):
+            for name, sure in readings.items():
+                holding.setdefault(name, []).append((place, weight * sure))
+        begins = stems.index(NO_WORD)
+        title, places = [0.0] * len(self._words), list[tuple[int, int, float]]()
+        for at, number in enumerate(stems):
+            for place, worth in holding.get(names[number], ()) if number != NO_WORD else ():
+                if at < begins:
+                    title[place] = max(title[place], worth)
+                else:
+                    places.append((at, place, worth))
+        return _Held(_best_passage(title, places), *self._named_of_title(row), len(stems))
 
-    def _titled(self, row: int, held: float) -> float:
-        """The weight that a note's title holds; of a note without one of its own a share of what the note holds."""
-        note = self._ranking.state.notes[row]
+    def _named_of_title(self, row: int) -> tuple[bool, float]:
+        """Whether a note has a title of its own, and the share of its weight that the query names."""
+        note, state = self._ranking.state.notes[row], self._ranking.state
         title = words(note.title, compounds=True)
         if len(title) >= _LEAST_BEGINNING and note.content.lstrip().startswith(note.title.strip(" .\u2026")):
-            return _UNTITLED * held
-        return sum(self._common({stem_in(word, self._ranking.state.language(row)) for word in title}))
+            return False, 0.0
+        language = state.language(row)
+        telling = (one for one in title if is_content_word(one) and not serves_grammar(one, (language,)))
+        weights = {
+            stem: _weight(_rarity(state, state.count(stem)), _general(stem, known=True))
+            for stem in (stem_in(one, language) for one in telling)
+        }
+        named = sum(weight for stem, weight in weights.items() if stem in self._named)
+        return True, named / sum(weights.values()) if weights else 0.0
 
-    def _common(self, stems: set[str]) -> list[float]:
-        return [
-            weight * max((sure for name, sure in readings.items() if name in stems), default=0.0)
-            for weight, readings in self._words
-        ]
+
+def _best_passage(title: list[float], places: Sequence[tuple[int, int, float]]) -> list[float]:
+    """Of each word of a query what the passage holds that holds most, with what the title holds. places: where in the
+    text which word stands, with its worth; in order.
+    """
+    best, most = title, sum(title)
+    for first, (begins, _, _) in enumerate(places[:_MOST_PASSAGES]):
+        held = list(title)
+        for at, place, worth in places[first:]:
+            if at >= begins + _PASSAGE:
+                break
+            held[place] = max(held[place], worth)
+        if sum(held) > most:
+            best, most = held, sum(held)
+    return best
+
+
+def _telling(held: Sequence[float], nowhere: bool) -> tuple[float, bool]:
+    """How telling it is what a note holds, in [0, 1], and whether it is lone. nowhere: as `Evidence.lone` has it."""
+    beside = (sum(held) - max(held, default=0.0)) / _SECOND
+    return min(sum(held) / _ENOUGH, 1.0), nowhere and beside < _LITTLE
 
 
 def by_rule(found: Evidence) -> float:
     """What the fitted rule makes of some evidence, in [0, 1]; 0 for a note that holds nothing of the query."""
     if not found.coverage:
         return 0.0
-    weights = (COVERAGE, MORE_THAN_ONE, TITLED, LONG_NOTE, HELD, LONE)
-    pairs = zip(weights, features(found), strict=True)
-    odds = INTERCEPT + by_size(found) + sum(weight * value for weight, value in pairs)
+    odds = INTERCEPT + sum(weight * value for weight, value in zip(WEIGHTS, features(found), strict=True))
     return 1.0 / (1.0 + math.exp(-odds))
-
-
-def by_size(found: Evidence) -> float:
-    """What the size of the memory adds to the log odds: the more notes, the more one of them holds by chance."""
-    return _MANY_NOTES * math.log(min(max(found.notes, _SMALL), _LARGE) / _USUAL_NOTES)
 
 
 def features(found: Evidence) -> tuple[float, ...]:
@@ -212,19 +332,24 @@ def features(found: Evidence) -> tuple[float, ...]:
     length = min(max(found.length, _USUAL_LENGTH), _LONG)
     return (
         math.log(found.coverage + _LEAST_COVERAGE),
-        found.second,
-        found.titled,
-        math.log(length / _USUAL_LENGTH),
         found.held,
+        float(found.title),
+        found.titled,
         float(found.lone),
+        math.log(length / _USUAL_LENGTH),
+        min(max(found.ahead, -_FAR), _FAR),
+        min(max(found.more, -_FAR), _FAR),
     )
 
 
-def judged(best: float) -> Judgement:
-    """The judgement of an answer whose best note answers so likely."""
-    if best >= FOUND_FROM:
+def judged(*likelihoods: float) -> Judgement:
+    """The judgement of answers that are right with such likelihoods: the best one is claimed, or one of them may be
+    right.
+    """
+    if max(likelihoods, default=0.0) >= FOUND_FROM:
         return "found"
-    return "not sure" if best >= OFFERED_FROM else "nothing"
+    worth = sum(one for one in likelihoods if one >= CANDIDATE_FROM)
+    return "not sure" if worth >= OFFERED_FROM else "nothing"
 
 
 def nowhere(asked: Sequence[Term]) -> tuple[str, ...]:
@@ -239,15 +364,15 @@ def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
 
 
 def _own(term: Term) -> list[Expansion]:
-    return [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
+    as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
+    return [*(one for one in term.readings if one.kind in _OWN_READINGS and one.text > 0), *as_good]
 
 
 def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
     """What a word of the query weighs: its rarity, or that of what it is taken for; and the stems that it may stand
     for, each with how sure that is.
     """
-    state = ranking.state
-    own = _own(term)
+    state, own = ranking.state, _own(term)
     known = max(state.count(term.stem), sum(state.count(one.stem) for one in own if one.kind == "word"))
     if known or not own:
         rarity = _rarity(state, known)
@@ -256,12 +381,11 @@ def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
     general = _general(term.stem, known=bool(own))
     if known and len(term.stem) > 1:
         general += (1.0 - general) * state.total / (state.total + _OWN_RARITY)
-    weight = (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity) * general
-    return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+    return _weight(rarity, general), {one.stem: _sureness(one) for one in (*term.meanings, *own)}
 
 
-def _is_name(word: str) -> bool:
-    return len(word) >= _LEAST_NAME and any(map(str.isdigit, word))
+def _weight(rarity: float, general: float) -> float:
+    return (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity) * general
 
 
 def _general(stem: str, known: bool) -> float:
@@ -286,5 +410,7 @@ def _rarity(state: State, count: int) -> float:
 def _sureness(reading: Expansion) -> float:
     if reading.kind == "word":
         return 1.0
+    if reading.kind == "spelling":
+        return reading.likeness
     near = reading.kind == "meaning" and reading.likeness < _AS_GOOD_FROM
     return (_SYNONYM if near else 1.0) * reading.likeness**2

@@ -13,7 +13,7 @@ import numpy as np
 from core.search.documents import haystack, text_tokens
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.judge import Judge, judged, nowhere, spellings
+from core.search.judge import CLAIMED_AMONG, Judge, judged, nowhere, spellings
 from core.search.query_syntax import Query
 from core.search.results import (
     Breakdown,
@@ -86,7 +86,7 @@ class Ranking:
         held = tuple(ExactWords(text, len(among & one.rows)) for text, one in self.exact.items())
         return SearchResult(
             hits,
-            judged(self.best),
+            judged(*map(self._likelihood, self._ordered(CLAIMED_AMONG))),
             held,
             spellings=spellings(self.terms),
             nowhere=nowhere(self.terms),
@@ -96,9 +96,8 @@ class Ranking:
 
     @cached_property
     def best(self) -> float:
-        """How likely the best hit answers, in [0, 1]; 0 without one."""
-        first = self._ordered(1)
-        return self._likelihood(first[0]) if first else 0.0
+        """How likely the likeliest of the best hits answers, in [0, 1]; 0 without one."""
+        return max(map(self._likelihood, self._ordered(CLAIMED_AMONG)), default=0.0)
 
     @cached_property
     def judge(self) -> Judge:
@@ -156,7 +155,7 @@ class Ranking:
             missing=self._query_words(row).missing,
             floor=_floor(self.settings, self.terms),
             needed=needed,
-            judgement=judged(self.best),
+            judgement=judged(*map(self._likelihood, self._ordered(CLAIMED_AMONG))),
             best=self.best,
             nowhere=nowhere(self.terms),
         )

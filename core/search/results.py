@@ -37,6 +37,8 @@ class Filters:
     include_hidden: bool = False
     # No notes of these.
     other_than: frozenset[str] = frozenset()
+    # Only these notes, by their ids.
+    among: frozenset[str] | None = None
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
@@ -44,6 +46,7 @@ class Filters:
             (self.include_hidden or not note.hidden)
             and (self.nugget is None or note.nugget_name == self.nugget)
             and note.nugget_name not in self.other_than
+            and (self.among is None or note.id in self.among)
             and (self.scope is None or note.scope == self.scope)
             and (self.type is None or note.type == self.type)
             and (self.subject is None or note.subject == self.subject)
@@ -59,7 +62,8 @@ class Filters:
     def narrow(self) -> bool:
         """Whether anything but hiddenness is asked for."""
         return bool(self.other_than) or any(
-            wanted is not None for wanted in (self.nugget, self.scope, self.type, self.subject, self.tag)
+            wanted is not None
+            for wanted in (self.nugget, self.scope, self.type, self.subject, self.tag, self.among)
         )
 
 

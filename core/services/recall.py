@@ -1,15 +1,14 @@
-"""Answers agents: with the fact that a query means, else with the best note of a search; counts each recall."""
+"""Answers agents: with the fact whose key is asked for, else with the best fact or note of a search; counts recalls."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -19,9 +18,10 @@ from core.model.judgement import Candidate, Judgement
 from core.model.note_origin import disputed_note, newer_preference
 from core.services.search import SearchQuery, SearchService
 from core.text.mask import all_masked
+from core.text.normalise import plain_words, squeeze
 
 if TYPE_CHECKING:
-    from core.facts.recall import AnsweringPassage, OtherSide, Recall, Recaller
+    from core.facts.recall import AnsweringPassage, Decoder, KeyedFact, Keys, Match, OtherSide, Recall
     from core.model.draft import Draft
     from core.model.note import Note
     from core.model.snapshot import Snapshot
@@ -37,12 +37,13 @@ _FIRST_OF_WORD_SIGNS: Final = 0x2E80
 # So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
 _CANDIDATES: Final = 3
 _LOOKED_AT: Final = 12
-# Of notes whose scores differ by less the likelier one answers (measured).
-_NEARLY: Final = 0.05
-# Notes whose likelihoods differ by less fit a guess equally well.
-_CLOSE: Final = 0.05
-# What another project says is no likelier to hold here: it is never claimed.
-_FOREIGN: Final = 0.69
+# What another project says, and what another key or note says as well, is never claimed.
+_UNCLAIMED: Final = 0.69
+# How certain it is that the only note of a day is meant by a question about that day, and one of several.
+_ONLY_OF_DAY: Final = 0.8
+_OF_DAY: Final = 0.45
+# The scope of keys about whom a question says "my" or "your".
+_SPEAKERS: Final = {"my": "user", "mine": "user", "your": "self", "yours": "self", "yourself": "self"}
 
 
 class _Searching(Protocol):
@@ -70,6 +71,25 @@ class _Searched:
         return self.service.result(self.snapshot, query, limit)
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What is asked of which nuggets. syntax: the text may hold conditions. decode: the vectors are asked as well."""
+
+    text: str
+    nugget: str | None
+    syntax: bool
+    decode: bool
+    other_than: frozenset[str] = frozenset()
+    own: Callable[[str], bool] = lambda nugget: True
+
+
+class _Likely(NamedTuple):
+    """A hit with how likely it answers, in [0, 1]."""
+
+    hit: Hit
+    likelihood: float
+
+
 class RecallService:
     """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
@@ -94,14 +114,12 @@ class RecallService:
         self._apply = apply
         self._guard = guard
         self._clock = clock
-        # Facts are decoded for seconds the first time, and nothing else waits for that.
-        self._decoding = threading.RLock()
 
     @cached_property
-    def _recaller(self) -> Recaller:
-        from core.facts.recall import Recaller
+    def _facts(self) -> tuple[Keys, Decoder]:
+        from core.facts.recall import Decoder, Keys
 
-        return Recaller()
+        return Keys(), Decoder()
 
     def recall(
         self,
@@ -117,14 +135,11 @@ class RecallService:
         here: Standpoint | None = None,
     ) -> Recall:
         """See `Memory.recall`. beside: own notes and the team's, where there are such. here: the project at hand."""
-
+        searched = _Searched(self._search, snapshot) if beside is None else beside
+        asked = _Question(query, nugget, syntax, decode)
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        def ask(query: str, nugget: str | None, other_than: frozenset[str] = frozenset()) -> Recall:
-            return self._recalled(snapshot, query, nugget, syntax, decode, beside, other_than)
-
-        found = (
-            ask(query, nugget) if here is None or nugget is not None else _from(here, snapshot, query, ask)
-        )
+        found = self._asked(snapshot, searched, asked, here) if nugget is None else None
+        found = found or self._answered(snapshot, searched, asked)
         found = self._with_other_sides(snapshot, found)
         found = self._marked(found, beside)
         if record and found.found:
@@ -141,11 +156,198 @@ class RecallService:
         from core.facts.recall import Recall
 
         note = snapshot.note(note_id)
+        via = "facts" if note.is_fact else "graph"
         with self._guard:
             self._record(
-                Recall(found=True, key=note.key, nugget_name=note.nugget_name, note_id=note_id, via="graph"),
-                session,
+                Recall(key=note.key, nugget_name=note.nugget_name, note_id=note_id, via=via), session
             )
+
+    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
+        """The changes of a note, or of all, that wait for a person; by the id of the note."""
+        return {} if self.changes is None else self.changes.open_changes(note_id)
+
+    # Whom to ask
+
+    def _asked(
+        self, snapshot: Snapshot, searched: _Searching, asked: _Question, here: Standpoint | None
+    ) -> Recall | None:
+        """The answer of the nugget that a question names; in a project else that of its own nuggets and the person's,
+        with what other projects say as candidates. None where all nuggets are asked alike.
+        """
+        ask = self._answered
+        meant = (here.meant(asked.text) if here else None) or _named_nugget(snapshot, asked.text)
+        if meant:
+            owners = {here.owner_of(name) for name in meant} if here else ()
+            others = frozenset(searched.snapshot.nugget_names) - meant
+            rest = _without(asked.text, *owners, *meant)
+            named = ask(snapshot, searched, replace(asked, text=rest, other_than=others))
+            if named.found:
+                owner = here.owner_of(named.nugget_name) if here else ""
+                return msgspec.structs.replace(named, project=owner)
+        if here is None:
+            return None
+        own = ask(snapshot, searched, replace(asked, other_than=here.foreign, own=here.is_own))
+        if own.found or not here.foreign:
+            return own
+        found = ask(snapshot, searched, asked)
+        note = snapshot.by_id.get(found.note_id or "")
+        if found.found and note is not None and note.type == "preference" and note.scope == "user":
+            return found
+        claimed = (_offered(note, found.key, found.answer or "", found.nugget_name, found.certainty),)
+        said = claimed if found.found else found.candidates
+        foreign = [
+            msgspec.structs.replace(
+                one, project=here.owner_of(one.nugget_name), likelihood=min(one.likelihood, _UNCLAIMED)
+            )
+            for one in said
+            if here.owner_of(one.nugget_name)
+        ]
+        candidates = (*own.candidates, *foreign)[:_CANDIDATES]
+        judgement: Judgement = "not sure" if candidates else own.judgement
+        return msgspec.structs.replace(own, judgement=judgement, candidates=candidates)
+
+    # The answer
+
+    def _answered(self, snapshot: Snapshot, searched: _Searching, asked: _Question) -> Recall:
+        """The fact whose key is asked for, else what a search finds."""
+        from core.facts.recall import Recall, Skipped, asked_nuggets
+
+        words, narrow = asked.text, False
+        if asked.syntax:
+            from core.search.query_syntax import parse_question
+
+            question = parse_question(asked.text)
+            words, narrow = question.words, question.narrow
+        # Facts are one's own: a team has notes alone.
+        theirs = asked.nugget not in snapshot.nugget_names and asked.nugget in searched.snapshot.nugget_names
+        nuggets = [] if theirs else asked_nuggets(snapshot, asked.nugget, asked.other_than)
+        missed = Recall(
+            skipped=tuple(Skipped(one.name, "unreadable", one.problem) for one in nuggets if one.problem)
+        )
+        readable = [one for one in nuggets if one.facts and not one.problem]
+        named = [] if narrow else self._facts[0].named(readable, words)
+        if named:
+            return self._of_keys(snapshot, named, asked, missed)
+        return self._by_search(snapshot, searched, asked, missed)
+
+    def _of_keys(
+        self, snapshot: Snapshot, named: list[KeyedFact], asked: _Question, missed: Recall
+    ) -> Recall:
+        """The fact that is asked for by its key; where several say something else, all of them are candidates."""
+        from core.facts.recall import Match
+
+        named = [one for one in named if asked.own(one.nugget.name)] or named
+        first = named[0]
+        others = [one for one in named[1:] if squeeze(one.fact.value) != squeeze(first.fact.value)]
+        if others:
+            candidates = tuple(
+                _offered(
+                    snapshot.fact_notes.get((one.nugget.name, one.fact.key)),
+                    *(one.fact.key, one.fact.value, one.nugget.name, one.certainty),
+                )
+                for one in (first, *others)[:_CANDIDATES]
+            )
+            return msgspec.structs.replace(missed, judgement="not sure", candidates=candidates)
+        note = snapshot.fact_notes.get((first.nugget.name, first.fact.key))
+        return self._of_fact(first, note, Match("exact", first.certainty), asked, missed)
+
+    def _of_fact(
+        self, one: KeyedFact, note: Note | None, match: Match, asked: _Question, missed: Recall
+    ) -> Recall:
+        answer = msgspec.structs.replace(
+            missed,
+            answer=one.fact.value,
+            certainty=match.strength,
+            found=True,
+            judgement="found",
+            key=one.fact.key,
+            match=match,
+            nugget_name=one.nugget.name,
+            via="facts",
+            note_id=note.id if note is not None else None,
+        )
+        return self._facts[1].with_decoding(answer, one.nugget, one.place) if asked.decode else answer
+
+    def _by_search(
+        self, snapshot: Snapshot, searched: _Searching, asked: _Question, missed: Recall
+    ) -> Recall:
+        """What the likeliest note of a search answers; up to three candidates where that is not sure."""
+        from core.search import Filters
+        from core.search.judge import CANDIDATE_FROM, judged
+        from core.text.tokens import words
+        from core.text.when import asks_for_before
+
+        chosen = Filters(nugget=asked.nugget, other_than=asked.other_than)
+        text = asked.text if asked.syntax else searched.index().respelt(_about_speaker(snapshot, asked.text))
+        if not any(map(_distinguishes, words(text))):
+            return missed
+        result = searched.result(SearchQuery(text, chosen, syntax=asked.syntax), _LOOKED_AT)
+        hits = _likeliest(result.hits, oldest=asks_for_before(text))
+        of_time = [] if asked.syntax else self._of_time(searched, asked.text, chosen)
+        if of_time and (not hits or of_time[0].likelihood >= hits[0].likelihood):
+            hits = of_time
+        missed = msgspec.structs.replace(missed, passages=_passages(result.passages))
+        judgement = judged(*(one.likelihood for one in hits[:_CANDIDATES]))
+        if judgement == "found":
+            return self._of_hit(snapshot, hits[0], asked, missed)
+        offered = [one for one in hits[:_CANDIDATES] if one.likelihood >= CANDIDATE_FROM]
+        candidates = tuple(map(_candidate, offered)) if judgement == "not sure" else ()
+        return msgspec.structs.replace(missed, judgement=judgement, candidates=candidates)
+
+    def _of_hit(self, snapshot: Snapshot, best: _Likely, asked: _Question, missed: Recall) -> Recall:
+        """The answer of a note, or of the fact that it mirrors."""
+        from core.facts.recall import KeyedFact, Match
+
+        note = best.hit.note
+        missed = msgspec.structs.replace(missed, matched=tuple(best.hit.breakdown.matched))
+        nugget = snapshot.by_name.get(note.nugget_name)
+        fact = nugget.find(note.key) if note.is_fact and nugget is not None else None
+        if nugget is not None and fact is not None:
+            guessed = best.hit.breakdown.query_words.guessed
+            match = Match("fuzzy" if guessed else "tokens", best.likelihood)
+            keyed = KeyedFact(nugget, fact[0], best.likelihood)
+            return self._of_fact(keyed, note, match, asked, missed)
+        return msgspec.structs.replace(
+            missed,
+            # A note that says all in its title answers with it.
+            answer=note.content if note.content.strip() else note.title,
+            confidence=note.confidence,
+            certainty=best.likelihood,
+            found=True,
+            judgement="found",
+            key=note.key if note.is_fact else note.title,
+            match=Match("graph", best.likelihood),
+            nugget_name=note.nugget_name,
+            via="graph",
+            note_id=note.id,
+        )
+
+    def _of_time(self, searched: _Searching, text: str, chosen: Filters) -> list[_Likely]:
+        """The likeliest notes of the time that a question names, or that name it; none where it names none."""
+        from core.text.tokens import words
+        from core.text.when import named_time
+
+        time = named_time(text, self._clock().astimezone().date())
+        if time is None:
+            return []
+        among = [
+            note
+            for note in searched.snapshot.visible
+            if chosen.admits(note) and time.admits(f"{note.title} {note.content}", note.created_at)
+        ]
+        wanted = replace(chosen, among=frozenset(note.id for note in among))
+        hits = searched.result(SearchQuery(time.rest, wanted, syntax=False), _LOOKED_AT).hits if among else ()
+        likely = _likeliest(hits, oldest=False)
+        if not (time.is_day and among):
+            return likely
+        least = _ONLY_OF_DAY if len(among) == 1 else _OF_DAY
+        if likely:
+            return [one._replace(likelihood=max(one.likelihood, least)) for one in likely]
+        # Where nothing is asked of the day but what it was about, its only note tells it.
+        asked = any(map(_distinguishes, words(time.rest)))
+        return [_Likely(_unranked(note), _OF_DAY if asked else least) for note in among]
+
+    # What is said beside it, and counted
 
     def _marked(self, found: Recall, beside: JoinedSearch | None) -> Recall:
         """The recall that says whose its answer and its candidates are."""
@@ -155,10 +357,6 @@ class RecallService:
         candidates = tuple(msgspec.structs.replace(one, whose=whose(one.note_id)) for one in found.candidates)
         answers = whose(found.note_id) if found.found and found.note_id else "yours" if found.found else ""
         return msgspec.structs.replace(found, candidates=candidates, whose=answers)
-
-    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
-        """The changes of a note, or of all, that wait for a person; by the id of the note."""
-        return {} if self.changes is None else self.changes.open_changes(note_id)
 
     def _with_other_sides(self, snapshot: Snapshot, found: Recall) -> Recall:
         """The answer with what says otherwise, while nobody decided between them."""
@@ -185,112 +383,17 @@ class RecallService:
             return found
         return msgspec.structs.replace(found, disputed_by=disputed_by, disputes=disputes)
 
-    def _recalled(
-        self,
-        snapshot: Snapshot,
-        query: str,
-        nugget: str | None,
-        syntax: bool,
-        decode: bool,
-        beside: JoinedSearch | None,
-        other_than: frozenset[str],
-    ) -> Recall:
-        from core.facts.recall import Recall
-        from core.search import Filters
-        from core.search.query_syntax import parse_question
-
-        question = parse_question(query) if syntax else None
-        words = query if question is None else question.words
-        searched = _Searched(self._search, snapshot) if beside is None else beside
-        with self._decoding:
-            # Facts are one's own: a team has notes alone.
-            others = nugget is not None and nugget not in snapshot.nugget_names and beside is not None
-            if others and nugget in searched.snapshot.nugget_names:
-                found = Recall()
-            else:
-                found = self._recaller.recall(snapshot, words, nugget, decode=decode, other_than=other_than)
-            if found.match is not None and found.match.kind == "fuzzy":
-                found = self._recall_unguessed(searched, snapshot, words, nugget, found, other_than)
-        if found.found and (question is None or not question.narrow):
-            return found
-        missed = Recall(skipped=found.skipped)
-        chosen = Filters(nugget=nugget, other_than=other_than)
-        answer = self._recall_by_search(searched, query, chosen, syntax, missed)
-        respelt = query if answer.found or syntax else searched.index().respelt(query)
-        if respelt == query:
-            return answer
-        other = self._recall_by_search(searched, respelt, chosen, syntax, missed)
-        return other if other.found or not (answer.candidates or answer.passages) else answer
-
-    def _recall_unguessed(
-        self,
-        searched: _Searching,
-        snapshot: Snapshot,
-        query: str,
-        nugget: str | None,
-        found: Recall,
-        other_than: frozenset[str],
-    ) -> Recall:
-        """The recall, with words that are half typed ones of notes taken for no others."""
-        from core.facts.recall_text import parse_recall_query
-
-        index = searched.index()
-        begun = {word for word in parse_recall_query(query).words if index.begins(word)}
-        return (
-            self._recaller.recall(snapshot, query, nugget, begun, other_than=other_than) if begun else found
-        )
-
-    def _recall_by_search(
-        self, searched: _Searching, query: str, chosen: Filters, syntax: bool, missed: Recall
-    ) -> Recall:
-        """What the best note of a search answers; up to three candidates where that is not sure."""
-        from core.facts.recall import MOST_INCOMPLETE, Match
-        from core.text.languages import is_everyday
-        from core.text.tokens import stem, words
-
-        if not any(map(_distinguishes, words(query))):
-            return missed
-        result = searched.result(SearchQuery(query, chosen, syntax=syntax), _LOOKED_AT)
-        # What is but a masked credential answers nothing.
-        hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
-        judgement = judged_among(hits, query)
-        missed = msgspec.structs.replace(missed, passages=_passages(result.passages))
-        if judgement != "found":
-            offered = hits[:_CANDIDATES] if judgement == "not sure" else []
-            return msgspec.structs.replace(
-                missed, judgement=judgement, candidates=tuple(map(_candidate, offered))
-            )
-        note, likely = hits[0].note, hits[0].breakdown.likelihood
-        # The likelihood is of the judgement; an answer that lacks a word of the question is never a sure one.
-        lacks = any(not is_everyday(stem(word)) for word in hits[0].breakdown.query_words.missing)
-        certain = min(likely, MOST_INCOMPLETE) if lacks else likely
-        return msgspec.structs.replace(
-            missed,
-            # A note that says all in its title answers with it.
-            answer=note.content if note.content.strip() else note.title,
-            confidence=note.confidence,
-            certainty=certain * min(1.0, max(0.0, note.confidence)),
-            found=True,
-            judgement="found",
-            key=note.key if note.is_fact else note.title,
-            match=Match("graph", likely),
-            nugget_name=note.nugget_name,
-            via="graph",
-            note_id=note.id,
-            matched=tuple(hits[0].breakdown.matched),
-        )
-
     def _record(self, found: Recall, session: str) -> None:
         """Counts a recall. An answer is never withheld because it could not be counted."""
         from core.facts.edits import record_hit
 
-        draft = self._draft()
-        key = counted_key(found, draft.note(found.note_id) if found.note_id else None)
+        draft, key = self._draft(), found.key if found.via == "facts" else None
         if not record_hit(draft, found.nugget_name, key, found.note_id, session):
             return
-        reason = f"recalled {found.key}"
         try:
-            self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
+            self._apply(
+                draft.change_set(f"recalled {found.key}", author=Author("agent", session), kind="hit")
+            )
         except NuggetsError:
             self.uncounted += 1
 
@@ -299,49 +402,58 @@ class RecallService:
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
 
-def _from(here: Standpoint, snapshot: Snapshot, query: str, ask: Callable[..., Recall]) -> Recall:
-    """What a question is answered in a project: from its own nuggets and the person's, from another project's where the
-    question names it. What other projects say else are candidates.
-    """
-    meant = here.meant(query)
-    if meant:
-        found = ask(here.without(query, meant), None, frozenset(snapshot.nugget_names) - meant)
-        if found.found:
-            return msgspec.structs.replace(found, project=here.owner_of(found.nugget_name))
-    own = ask(query, None, here.foreign)
-    if own.found:
-        return own
-    found = ask(query, None)
-    note = snapshot.by_id.get(found.note_id or "")
-    if found.found and note is not None and note.type == "preference" and note.scope == "user":
-        return found
-    if found.found:
-        first = Candidate(
-            note_id=found.note_id or "",
-            title=found.key,
-            first_line=(found.answer or "").strip().split("\n", 1)[0],
-            nugget_name=found.nugget_name,
-            likelihood=found.certainty,
-        )
-        also = (
-            msgspec.structs.replace(
-                first, note_id=note.id, title=one.key, first_line=one.answer.strip().split("\n", 1)[0],
-                nugget_name=one.nugget_name,
-            )
-            for one in found.also
-            if (note := snapshot.fact_notes.get((one.nugget_name, one.key))) is not None
-        )  # fmt: skip
-        found = msgspec.structs.replace(found, candidates=(first, *also))
-    others = [
-        msgspec.structs.replace(
-            one, project=here.owner_of(one.nugget_name), likelihood=min(one.likelihood, _FOREIGN)
-        )
-        for one in found.candidates
-        if here.owner_of(one.nugget_name)
-    ]
-    candidates = (*own.candidates, *others)[:_CANDIDATES]
-    judgement: Judgement = "not sure" if candidates else own.judgement
-    return msgspec.structs.replace(own, judgement=judgement, candidates=candidates)
+def _named_nugget(snapshot: Snapshot, text: str) -> frozenset[str]:
+    """The nugget whose name a question holds beside other words; none of several, or of a usual word."""
+    said = f" {plain_words(text)} "
+    found = [name for name in snapshot.nugget_names if (plain := plain_words(name)) and f" {plain} " in said]
+    if len(found) != 1 or said.strip() == plain_words(found[0]):
+        return frozenset()
+    from core.text.languages import is_common, is_everyday
+    from core.text.tokens import stem
+
+    name = stem(plain_words(found[0]))
+    return frozenset() if is_common(name) or is_everyday(name) else frozenset(found)
+
+
+def _without(text: str, *names: str) -> str:
+    """A question without some names; as it is where nothing else is in it."""
+    said = f" {plain_words(text)} "
+    for name in filter(None, map(plain_words, names)):
+        said = said.replace(f" {name} ", " ")
+    return said.strip() or text
+
+
+def _about_speaker(snapshot: Snapshot, text: str) -> str:
+    """A question with the scope of the keys that it means by "my" and "your", where keys have such a scope."""
+    scope = next((_SPEAKERS[word] for word in plain_words(text).split() if word in _SPEAKERS), "")
+    keys = (fact.key for nugget in snapshot.nuggets for fact in nugget.facts)
+    return f"{text} {scope}" if scope and any(key.startswith(f"{scope}:") for key in keys) else text
+
+
+def _likeliest(hits: Sequence[Hit], oldest: bool) -> list[_Likely]:
+    """The hits, the first few by how likely they answer; of those as likely the newest first, or the oldest."""
+    # What is but a masked credential answers nothing.
+    likely = [_Likely(hit, hit.breakdown.likelihood) for hit in hits if not all_masked(hit.note.content)]
+    first = sorted(likely[:_CANDIDATES], key=lambda one: one.hit.note.created_at, reverse=not oldest)
+    first.sort(key=lambda one: -round(one.likelihood, 2))
+    return [*first, *likely[_CANDIDATES:]]
+
+
+def _unranked(note: Note) -> Hit:
+    from core.search.results import Breakdown, Hit
+
+    return Hit(note=note, score=0.0, rank=0, breakdown=Breakdown())
+
+
+def _offered(note: Note | None, key: str, text: str, nugget: str, likelihood: float) -> Candidate:
+    """A fact or a claimed note as a candidate."""
+    return Candidate(
+        note_id=note.id if note is not None else "",
+        title=key,
+        first_line=text.strip().split("\n", 1)[0],
+        nugget_name=nugget,
+        likelihood=min(likelihood, _UNCLAIMED),
+    )
 
 
 def _other_sides(notes: Sequence[Note]) -> tuple[OtherSide, ...]:
@@ -375,60 +487,13 @@ def _without_notes(changes: Sequence[OpenChange], notes: Sequence[Note]) -> Iter
             yield OtherSide("", one.content, one.proposal_id)
 
 
-def counted_key(found: Recall, note: Note | None) -> str | None:
-    """The key of the fact that a recall counts for, None for a note alone. note: the one that answered, if any."""
-    return found.key if found.via == "facts" or (note is not None and note.is_fact) else None
-
-
 def _distinguishes(word: str) -> bool:
     """Whether a word says anything by itself: a lone letter or digit does not, a sign that is a word does."""
     return len(word) > 1 or ord(word) >= _FIRST_OF_WORD_SIGNS
 
 
-def likelier_first(hits: list[Hit]) -> list[Hit]:
-    """The hits in their order, but of those that rank nearly as high as the best one the likeliest first."""
-    if not hits:
-        return hits
-    least = hits[0].breakdown.blend - _NEARLY
-    near = [hit for hit in hits[:_CANDIDATES] if hit.breakdown.blend >= least]
-    best = max(near, key=lambda hit: (round(hit.breakdown.likelihood, 2), hit.breakdown.blend))
-    return [best, *(hit for hit in hits if hit is not best)]
-
-
-def judged_among(hits: Sequence[Hit], query: str) -> Judgement:
-    """The judgement of what answers an agent. It claims no guess that the next note fits as well, nor one that only
-    completes a word of a longer question.
-    """
-    if not hits:
-        return "nothing"
-    from core.search.judge import judged
-
-    best = judged(hits[0].breakdown.likelihood)
-    return "not sure" if best == "found" and (_torn(hits) or _completed(hits[0], query)) else best
-
-
-def _completed(hit: Hit, query: str) -> bool:
-    """Whether a note only completes words of a question of several words: nobody asks that while still typing."""
-    asked = hit.breakdown.query_words
-    beginnings = sum(
-        1 for typed, meant in asked.guessed if meant.startswith(typed) and len(meant) > len(typed) + 2
-    )
-    return bool(asked.held) and beginnings == len(asked.held) and len(query.split()) > 1
-
-
-def _torn(hits: Sequence[Hit]) -> bool:
-    """Whether all that the best note holds is guessed, and the next one holds another guess as likely."""
-    one, *others = (hit.breakdown for hit in hits[:2])
-    if not others or len(one.query_words.held) != len(one.query_words.guessed):
-        return False
-    close = others[0].likelihood >= one.likelihood - _CLOSE
-    return (
-        close and set(one.matched) != set(others[0].matched) and not set(one.matched) & set(others[0].matched)
-    )
-
-
-def _candidate(hit: Hit) -> Candidate:
-    note, asked = hit.note, hit.breakdown.query_words
+def _candidate(one: _Likely) -> Candidate:
+    note, asked = one.hit.note, one.hit.breakdown.query_words
     return Candidate(
         note_id=note.id,
         title=note.title,
@@ -437,5 +502,5 @@ def _candidate(hit: Hit) -> Candidate:
         holds=asked.held,
         lacks=asked.missing,
         guessed=asked.guessed,
-        likelihood=hit.breakdown.likelihood,
+        likelihood=one.likelihood,
     )

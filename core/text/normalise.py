@@ -78,3 +78,8 @@ def normalise_line(text: str) -> str:
 def squeeze(text: str) -> str:
     """Text with all white space squeezed: equal for two texts that differ by white space alone."""
     return " ".join(text.split())
+
+
+def plain_words(text: str) -> str:
+    """The words of a text, case folded, one space between them, without any other sign."""
+    return " ".join("".join(char if char.isalnum() else " " for char in text.casefold()).split())

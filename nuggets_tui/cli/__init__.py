@@ -47,6 +47,9 @@ ENTRIES: Final = {
         f"{_PACKAGE}.search:why_command", "Explain why a note answers a question, or why not."
     ),
     "searches": CommandEntry(f"{_PACKAGE}.searches:searches_group", "List saved searches."),
+    "bench": CommandEntry(
+        f"{_PACKAGE}.bench:bench", "Measure recall and search on questions with known answers."
+    ),
     "notes": CommandEntry(f"{_PACKAGE}.notes:notes", "List notes."),
     "note": CommandEntry(
         f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."

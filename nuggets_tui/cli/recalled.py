@@ -7,20 +7,18 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from core.services.recall import counted_key
 from core.text.normalise import squeeze
 from nuggets_tui.answer_words import PASSAGE, about, certainty
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.words import (
     how_sure,
     other_side_lines,
-    skipped_lines,
     whose_document,
     why_candidate,
 )
 
 if TYPE_CHECKING:
-    from core.facts.recall import AlsoHeld, AnsweringPassage, OtherSide, Recall, Skipped
+    from core.facts.recall import AnsweringPassage, OtherSide, Recall, Skipped
     from core.memory import Memory
     from core.model.judgement import Candidate
     from core.model.note import Note
@@ -30,8 +28,6 @@ NOT_FOUND: Final = 1
 
 def said_beside(query: str, found: Recall) -> Iterator[str]:
     """What is said on standard error beside the lines of an answer."""
-    for line in skipped_lines(found):
-        yield f"warning: {line}"
     short = shorten(query, LONGEST)
     if not found.found and found.passages and not found.candidates:
         yield f"no note answers {short!r}; these parts of documents may"
@@ -106,7 +102,6 @@ def recall_document(found: Recall) -> dict[str, object]:
         **whose_document(found.whose),
         **({"project": found.project} if found.project else {}),
         **({} if found.found else _offered_document(found)),
-        **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
         **({"disputedBy": [_side_document(one) for one in found.disputed_by]} if found.disputed_by else {}),
         **({"disputes": [_side_document(one) for one in found.disputes]} if found.disputes else {}),
         **({"passages": [_passage_document(one) for one in found.passages]} if found.passages else {}),
@@ -135,10 +130,6 @@ def _candidate_document(one: Candidate) -> dict[str, object]:
         **whose_document(one.whose),
         **({"project": one.project} if one.project else {}),
     }
-
-
-def _also_document(one: AlsoHeld) -> dict[str, str]:
-    return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
 
 
 def _passage_document(one: AnsweringPassage) -> dict[str, object]:
@@ -172,9 +163,7 @@ def recall_lines(memory: Memory, found: Recall, related: Sequence[tuple[Note, st
 
         whole = f"(of {len(text):,} characters; nuggets note show {note.id} prints all)"
         text = f"{snippet(text, found.matched, PASSAGE).text}\n{whole}"
-    yield from answer_lines(found.key, text, said, is_fact=counted_key(found, note) is not None)
-    for one in found.also:
-        yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
+    yield from answer_lines(found.key, text, said, is_fact=found.via == "facts")
     yield from (Span(shorten(line, LONGEST), "warn") for line in other_side_lines(found))
     for note, reason in related:
         yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))

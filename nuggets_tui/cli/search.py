@@ -88,6 +88,8 @@ def search(
 
     Exit code 1 when no note is likely to answer, even if some share words with the query.
     """
+    from core.search.judge import CANDIDATE_FROM
+
     query, explain = query_and_note(words, explain)
     memory = call.memory
     chosen = filters(memory.searched, values)
@@ -95,7 +97,9 @@ def search(
         return _explain(call, query, memory.named(explain).id, limit, chosen)
     found = memory.search_result(query, limit, chosen)
     answer = memory.answer(query, chosen, found)
-    status = NOT_FOUND if answer.judgement == "nothing" and not answer.found and not found.passages else 0
+    likely = max((hit.breakdown.likelihood for hit in found.hits), default=0.0)
+    unlikely = answer.judgement == "nothing" and likely < CANDIDATE_FROM and not found.passages
+    status = NOT_FOUND if unlikely else 0
     if not found.listed and not call.as_json:
         write_error(
             f"nothing found for {shorten(query, LONGEST)!r}{_how_read(parse_question(query), found.clauses)}"

@@ -49,7 +49,7 @@ class Tool(NamedTuple):
 
 def _recall(session: AgentSession, given: arguments.RecallArguments) -> str:
     memory = session.reading()
-    found = memory.recall(given.query, given.nugget or None, given.session or session.id)
+    found = memory.recall(given.query, given.nugget or None, given.session or session.id, decode=False)
     session.asked(given.query, found.note_id or "" if found.found else "", given.session)
     lines = list(_answer_lines(memory, found, session.clock()))
     lines += [f"Document {one.title or one.source}: {_line(one.text)}" for one in found.passages]
@@ -70,8 +70,6 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
         else:
             yield f"{key}  {said}"
             yield _passage(answer, found, note)
-        for also in found.also[:_MOST_LISTED]:
-            yield f"{also.nugget_name} holds {_line(also.key)} too: {_line(also.answer)}"
         for side in found.disputed_by:
             yield f"A change waits for the user's decision and says: {_line(side.content)} [{side.id}]"
         for side in found.disputes:

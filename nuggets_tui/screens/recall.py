@@ -16,7 +16,7 @@ from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
-from nuggets_tui.words import how_sure, other_side_lines, skipped_lines
+from nuggets_tui.words import how_sure, other_side_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -60,9 +60,8 @@ class RecallScreen(Dialog[None]):
 
 def recall_lines(found: Recall, width: int) -> Sequence[Content]:
     """A recall as lines of at most `width` cells."""
-    skipped = [content(line, "$text-warning") for line in skipped_lines(found)]
     if not found.found:
-        return wrapped([Content("Nothing matches this key."), *skipped], width)
+        return wrapped([Content("Nothing matches this key.")], width)
     matched = f"{found.match.kind}, strength {found.match.strength:.2f}" if found.match else ""
     sure = Content.assemble((bar(found.certainty, _BAR), "$text-success"), f" {found.certainty:.2f}")
     lines = [
@@ -76,7 +75,6 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
     if found.undecoded:
         lines[-1:] = [_labelled("", Content.styled(how_sure(found), "$text-warning"))]
     lines += [content(line, "$text-warning") for line in other_side_lines(found)]
-    lines += skipped
     if found.runners_up:
         lines += [Content(""), Content.styled(_OTHERS[bool(found.undecoded)], "bold")]
         best = max((runner.similarity for runner in found.runners_up), default=0.0)

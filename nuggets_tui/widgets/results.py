@@ -23,7 +23,6 @@ from nuggets_tui.widgets.row_text import (
     title_style,
     whose_mark,
 )
-from nuggets_tui.words import skipped_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -47,7 +46,7 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
     if below is not None:
         rows.insert(below, Row(BELOW_KEY, (_rule,), selectable=False))
     _insert_passages(rows, found)
-    if found.recall is not None and (found.recall.found or any(skipped_lines(found.recall))):
+    if found.recall is not None and found.recall.found:
         rows.insert(0, _recall_row(found.recall, snapshot))
     return rows
 
@@ -82,10 +81,7 @@ def _rule(width: int) -> Content:
 
 
 def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
-    skipped = tuple(content(f"  {line}", "$text-warning") for line in skipped_lines(recall))
     label = ("recall  ", "bold $text-success")
-    if not recall.found:
-        return Row(RECALL_KEY, (Content.assemble(label, ("nothing matches", MUTED)), *skipped))
     note = answering(recall, snapshot)
     note_id = note.id if note is not None else recall.note_id if recall.whose == "team" else None
     asked = Content.assemble(label, content(recall.key))
@@ -96,7 +92,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
         sure = Content.assemble(whose, "  ", sure)
     answer = Content.assemble(("  = ", MUTED), content(recall.answer or "", "bold"))
     # On a line of its own: behind a long key nothing of the answer would be left.
-    return Row(RECALL_KEY, (sides(asked, sure), answer, *skipped), data=note_id)
+    return Row(RECALL_KEY, (sides(asked, sure), answer), data=note_id)
 
 
 def _hit_row(hit: Hit, snapshot: Snapshot) -> Row:

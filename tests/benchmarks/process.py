@@ -2,12 +2,14 @@
 
 Run from the root of the repository: python tests/benchmarks/process.py [--check]
 
---check: exit code 1 where a recall takes more than 1.8 times `import numpy` for a key, or 3 times for a question.
+--check: exit code 1 where a recall takes more than 1.8 times the processor time of `import numpy` for a key, or 3 times
+for a question.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,7 +26,7 @@ from core.facts import edits
 FACTS, TURNS = 512, 15
 PROGRAM = Path(sys.executable).with_name("nuggets")
 QUESTION = "which command deploys service 7"
-# Times `import numpy`.
+# Times the processor time of `import numpy`.
 MOST = {"recall, counted already": 1.8, "recall of a question": 3.0}
 
 
@@ -46,16 +48,20 @@ def _key(number: int) -> str:
     return f"service {number} deploy command"
 
 
-def seconds(words: list[str], **more: str) -> float:
-    """How long a whole process takes, with its output read to the end, as `$(...)` waits for it."""
-    begun = time.perf_counter()
+def seconds(words: list[str], **more: str) -> tuple[float, float]:
+    """How long a whole process takes, with its output read to the end, as `$(...)` waits for it; and its processor
+    time.
+    """
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(words, check=True, stdout=subprocess.PIPE, env=os.environ | more)
-    return time.perf_counter() - begun
+    taken, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return taken, used
 
 
 def main() -> int:
-    """Prints medians in ms, and ratios."""
-    taken: dict[str, list[float]] = {}
+    """Prints medians in ms, and ratios; the bar is of processor time, which other programs change least."""
+    taken: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "memory")
         os.environ["NUGGETS_CACHE"] = str(Path(folder, "caches"))
@@ -86,14 +92,14 @@ def main() -> int:
             )
             seconds(command)
             taken[f"nuggets {words[0]}"] = [seconds(command) for _ in range(3)]
-    start = statistics.median(taken["python -c pass"])
-    arrays = statistics.median(taken['python -c "import numpy"'])
-    for name, found in taken.items():
-        middle = statistics.median(found)
+    middle = {name: tuple(map(statistics.median, zip(*found, strict=True))) for name, found in taken.items()}
+    arrays = middle['python -c "import numpy"']
+    for name, (wall, used) in middle.items():
         print(
-            f"{name:42} {1000 * middle:7.1f} ms {middle / start:6.1f} x pass {middle / arrays:6.2f} x numpy"
+            f"{name:42} {1000 * wall:7.1f} ms {wall / arrays[0]:6.2f} x numpy"
+            f"   processor {1000 * used:7.1f} ms {used / arrays[1]:6.2f} x numpy"
         )
-    kept = all(statistics.median(taken[name]) <= most * arrays for name, most in MOST.items())
+    kept = all(middle[name][1] <= most * arrays[1] for name, most in MOST.items())
     print("the bar is", "kept" if kept else "missed")
     return 0 if kept or "--check" not in sys.argv else 1
 

@@ -12,12 +12,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from kits.recall_keys import KINDS, STYLES, make_keys, measure, original_rule, resolved, write_memory
+from kits.recall_keys import KINDS, STYLES, make_keys, measure, original_rule, write_memory
 from kits.recall_questions import DEMO, PERSONAL, Questions, ask, recalled
 
 from core import Memory
 
-SIZES, OURS, THEIRS, THROUGH_MEMORY = (50, 200, 512), 300, 25, 100
+SIZES, OURS, THEIRS = (50, 200, 512), 100, 25
 
 
 def percent(counts: dict[str, float]) -> str:
@@ -26,17 +26,16 @@ def percent(counts: dict[str, float]) -> str:
 
 def keys_table() -> None:
     """Shares in per cent; a query that holds one word of the keys and several others is half known."""
-    print(f"{'':19}{'keys alone':^36}{'with the notes':^38}{'the original':^36}")
+    print(f"{'':19}{'ours':^36}{'the original':^38}")
     titles = " ".join(f"{kind.replace('_', ' ')[:8]:>8}" for kind in KINDS)
-    print(f"{'keys':10} {'number':>6} {titles}  {titles}  {titles}")
+    print(f"{'keys':10} {'number':>6} {titles}  {titles}")
     for style in STYLES:
         for size in SIZES:
             keys = make_keys(size, style)
             with tempfile.TemporaryDirectory() as home:
                 memory = recalled(write_memory(Path(home), keys))
                 rows = (
-                    measure(keys, resolved(keys), OURS),
-                    measure(keys, memory, THROUGH_MEMORY),
+                    measure(keys, memory, OURS),
                     measure(keys, lambda query, keys=keys: original_rule(keys, query), THEIRS),  # type: ignore[misc]
                 )
             print(f"{style:10} {len(keys):6} " + "  ".join(map(percent, rows)), flush=True)

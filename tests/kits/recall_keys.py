@@ -11,7 +11,6 @@ from typing import Final
 
 from core import Memory
 from core.facts.edits import remember
-from core.facts.resolve import KeyIndex
 from core.model.draft import Draft
 
 Rule = Callable[[str], str | None]
@@ -289,17 +288,6 @@ def _asked(
         query = mistype(dice, bare(key))
         query = mistype(dice, query) if dice.random() < 0.3 else query
     return means(key, rule(query), query)
-
-
-def resolved(keys: tuple[str, ...]) -> Rule:
-    """The rule that one nugget with these keys follows."""
-    index = KeyIndex(keys)
-
-    def rule(query: str) -> str | None:
-        found = index.resolve(query)
-        return None if found is None else keys[found.place]
-
-    return rule
 
 
 def write_memory(home: Path, keys: tuple[str, ...]) -> Memory:

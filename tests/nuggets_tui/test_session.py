@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kits.app_kit import NOW, small_memory
 
-from core.facts.recall import Recaller
+from core.services.recall import RecallService
 from nuggets_tui.session import Session
 
 
@@ -20,14 +20,14 @@ async def test_neither_a_search_nor_a_change_waits_for_facts_that_are_decoded_fo
     memory = small_memory(tmp_path / "memory")
     session = Session(memory, lambda: NOW)
     decoding, done = threading.Event(), threading.Event()
-    recall = Recaller.recall
+    recall = RecallService.recall
 
     def slow(*arguments: Any, **named: Any) -> Any:
         decoding.set()
         assert done.wait(60)
         return recall(*arguments, **named)
 
-    monkeypatch.setattr(Recaller, "recall", slow)
+    monkeypatch.setattr(RecallService, "recall", slow)
     found = await session.find("auth")
     assert found is not None
     asked = asyncio.ensure_future(session.recall("auth"))

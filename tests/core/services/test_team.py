@@ -107,11 +107,11 @@ def test_a_recall_says_who_answers_and_counts_where_the_note_is(memory: Memory, 
 
 
 def test_candidates_say_whose_they_are(memory: Memory) -> None:
-    unsure = memory.recall("staging vault week", record=False)
+    unsure = memory.recall("make", record=False)
     assert unsure.judgement == "not sure"
     assert {one.title: one.whose for one in unsure.candidates} == {
         "Deploy steps": "team",
-        "On call": "yours",
+        "Rollback": "team",
         "Backups": "yours",
     }
 

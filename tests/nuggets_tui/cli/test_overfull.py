@@ -34,22 +34,6 @@ def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
     assert "capacity" not in overfull.ok("facts", "small")
 
 
-def test_a_nugget_that_was_passed_over_is_said_beside_the_answer(nuggets: Any) -> None:
-    write_nugget(nuggets.home, "odd", [fact_object("deploy command", "make odd")], D=0)
-    missed = nuggets.json("recall", "command that deploys", code=1)
-    (skipped,) = missed["skipped"]
-    assert (skipped["nuggetName"], skipped["reason"]) == ("odd", "undecodable")
-    assert "D is 0" in skipped["what"]
-    result = nuggets("recall", "command that deploys")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert "odd was skipped" in result.stderr
-    nuggets.ok("remember", "sound", "deploy command", "make ship")
-    result = nuggets("recall", "command that deploys")
-    assert result.stdout.startswith("deploy command = make ship ")
-    assert "odd was skipped" in result.stderr
-    assert nuggets.json("recall", "command that deploys")["nuggetName"] == "sound"
-
-
 def test_a_nugget_that_cannot_be_read_is_named_in_the_answer(nuggets: Any) -> None:
     nuggets.ok("remember", "sound", "deploy command", "make ship")
     (nuggets.home / "torn.nugget.json").write_bytes(b'{"version": 4, "name": "torn", "facts": [{"key"')

@@ -10,7 +10,7 @@ from kits.hostile import HOSTILE, RAW
 
 QUESTION = "how do we roll back"
 # Of these words one note holds one: likely enough to be offered, not to be the answer.
-UNSURE = "anna birthday party"
+UNSURE = "anna zeppelin"
 OFFERED = {"id", "title", "firstLine", "nuggetName", "why", "holds", "lacks", "likelihood"}
 
 
@@ -150,7 +150,7 @@ def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     assert [one["id"] for one in answer["explained"]] == [one["id"] for one in answer["candidates"]]
     result = filled("recall", UNSURE, "--explain")
     assert result.exit_code == 1
-    assert 'Missing words: "birthday"' in result.stdout
+    assert 'Missing words: "zeppelin"' in result.stdout
     assert filled.json("recall", "zzyzx", "--explain", code=1)["explained"] == []
     assert "nothing found" in filled.fails("recall", "zzyzx", "--explain", code=1)
     (missed,) = filled.json("recall", "zzyzx", "--explain", "Rollback", code=1)["explained"]
@@ -186,8 +186,8 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert set(offered) == OFFERED
     assert (offered["title"], offered["nuggetName"]) == ("Rollback", "ops")
     assert offered["firstLine"] == "Roll back with make rollback; ask Anna first"
-    assert (offered["holds"], offered["lacks"]) == (["anna"], ["birthday", "party"])
-    assert 0 < offered["likelihood"] < 0.5
+    assert (offered["holds"], offered["lacks"]) == (["anna"], ["zeppelin"])
+    assert 0.4 <= offered["likelihood"] < 0.7
     result = filled("recall", UNSURE)
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [f"nuggets: not sure what answers '{UNSURE}'; these notes may"]
@@ -195,7 +195,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert (head.split()[0], head.split()[-1]) == ("Rollback", offered["id"])
     assert below == [
         "  Roll back with make rollback; ask Anna first",
-        "  holds anna; lacks birthday, party",
+        "  holds anna; lacks zeppelin",
     ]
     assert hits(filled) == 0
 
@@ -228,7 +228,8 @@ def test_hostile_notes_are_offered_harmlessly(nuggets: Any, hostile: str) -> Non
         result = nuggets("recall", "--", question)
         assert result.exit_code in (0, 1)
         assert not RAW.search((result.stdout + result.stderr).replace("\n", ""))
-        assert all(len(line) < 400 for line in result.stdout.splitlines())
+        # An answer is given whole.
+        assert result.exit_code == 0 or all(len(line) < 400 for line in result.stdout.splitlines())
         document = json.loads(nuggets("recall", "--json", "--", question).stdout)
         assert not RAW.search(json.dumps(document, ensure_ascii=True))
 

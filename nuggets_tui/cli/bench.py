@@ -1,0 +1,99 @@
+"""The `bench` command: recall and search measured on questions with known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.groups import command, example
+from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.bench import BenchResult, Mean, Share
+
+_QUESTIONS = "questions.toml"
+
+
+@command(
+    "bench", epilog=example("nuggets bench", "nuggets bench my-questions.toml", "nuggets bench ~/sets --json")
+)
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|FOLDER]...")
+@pass_call
+def bench(call: Invocation, /, paths: tuple[Path, ...]) -> None:
+    """Measure recall and search on questions with known answers, with BM25 beside them.
+
+    A .toml file holds your own questions and is put to this memory (without a path: questions.toml of its folder). A
+    .json file is a prepared set and needs no memory; of a folder all .json files and questions.toml are measured.
+    Nothing is counted, and nothing is written. Brackets hold 95 % intervals.
+    """
+    from core.bench import run_own, run_set
+
+    files = _files(paths or (call.folder / _QUESTIONS,))
+    results = [run_own(call.memory_as_it_is, one) if one.suffix == ".toml" else run_set(one) for one in files]
+    call.answer(lambda: [_document(one) for one in results], lambda: _lines(results))
+
+
+def _files(paths: tuple[Path, ...]) -> list[Path]:
+    found = []
+    for path in paths:
+        inside = [*sorted(path.glob("*.json")), *sorted(path.glob(_QUESTIONS))] if path.is_dir() else [path]
+        if not all(one.is_file() for one in inside) or not inside:
+            raise InvalidInputError(
+                "no questions are there", where=str(path), todo="docs/performance.md says how to write some"
+            )
+        found += inside
+    return found
+
+
+def _lines(results: list[BenchResult]) -> Iterator[Line]:
+    rows: list[tuple[str | Span, ...]] = [("", Span("ours", "bold"), Span("BM25", "dim"))]
+    for one in results:
+        size = f"{plural(len(one.answers), 'question')}, {plural(one.notes, 'note')}"
+        rows += [
+            (Span(shorten(one.name, LONGEST), "bold"), size, ""),
+            ("  nDCG@10 of search", *map(_mean, one.ndcg)),
+            ("  answered right; first hit right", _share(one.right), _share(one.plain_right)),
+            ("  right one offered, not claimed", _share(one.offered), ""),
+            ("  claims right", _share(one.claims_right), ""),
+            *((f"    of certainty from {low:.2f}", _share(share), "") for low, share in one.reliability()),
+            ("  claimed without an answer", _share(one.unanswerable_claimed), ""),
+        ]
+    yield from table(rows)
+
+
+def _mean(mean: Mean) -> str:
+    return f"{mean.value:.3f} [{mean.low:.3f}, {mean.high:.3f}]"
+
+
+def _share(share: Share) -> str:
+    if not share.total:
+        return "-"
+    low, high = share.interval
+    return f"{share.number}/{share.total} {share.value:.0%} [{low:.0%}, {high:.0%}]"
+
+
+def _document(one: BenchResult) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "notes": one.notes,
+        "questions": len(one.answers),
+        "ndcg": one.ndcg[0]._asdict(),
+        "bm25Ndcg": one.ndcg[1]._asdict(),
+        "bm25Right": _share_document(one.plain_right),
+        "right": _share_document(one.right),
+        "offered": _share_document(one.offered),
+        "claimsRight": _share_document(one.claims_right),
+        "unanswerableClaimed": _share_document(one.unanswerable_claimed),
+        "reliability": [{"from": low, **_share_document(share)} for low, share in one.reliability()],
+    }
+
+
+def _share_document(share: Share) -> dict[str, object]:
+    low, high = share.interval
+    return {"number": share.number, "total": share.total, "share": share.value, "low": low, "high": high}
