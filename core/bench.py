@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import InvalidInputError
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.text.tokens import stems
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -188,18 +188,12 @@ def _tables(path: Path) -> list[Mapping[str, Any]]:
     return tables
 
 
-def _ids_of(memory: Memory, name: str, where: str) -> Iterator[str]:
+def _ids_of(memory: Memory, name: str, where: str) -> list[str]:
     """The notes that a title, key or id names: all of them that bear it."""
     bearing = [note.id for note in memory.searched.visible if name in (note.title, note.key, note.id)]
     if bearing:
-        yield from bearing
-        return
-    try:
-        yield memory.named(name).id
-    except NotFoundError as error:
-        raise InvalidInputError(
-            f"no note is named {name!r}", where=where, todo='or expect = "unknown"'
-        ) from error
+        return bearing
+    raise InvalidInputError(f"no note is named {name!r}", where=where, todo='or expect = "unknown"')
 
 
 def run_set(path: Path) -> BenchResult:
@@ -258,10 +252,8 @@ def _note(entry: Mapping[str, Any]) -> Note:
         source_key=None if key is None else str(key),
         created_at=at,
         updated_at=at,
-        scope="shared",
         type="note" if key is None else "fact",
         confidence=0.5,
-        stability="durable",
     )
 
 
@@ -276,9 +268,8 @@ def _engine(snapshot: Snapshot) -> tuple[Callable[[str], Sequence[str]], Callabl
         raise AssertionError("a measured recall is not counted")
 
     settings = SearchSettings()
-    nowhere = Path(tempfile.gettempdir())
     service = SearchService(
-        nowhere, lambda: settings, datetime.now, begin=lambda snapshot, progress: SearchIndex()
+        Path(), lambda: settings, datetime.now, begin=lambda snapshot, progress: SearchIndex()
     )
     recalls = RecallService(service, draft=never, apply=never, guard=nullcontext(), clock=datetime.now)
 
@@ -316,9 +307,6 @@ class BM25:
     """Okapi BM25 with stems over title, content and tags as one text, as the baseline."""
 
     def __init__(self, notes: Sequence[Note]) -> None:
-        from core.text.tokens import stems
-
-        self._stems = stems
         self._ids = [note.id for note in notes]
         counts = [Counter(stems(" ".join((note.title, note.content, *note.tags)))) for note in notes]
         lengths = [count.total() for count in counts]
@@ -332,7 +320,7 @@ class BM25:
     def search(self, text: str, limit: int = _CUT) -> list[str]:
         """Ids of the best notes, best first; of equals the earlier one."""
         scores = Counter[int]()
-        for stem, times in Counter(self._stems(text)).items():
+        for stem, times in Counter(stems(text)).items():
             held = self._postings.get(stem, ())
             rarity = math.log(1 + (len(self._ids) - len(held) + 0.5) / (len(held) + 0.5))
             for place, gain in held:

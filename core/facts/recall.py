@@ -29,8 +29,6 @@ Undecoded = Literal["", "overfull", "costly", "unsure"]
 """Why the vectors gave no answer: the nugget holds too many facts for them, decoding would take too much time or
 memory, or they are not sure of this fact."""
 
-MatchKind = Literal["exact", "tokens", "fuzzy", "graph"]
-
 _KEPT_BYTES: Final = 2**25
 # Below this certainty a decoding tells nothing.
 _SURE: Final = 0.9
@@ -46,7 +44,7 @@ class Match(msgspec.Struct, frozen=True):
     word of it was guessed; "graph" for a note. strength in [0, 1].
     """
 
-    kind: MatchKind
+    kind: Literal["exact", "tokens", "fuzzy", "graph"]
     strength: float
 
 

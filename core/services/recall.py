@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -46,17 +46,6 @@ _OF_DAY: Final = 0.45
 _SPEAKERS: Final = {"my": "user", "mine": "user", "your": "self", "yours": "self", "yourself": "self"}
 
 
-class _Searching(Protocol):
-    """Notes, with what searches them."""
-
-    @property
-    def snapshot(self) -> Snapshot: ...
-
-    def index(self) -> SearchIndex: ...
-
-    def result(self, query: SearchQuery, limit: int) -> SearchResult: ...
-
-
 @dataclass(frozen=True)
 class _Searched:
     """One's own notes alone."""
@@ -69,6 +58,9 @@ class _Searched:
 
     def result(self, query: SearchQuery, limit: int) -> SearchResult:
         return self.service.result(self.snapshot, query, limit)
+
+
+_Searching: TypeAlias = "_Searched | JoinedSearch"
 
 
 @dataclass(frozen=True)
@@ -195,13 +187,8 @@ class RecallService:
             return found
         claimed = (_offered(note, found.key, found.answer or "", found.nugget_name, found.certainty),)
         said = claimed if found.found else found.candidates
-        foreign = [
-            msgspec.structs.replace(
-                one, project=here.owner_of(one.nugget_name), likelihood=min(one.likelihood, _UNCLAIMED)
-            )
-            for one in said
-            if here.owner_of(one.nugget_name)
-        ]
+        owned = ((one, here.owner_of(one.nugget_name)) for one in said)
+        foreign = [msgspec.structs.replace(one, project=owner) for one, owner in owned if owner]
         candidates = (*own.candidates, *foreign)[:_CANDIDATES]
         judgement: Judgement = "not sure" if candidates else own.judgement
         return msgspec.structs.replace(own, judgement=judgement, candidates=candidates)
@@ -324,6 +311,7 @@ class RecallService:
 
     def _of_time(self, searched: _Searching, text: str, chosen: Filters) -> list[_Likely]:
         """The likeliest notes of the time that a question names, or that name it; none where it names none."""
+        from core.search.results import Breakdown, Hit
         from core.text.tokens import words
         from core.text.when import named_time
 
@@ -345,7 +333,8 @@ class RecallService:
             return [one._replace(likelihood=max(one.likelihood, least)) for one in likely]
         # Where nothing is asked of the day but what it was about, its only note tells it.
         asked = any(map(_distinguishes, words(time.rest)))
-        return [_Likely(_unranked(note), _OF_DAY if asked else least) for note in among]
+        unranked = (Hit(note=note, score=0.0, rank=0, breakdown=Breakdown()) for note in among)
+        return [_Likely(hit, _OF_DAY if asked else least) for hit in unranked]
 
     # What is said beside it, and counted
 
@@ -437,12 +426,6 @@ def _likeliest(hits: Sequence[Hit], oldest: bool) -> list[_Likely]:
     first = sorted(likely[:_CANDIDATES], key=lambda one: one.hit.note.created_at, reverse=not oldest)
     first.sort(key=lambda one: -round(one.likelihood, 2))
     return [*first, *likely[_CANDIDATES:]]
-
-
-def _unranked(note: Note) -> Hit:
-    from core.search.results import Breakdown, Hit
-
-    return Hit(note=note, score=0.0, rank=0, breakdown=Breakdown())
 
 
 def _offered(note: Note | None, key: str, text: str, nugget: str, likelihood: float) -> Candidate:
