@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import tomllib
 from collections import Counter
@@ -259,7 +260,6 @@ def _note(entry: Mapping[str, Any]) -> Note:
 
 def _engine(snapshot: Snapshot) -> tuple[Callable[[str], Sequence[str]], Callable[[str], Recall]]:
     """Search and recall over a snapshot that is in no folder."""
-    from core.search import SearchIndex
     from core.services.recall import RecallService
     from core.services.search import SearchQuery, SearchService
     from core.settings import SearchSettings
@@ -268,9 +268,8 @@ def _engine(snapshot: Snapshot) -> tuple[Callable[[str], Sequence[str]], Callabl
         raise AssertionError("a measured recall is not counted")
 
     settings = SearchSettings()
-    service = SearchService(
-        Path(), lambda: settings, datetime.now, begin=lambda snapshot, progress: SearchIndex()
-    )
+    # A folder that has no cache.
+    service = SearchService(Path(os.devnull), lambda: settings, datetime.now)
     recalls = RecallService(service, draft=never, apply=never, guard=nullcontext(), clock=datetime.now)
 
     def search(text: str) -> list[str]:

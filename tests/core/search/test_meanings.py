@@ -400,51 +400,6 @@ def test_synonyms_of_no_word_change_nothing(
 
 
 # Tags
-<<<<<<< HEAD
-=======
-
-
-def tagged(make_note: MakeNote, *tags: str, many: int, hidden: bool = False) -> list[Note]:
-    made = [make_note(f"{' '.join(tags)} {place}", "text", tags=tags) for place in range(many)]
-    return [msgspec.structs.replace(note, hidden=True) for note in made] if hidden else made
-
-
-def test_tags_on_the_same_notes_stand_for_each_other(make_note: MakeNote, make_index: MakeIndex) -> None:
-    notes = tagged(make_note, "pg", "elefant", many=4)
-    others = [make_note(f"Weather {place}", "it rains") for place in range(12)]
-    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
-    assert titles(index, "pg")[-1] == "Untagged"
-    assert "Untagged" not in titles(index, "pg", OFF)
-
-
-@pytest.mark.parametrize(("together", "apart"), [(2, 0), (4, 4)])
-def test_tags_that_seldom_stand_together_do_not(
-    together: int, apart: int, make_note: MakeNote, make_index: MakeIndex
-) -> None:
-    notes = [*tagged(make_note, "pg", "elefant", many=together), *tagged(make_note, "elefant", many=apart)]
-    others = [make_note(f"Weather {place}", "it rains") for place in range(20)]
-    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
-    assert "Untagged" not in titles(index, "pg")
-
-
-def test_tags_of_notes_in_another_language_stand_for_each_other(
-    make_note: MakeNote, make_index: MakeIndex
-) -> None:
-    german = "Die Datenbank wird von Anna geprüft und nicht mehr geändert."
-    notes = [make_note(f"Nummer {place}", german, tags=("server", "elefant")) for place in range(4)]
-    others = [make_note(f"Weather {place}", "it rains") for place in range(12)]
-    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
-    assert titles(index, "server")[-1] == "Untagged"
-    assert "Untagged" not in titles(index, "server", OFF)
-
-
-def test_tags_of_most_notes_say_nothing(make_note: MakeNote, make_index: MakeIndex) -> None:
-    index = make_index(
-        *tagged(make_note, "pg", "elefant", many=6),
-        make_note("Untagged", "the elefant was upgraded"),
-        make_note("Weather", "it rains"),
-    )
-    assert "Untagged" not in titles(index, "pg")
 
 
 @pytest.mark.parametrize(
@@ -471,4 +426,3 @@ def test_short_forms_and_german_words_find_what_they_stand_for(asked: str, title
     result = index.result(asked, 3)
     best = max(result.hits, key=lambda hit: hit.breakdown.likelihood)
     assert (result.judgement, best.note.title) == ("found", title)
->>>>>>> 9f3c889c (Answer keys and questions from one search with one calibrated judgement)
