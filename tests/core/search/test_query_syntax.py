@@ -292,7 +292,7 @@ def test_what_cannot_be_read_is_words_and_said(text: str, why: str) -> None:
     "text", ["todo:fix", "https://x.org", "std::vector", "host:80", "note:", "tags: auth"]
 )
 def test_a_word_with_a_colon_that_is_like_no_condition_is_a_word(text: str) -> None:
-    assert not any(clause.broken for clause in parse_question(text).described())
+    assert not any(clause.broken for clause in parse_question(text).clauses)
 
 
 def test_what_is_being_typed_changes_nothing_yet() -> None:
