@@ -184,14 +184,12 @@ class MemoryCommand(click.Command):
 
 def _is_slip(word: str, known: Collection[str]) -> bool:
     """Whether a word is the name of an option with a letter or two wrong."""
+    name = word.partition("=")[0]
+    if not word.startswith("--") or name in known:
+        return False
     from rapidfuzz.distance import OSA
 
-    name = word.partition("=")[0]
-    return (
-        word.startswith("--")
-        and name not in known
-        and any(OSA.distance(name, one) <= (1 if len(one) < 7 else 2) for one in known if len(one) > 4)
-    )
+    return any(OSA.distance(name, one) <= (1 if len(one) < 7 else 2) for one in known if len(one) > 4)
 
 
 def _stands_alone(option: click.Option, rest: list[str]) -> bool:

@@ -41,7 +41,7 @@ _STANDS_OUT: Final = 2.0
 # What the nearest note scores by its vector alone; and one that is nearer by so much than it has to be is offered as an
 # answer, never claimed to be one.
 ALONE: Final = 0.6
-LIKELIHOOD: Final = 0.2
+LIKELIHOOD: Final = 0.4
 _NEARER: Final = 0.15
 _LONGEST_QUERY: Final = 2_000
 _MOST_KEPT: Final = 128
