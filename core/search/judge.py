@@ -6,6 +6,8 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from core.model.judgement import Judgement
 from core.search.documents import NO_WORD, is_content_word
 from core.search.scorers import greatest
@@ -126,7 +128,7 @@ class Judge:
         self._ranking = ranking
         self._words = [_weighed(ranking, term) for term in ranking.terms]
         self._query_weight = sum(weight for weight, _ in self._words)
-        self._nowhere = bool(nowhere(ranking.terms))
+        self._nowhere = any(_lacks(ranking, term) for term in ranking.terms)
         self._named = {
             stem for _, readings in self._words for stem, sure in readings.items() if sure >= _SYNONYM
         }
@@ -355,6 +357,17 @@ def judged(*likelihoods: float) -> Judgement:
 def nowhere(asked: Sequence[Term]) -> tuple[str, ...]:
     """The words of a query, everyday ones aside, that no note of the memory holds in any form."""
     return tuple(term.word for term in asked if not (_own(term) or is_everyday(term.stem)))
+
+
+def _lacks(ranking: Ranking, term: Term) -> bool:
+    """Whether no note that may answer holds a word of the query, an everyday one aside: another project's notes, say,
+    do not count where they are not asked.
+    """
+    if is_everyday(term.stem):
+        return False
+    return not any(
+        np.isin(ranking.state.holding(one.stem).rows, ranking.candidates).any() for one in _own(term)
+    )
 
 
 def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:

@@ -189,6 +189,13 @@ def test_what_another_project_says_is_a_candidate_and_names_that_project(tmp_pat
     assert (other.found, [one.project for one in other.candidates]) == (False, ["website"])
 
 
+def test_ones_own_note_is_no_claim_for_a_question_whose_words_stand_in_other_projects(tmp_path: Path) -> None:
+    memory = of_three(tmp_path)
+    memory.use_project(Project("scanner", "/scanner"))
+    found = memory.recall("tailwind css command", record=False)
+    assert (found.found, found.candidates[0].project) == (False, "website")
+
+
 def test_the_persons_nuggets_answer_everywhere(tmp_path: Path) -> None:
     memory = of_three(tmp_path)
     for name in ("scanner", "billing"):
