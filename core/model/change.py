@@ -124,7 +124,8 @@ class FileRepair(msgspec.Struct, frozen=True, kw_only=True):
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a memory's history. `at` is an ISO 8601 time in UTC.
 
-    A "decision" touches no note: what was decided is in the pipeline's database, under the id of its entry.
+    A "decision" touches no note: what was decided is in the pipeline's database, under the id of its entry, or is a
+    resolved conflict, `about`.
 
     `about`: the id of the change set that this one takes back, does again, restores or settles; "" for none.
     """

@@ -335,6 +335,8 @@ class History:
             with partly_done("the memory is already as it should be"):
                 self._store.note_down(done, self._author.signature)
             self._window.made.append(done.id)
+        if about:
+            self._turn_resolution(about, kind)
         return done
 
     def _where_already_undone(self, change_set: ChangeSet, about: str) -> str:
@@ -460,7 +462,8 @@ class History:
 
     def resolve_conflict(self, id: str, take: str, text: str | None = None) -> ChangeSet:
         """Resolves a conflict: "ours" writes the change that waits, "theirs" keeps what the files hold. text: written
-        instead of both, where the conflict is about a text.
+        instead of both, where the conflict is about a text. Where nothing is left to write, the resolution is recorded
+        as a "decision"; undoing a resolution lets the conflict wait again.
 
         Parts of the change that conflict with nothing are written in each case. Raises NotFoundError,
         InvalidInputError, ConflictError.
@@ -498,8 +501,20 @@ class History:
             if done.empty
             else partly_done("the change itself was written", remedy=Resolve(entry.id, "once-more"))
         ):
-            self._store.resolve_conflict(entry.id)
+            if done.empty:
+                # Nothing had to be written, and the person decided all the same: `undo` finds it in its turn.
+                done = msgspec.structs.replace(done, kind="decision")
+                self._store.note_down(done, self._author.signature)
+                self._window.made.append(done.id)
+            self._store.set_conflict_state(entry.id, "settled")
         return done
+
+    def _turn_resolution(self, about: str, kind: ChangeKind) -> None:
+        """Lets the conflict wait again whose resolution was undone, and settles it when that is redone."""
+        with contextlib.suppress(NotFoundError):
+            conflict = self._journal.entry(about).change_set.about
+            if conflict and self._journal.entry(conflict).conflict is not None:
+                self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
 
 
 def _explained(error: ConflictError, later: list[Entry], about: str) -> ConflictError:

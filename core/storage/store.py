@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TYPE_CHECKING
 
 import msgspec
 
@@ -585,11 +585,11 @@ class Store:
             with partly_done(_TURNING_BACK, remedy=Undo(undone.about, go_on=True)):
                 revert_repairs(self.home, undone.mends, self._clock())
 
-    def resolve_conflict(self, id: str) -> None:
-        """Marks a conflict as resolved. Raises LockTimeoutError, StorageError."""
+    def set_conflict_state(self, id: str, state: Literal["conflict", "settled"]) -> None:
+        """Marks a conflict as resolved, or as waiting again. Raises LockTimeoutError, StorageError."""
         assert self.journal is not None
         with locked(self.home):
-            self.journal.set_state(id, "settled")
+            self.journal.set_state(id, state)
 
 
 _KEPT: Final = "nothing was written"

@@ -343,13 +343,11 @@ def _ask_side(call: Invocation, entry: Entry) -> Side | None:
 
 
 def _resolution_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
-    if done.empty:
-        yield (
-            "Resolved: the files stay as they are."
-            if side == "theirs"
-            else "Resolved: nothing had to be written."
-        )
-        return
-    told = deed(done)
-    yield (f"Resolved: {told.verb} ", Span(told.what, "bold"))
+    if not done.empty:
+        told = deed(done)
+        yield (f"Resolved: {told.verb} ", Span(told.what, "bold"))
+    elif side == "theirs":
+        yield "Resolved: the files stay as they are."
+    else:
+        yield "Resolved: nothing had to be written."
     yield Span(f"To undo it: nuggets undo {done.id}", "dim")

@@ -55,7 +55,7 @@ class HistoryController(Controller):
         self.context.show(own=self.view.own | mine)
         self.context.show_snapshot(self.session.snapshot)
         self.context.show_team()
-        if done.empty and done.kind not in ("undo", "redo"):
+        if done.empty and done.kind not in ("undo", "redo", "decision"):
             self.context.notify(f"{said or 'Nothing to change'}.")
         else:
             self._notify_done(done, said, key)

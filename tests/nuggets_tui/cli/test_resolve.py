@@ -101,6 +101,25 @@ def test_a_conflict_is_settled_by_either_side_or_a_text(
     assert "not an open conflict" in nuggets.fails("resolve", id, "--incoming")
 
 
+@pytest.mark.parametrize("side", ["--incoming", "--current"])
+def test_undo_takes_back_a_resolution_in_its_turn_and_the_conflict_waits_again(
+    waiting: tuple[Any, str], side: str
+) -> None:
+    nuggets, id = waiting
+    stands = {"--incoming": "Monday", "--current": "Sunday"}[side]
+    resolved = nuggets.json("resolve", id, side)["changeSet"]
+    undone = nuggets.json("undo")
+    assert undone["about"] == resolved["id"]
+    assert content(nuggets) == "Sunday"
+    assert [entry["id"] for entry in nuggets.json("resolve", code=3)["conflicts"]] == [id]
+    assert nuggets.json("redo")["about"] == resolved["id"]
+    assert content(nuggets) == stands
+    assert nuggets.json("resolve")["conflicts"] == []
+    nuggets.ok("undo")
+    nuggets.ok("undo")
+    assert content(nuggets) == "Tuesday"
+
+
 def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None:
     nuggets, id = waiting
     said = nuggets.ok("resolve", id, "--text", "-", input="From\na file\n")

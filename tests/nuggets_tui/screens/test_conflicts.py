@@ -173,6 +173,9 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         await app.until(lambda: not app.view.log.waiting)
         assert "Resolved: kept claude's version" in app.notices
         assert "resolved" in app.text
+        await app.press("u")
+        await app.until(lambda: bool(app.view.log.waiting))
+        assert stored(home, "Session store").content == "Theirs"
 
 
 async def test_after_a_sync_the_versions_are_called_by_their_machines(home: Path) -> None:
