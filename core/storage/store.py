@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 

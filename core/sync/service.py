@@ -416,7 +416,9 @@ class _Run:
         head = self.head(branch)
         base = self.folder.merge_base(head, remote) if head else ""
         before, theirs = self.version(base), self.version(remote, base)
-        self.done.left_out += _left_out(self.folder.files(remote))
+        known, files = self.folder.files(base), self.folder.files(remote)
+        # Said once: what was left out before and is as it was goes without saying.
+        self.done.left_out += [path for path in _left_out(files) if known.get(path) != files[path]]
         author, reason = arrival(self._commits(base, remote), self._own_name())
         entry = self.memory.arrivals.new_id()
         self.keep(incoming=Incoming(commit=remote, entry=entry))

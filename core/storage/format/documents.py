@@ -50,6 +50,9 @@ _REPEATED: Final = (
 _VALUES: Final = attrgetter(*_REPEATED)
 # So many items that cannot be read are named one by one.
 _MOST_NAMED: Final = 100
+# What is shorter lacks a field that each note or fact has. Past those that are named it is counted unread.
+_SHORTEST_NOTE: Final = len(b'{"id":"","nuggetName":"","title":"","content":""}')
+_SHORTEST_FACT: Final = len(b'{"key":"","value":""}')
 # So many notes are looked for one by one; for more, all are put into a table.
 _FEW: Final = 4
 
@@ -231,11 +234,12 @@ def _graph_of(
     known: dict[Any, Any] = {}
     sharing = len(new) >= _MANY
     for place in new if progress is None else _counted(new, progress):
-        if raws[place] in unread and len(problems) == _MOST_NAMED:
+        raw = raws[place]
+        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST_NOTE or raw in unread):
             more += 1
             continue
         try:
-            notes[place] = note = read_note(raws[place], rules)
+            notes[place] = note = read_note(raw, rules)
             if sharing:
                 _share(note, known)
         except ItemError as error:
@@ -243,7 +247,7 @@ def _graph_of(
             if len(problems) == _MOST_NAMED:
                 more += 1
                 continue
-            unread.add(raws[place])
+            unread.add(raw)
             named = f"note {place + 1}" + (f" ({error.id})" if error.id else "")
             problems.append(
                 Problem(
@@ -251,7 +255,7 @@ def _graph_of(
                     f"{path}: {named}",
                     f"cannot be read ({error}); its bytes stay in the file",
                     str(path),
-                    names=(error.id, legible_title(raws[place])),
+                    names=(error.id, legible_title(raw)),
                     place=named,
                 )
             )
@@ -345,8 +349,13 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
 def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
     facts: list[Fact | None] = []
     problems: list[Problem] = []
+    unread: set[bytes] = set()
     more = 0
     for place, raw in enumerate(raws):
+        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST_FACT or raw in unread):
+            facts.append(None)
+            more += 1
+            continue
         try:
             facts.append(read_fact(raw))
         except ItemError as error:
@@ -354,6 +363,7 @@ def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | N
             if len(problems) == _MOST_NAMED:
                 more += 1
                 continue
+            unread.add(raw)
             named = f"fact {place + 1}"
             said = f"cannot be read ({error}); its bytes stay in the file"
             kind = ProblemKind.UNREADABLE_FACT

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +29,6 @@ from core.storage.journal.journal import PENDING_ENTRIES, Journal
 
 _NOT_IN_STEP: Final = (None, None, None)
 _FEW: Final = 4
-_ILLEGIBLE: Final = "? "
 # What could not be read for a while is still remembered as it was before.
 _INSERT: Final = (
     "INSERT INTO seen (file, item, place, raw) VALUES (?, ?, ?, ?) "
@@ -47,12 +45,15 @@ class BaselineFile:
 
 
 def numbered(document: Document) -> dict[str, bytes]:
-    """The document's notes or facts, each as its bytes, under names that are unique in the file, in order."""
+    """The document's notes or facts, each as its bytes, under names that are unique in the file, in order. What cannot
+    be read is none: its bytes stay in the file, and a file may hold millions of such pieces.
+    """
     found: dict[str, bytes] = {}
     again: dict[str, int] = {}
     nugget = _nugget(document)
     for item, raw in zip(document.items, document.raws, strict=True):
-        _put(found, again, _name(nugget, item, raw), raw)
+        if item is not None:
+            _put(found, again, _name(nugget, item), raw)
     return found
 
 
@@ -60,12 +61,8 @@ def _nugget(document: Document) -> str:
     return document.meta.name if isinstance(document, NuggetDocument) else ""
 
 
-def _name(nugget: str, item: Note | Fact | None, raw: bytes) -> str:
-    if isinstance(item, Note):
-        return note_item(item.id)
-    if isinstance(item, Fact):
-        return fact_item(nugget, item.key)
-    return f"{_ILLEGIBLE}{hashlib.sha256(raw).hexdigest()}"
+def _name(nugget: str, item: Note | Fact) -> str:
+    return note_item(item.id) if isinstance(item, Note) else fact_item(nugget, item.key)
 
 
 def _put(found: dict[str, bytes], again: dict[str, int], name: str, raw: bytes) -> None:
@@ -161,7 +158,7 @@ def kept_names(document: Document, before: Mapping[str, bytes]) -> frozenset[str
     if not document.problems:
         return frozenset()
     now = numbered(document)
-    missing = frozenset(name for name in before if name not in now and not name.startswith(_ILLEGIBLE))
+    missing = frozenset(name for name in before if name not in now)
     if isinstance(document, GraphDocument):
         return missing & {note_item(id) for id in document.set_aside}
     return missing
@@ -198,10 +195,10 @@ def record_few(
     nugget = _nugget(now)
     connection.executemany(
         "UPDATE seen SET raw = ? WHERE file = ? AND item = ?",
-        [(now.raws[place], file, _name(nugget, after[place], now.raws[place])) for place in changed],
+        [(now.raws[place], file, _name(nugget, item)) for place in changed if (item := after[place])],
     )
     new = zip(added, now.raws[old_count:], strict=True)
-    _append(connection, file, [(_name(nugget, item, raw), raw) for item, raw in new])
+    _append(connection, file, [(_name(nugget, item), raw) for item, raw in new])
     _put_version(connection, file, now, now.fingerprint)
     return True
 

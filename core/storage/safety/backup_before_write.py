@@ -118,7 +118,7 @@ _Items = Sequence[Note | Fact | None]
 def last_read(document: Document, baseline: Document, rules: InferenceSettings) -> dict[int, bytes]:
     """For each place of `document` that cannot be read the bytes that were last read there, where they are known.
 
-    baseline: the file as the journal remembers it, with what it keeps of things that cannot be read.
+    baseline: the file as the journal remembers it, with the last readable versions of things that cannot be read now.
     """
     now = document.items
     known: dict[str, bytes] = {}

@@ -10,6 +10,20 @@ from core import Memory
 from core.storage.format import documents
 
 
+@pytest.mark.parametrize("item", ["{{}}", '{{"id": "{0}"}}'], ids=["alike", "different"])
+def test_what_cannot_be_read_is_put_into_no_history_piece_by_piece(tmp_path: Path, item: str) -> None:
+    (tmp_path / "graph").mkdir()
+    notes, facts = ([item.format(number) for number in range(20_000)] for _ in range(2))
+    (tmp_path / "graph" / "graph.json").write_text(f'{{"version": 3, "notes": [{",".join(notes)}]}}')
+    (tmp_path / "a.nugget.json").write_text(f'{{"name": "a", "facts": [{",".join(facts)}]}}')
+    memory = Memory.open(tmp_path)
+    memory.verify()
+    memory.close()
+    # The bytes stay in the files; a row for each took twenty times their size.
+    assert (tmp_path / "ledger.db").stat().st_size < 500_000
+    assert len(list((tmp_path / "quarantine").iterdir())) < 500
+
+
 def test_many_unreadable_notes_are_few_problems_and_each_text_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -23,4 +37,20 @@ def test_many_unreadable_notes_are_few_problems_and_each_text_is_read_once(
     problems = Memory.open(tmp_path, reconcile=False).snapshot.problems
     assert len(problems) < 300
     assert [one.place for one in problems if "more" in one.place] == ["19,900 more", "4,900 more"]
+    assert len(read) < 300
+
+
+def test_what_is_too_short_for_a_note_or_fact_is_counted_and_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[bytes] = []
+    for name, real in (("read_note", documents.read_note), ("read_fact", documents.read_fact)):
+        monkeypatch.setattr(
+            documents, name, lambda raw, *rest, real=real: (read.append(raw), real(raw, *rest))[1]
+        )
+    (tmp_path / "graph").mkdir()
+    items = ",".join(map(str, range(5_000)))
+    (tmp_path / "graph" / "graph.json").write_text(f'{{"version": 3, "notes": [{items}]}}')
+    (tmp_path / "a.nugget.json").write_text(f'{{"name": "a", "facts": [{items}]}}')
+    assert len(Memory.open(tmp_path, reconcile=False).snapshot.problems) < 300
     assert len(read) < 300
