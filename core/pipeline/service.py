@@ -114,6 +114,7 @@ def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> 
     """
     from core.pipeline.configuration import load_configuration
     from core.pipeline.database.connection import check_known, open_read_only
+    from core.pipeline.intake.redaction import shown
     from core.pipeline.maintenance.maintainer import health_report
 
     folder = absolute_path(Path(home).expanduser())
@@ -123,7 +124,8 @@ def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> 
     configuration = load_configuration(folder).configuration
     with open_read_only(folder) as reader:
         check_known(reader, folder / PIPELINE_FILE)
-        return health_report(reader, configuration, int(now.timestamp() * 1000))
+        report = health_report(reader, configuration, int(now.timestamp() * 1000))
+        return shown(report, reader.masking.load_not_secrets())
 
 
 class Pipeline:
@@ -675,7 +677,7 @@ class Pipeline:
         loaded = self._load()
         return self._shown(
             lambda _: status_of(
-                self.database, loaded.configuration, loaded.all_warnings, self.health(), self._now(),
+                self.database, loaded.configuration, loaded.all_warnings, self._model_caller().health(), self._now(),
                 self.embedding_coverage(),
             )
         )  # fmt: skip
@@ -724,7 +726,7 @@ class Pipeline:
 
     def health(self) -> ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
-        return self._model_caller().health()
+        return self._shown(lambda _: self._model_caller().health())
 
     # Health and maintenance
 
@@ -735,14 +737,15 @@ class Pipeline:
         """
         from core.pipeline.database.connection import check_known
 
-        with self.database.checked_reading() as reader:
+        def report(reader: Tables) -> HealthReport:
             check_known(reader, self.database.path)
             return self._maintaining().report(self.configuration)
 
+        return self._shown(report)
+
     def maintenance_plan(self, action: MaintenanceAction, *, force: bool = False) -> MaintenancePlan:
         """What a repair would do now, one by one, and what keeps it from running. Writes nothing."""
-        with self.database.checked_reading():
-            return self._maintaining().plan(action, self.configuration, self._asked(force))
+        return self._shown(lambda _: self._maintaining().plan(action, self.configuration, self._asked(force)))
 
     def maintain(
         self, actions: Iterable[MaintenanceAction] | None = None, *, force: bool = False
@@ -761,7 +764,7 @@ class Pipeline:
                 for one in wanted
             )
         self.nudge()
-        return runs
+        return self._shown(lambda _: runs)
 
     def _asked(self, force: bool) -> Asked:
         from core.pipeline.health.rules import Asked

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import string
 from typing import Final
 
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _INDENTED: Final = re.compile(r"^(?: {4}|\t)")
+_OF_WORDS: Final = string.ascii_letters + string.digits + string.punctuation
 
 
 def code_lines(lines: list[str]) -> list[bool]:
@@ -83,3 +85,11 @@ def squeeze(text: str) -> str:
 def plain_words(text: str) -> str:
     """The words of a text, case folded, one space between them, without any other sign."""
     return " ".join("".join(char if char.isalnum() else " " for char in text.casefold()).split())
+
+
+def cut_at_word(text: str, most: int) -> str:
+    """The first `most` characters of a text, without the word that the cut goes through: half a word may be half a
+    credential, which nobody can tell any more.
+    """
+    head = text[:most]
+    return head.rstrip(_OF_WORDS) if len(text) > most and text[most] in _OF_WORDS else head

@@ -206,7 +206,7 @@ def _sides(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[
 
 def log_lines(entries: Sequence[Entry], taken_back: Collection[str]) -> list[Line]:
     """A line for each entry: when, by whom, what was done, its id, what became of it."""
-    return table([_cells(entry, taken_back) for entry in entries], flexible=2)
+    return table([_cells(_without_credentials(entry), taken_back) for entry in entries], flexible=2)
 
 
 def _cells(entry: Entry, taken_back: Collection[str]) -> tuple[Span, ...]:
@@ -304,7 +304,7 @@ def pending_conflict_lines(conflicts: Sequence[Entry], *, whole: bool = False) -
         return
     said = plural(len(conflicts), "conflict waits", "conflicts wait")
     yield Span(f"{said} for your decision:", "warn")
-    for entry in conflicts:
+    for entry in map(_without_credentials, conflicts):
         told = deed(entry.change_set)
         yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
         if whole and entry.conflict is not None:

@@ -19,7 +19,7 @@ from core.pipeline.intake.linker import (
 )
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.records import Entity, EntityAttribute, EntityMention, EntityPage, EntityRelation
-from core.text.normalise import encodable
+from core.text.normalise import cut_at_word, encodable
 
 # Types that say nothing; another may take their place.
 UNDETERMINED: Final = (ENTITY_TYPE, "unknown")
@@ -291,7 +291,7 @@ class Entities:
             "SELECT mentions.*, substr(raw.content, 1, ?) AS preview FROM mentions "
             "JOIN raw_memories AS raw ON raw.id = mentions.raw_id "
             "WHERE entity_id = ? ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT ?",
-            (_PREVIEW, entity_id, _MOST_MENTIONS),
+            (_PREVIEW + 1, entity_id, _MOST_MENTIONS),
         )
         return tuple(
             EntityMention(
@@ -299,7 +299,7 @@ class Entities:
                 mention_text=row["mention_text"],
                 confidence=row["confidence"],
                 created_at=row["created_at"],
-                preview=" ".join(row["preview"].split()),
+                preview=" ".join(cut_at_word(row["preview"], _PREVIEW).split()),
             )
             for row in rows
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
@@ -17,6 +17,7 @@ from core.pipeline.queue.backoff import (
 )
 from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES, RETRYABLE
 from core.pipeline.records import Job, JobStatus, JobType
+from core.text.normalise import cut_at_word
 
 LEASE_EXPIRED: Final = "lease_expired"
 # The class of a job that is done but for a part of its text.
@@ -30,7 +31,7 @@ _ERROR_LENGTH: Final = 2_000
 _EXPIRED: Final = "status = 'leased' AND (lease_expires_at < :now OR lease_expires_at > :now + :longest)"
 _JOBS: Final = f"""
 SELECT jobs.*, substr(coalesce(raw.content, entities.name, nullif(documents.title, ''), documents.source,
-    CASE jobs.type WHEN 'session_end' THEN jobs.target ELSE '' END), 1, {PREVIEW_LENGTH}) AS preview,
+    CASE jobs.type WHEN 'session_end' THEN jobs.target ELSE '' END), 1, {PREVIEW_LENGTH + 1}) AS preview,
     coalesce(json_extract(jobs.result, '$.windows'), 0) AS windows,
     coalesce(json_extract(jobs.result, '$.windowsRead'), 0) AS windows_read,
     coalesce(json_extract(jobs.result, '$.unread'), 0) AS unread
@@ -82,7 +83,8 @@ class Reaped(NamedTuple):
 
 
 def _job(row: sqlite3.Row) -> Job:
-    return Job(**{name: row[name] for name in Job.__slots__})
+    job = Job(**{name: row[name] for name in Job.__slots__})
+    return replace(job, preview=cut_at_word(job.preview, PREVIEW_LENGTH))
 
 
 def _quoted(names: Iterable[str]) -> str:

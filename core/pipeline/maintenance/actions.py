@@ -19,6 +19,7 @@ from core.pipeline.health.duplicates import likeness
 from core.pipeline.health.records import MaintenanceAction, MaintenancePlan, PlannedRepair
 from core.pipeline.records import EmbeddingCoverage, Job, ProposalReason, StoredProposal, Sweep
 from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.normalise import cut_at_word
 
 MOST_JOBS: Final = 500
 # So many jobs or rows in one transaction: it holds the database for some milliseconds.
@@ -380,7 +381,7 @@ def _of_job(job: Job) -> str:
 
 def _short(text: str) -> str:
     plain = " ".join(text.split())
-    return plain if len(plain) <= _PREVIEW else f"{plain[:_PREVIEW]}…"
+    return plain if len(plain) <= _PREVIEW else f"{cut_at_word(plain, _PREVIEW)}…"
 
 
 def _parts(found: tuple[_Part, ...], size: int) -> Iterator[tuple[_Part, ...]]:

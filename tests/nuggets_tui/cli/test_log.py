@@ -280,3 +280,12 @@ def test_no_listing_of_the_log_shows_a_credential(home: Any, nuggets: Any) -> No
     assert value not in json.dumps(listed)
     assert [entry["changes"][0]["title"] for entry in listed][-1] == "Router"
     assert value not in nuggets.ok("log", "--verbose")
+
+
+def test_no_line_of_the_log_shows_a_credential(nuggets: Any) -> None:
+    token = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+    nuggets.ok("note", "add", f"Deploys use {token}", "They run on Friday.")
+    for args in ((), ("--verbose",), ("--json",)):
+        said = nuggets.ok("log", *args)
+        assert "Deploys use" in said
+        assert token not in said

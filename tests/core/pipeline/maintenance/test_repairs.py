@@ -17,7 +17,7 @@ from core.pipeline.database.figures import TEXT_INDEXES, HealthFigures, TextInde
 from core.pipeline.health.records import MaintenanceAction, MaintenanceRun
 from core.pipeline.queue.errors import RETRYABLE
 from core.pipeline.records import HistoryRow
-from core.pipeline.service import Pipeline
+from core.pipeline.service import Pipeline, health_of
 from core.text.normalise import encodable
 
 REQUEUE, RELEASE = MaintenanceAction.REQUEUE, MaintenanceAction.RELEASE
@@ -368,3 +368,29 @@ def test_how_many_facts_one_run_looks_at_is_a_setting(tmp_path: Path, clock: Clo
         assert one_run(pipeline, MERGES).did == 10
         clock.forward(minutes=10)
         assert one_run(pipeline, MERGES).did == 1
+
+
+TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"Deploys use {TOKEN} since May.", *(f"{'Deploys run on Friday. ' * n}{TOKEN} too." for n in (3, 6))],
+)
+def test_what_is_listed_of_health_and_repairs_shows_no_credential(
+    pipeline: Pipeline, clock: Clock, text: str
+) -> None:
+    pipeline.ingest(text)
+    kill_jobs(pipeline, clock)
+    with pipeline.database.write() as writer:
+        writer.connection.execute("UPDATE jobs SET status = 'dead', error_class = 'parse'")
+        run = writer.maintenance_runs.begin(INDEXES, clock.ms, "person", None)
+        writer.maintenance_runs.finish(
+            run, clock.ms, did=0, left=0, after=None, improved=False, error=f"cannot read: {text}"
+        )
+    plan, report = pipeline.maintenance_plan(REQUEUE), pipeline.diagnose()
+    assert len(plan.repairs) == 4
+    assert report.runs
+    assert TOKEN[:12] not in repr(
+        (pipeline.jobs(), plan, report, health_of(pipeline.database.path.parent, clock))
+    )
