@@ -21,6 +21,8 @@ _RANDOM: Final = 3.5
 _LEAST: Final = 32
 # Of signs that look random there must be so many.
 _LEAST_RANDOM: Final = 16
+# Where so many random runs stand it is data: from then on each that is no digest counts, wherever it stands.
+_MOST_WEIGHED: Final = 5_000
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
 # Between two texts that base64 says: no shape goes on over it.
 _BETWEEN: Final = "\n\n#\n\n"
@@ -71,15 +73,19 @@ def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span
     said: list[tuple[re.Match[str], str]] = []
     public = list(_PUBLIC_BLOCK.finditer(text)) if "-----BEGIN" in text else []
     begins = [block.start() for block in public]
+    weighed = 0
     for run in _RUN.finditer(text):
         decoded = _decoded(run[0])
         if decoded:
             said.append((run, decoded))
-        elif len(run[0]) >= _LEAST and _is_random(run[0]):
+        elif len(run[0]) >= _LEAST and _is_random(run[0], weighed < _MOST_WEIGHED):
+            weighed += 1
             block = bisect_right(begins, run.start()) - 1
             in_public = block >= 0 and run.start() < public[block].end()
             if not (
-                in_public or _is_line_of_many(text, *run.span()) or _is_placed(text, run.start(), run[0])
+                in_public
+                or _is_line_of_many(text, *run.span())
+                or (weighed < _MOST_WEIGHED and _is_placed(text, run.start(), run[0]))
             ):
                 yield *run.span(), "random token"
     yield from _in_base64(said, find)
@@ -118,14 +124,18 @@ def _decoded(run: str) -> str:
     return said if said.replace("\n", "").isprintable() else ""
 
 
-def _is_random(run: str) -> bool:
-    """Whether a long run is encoded data: random enough, no digest, no joined words."""
+def _is_random(run: str, weighed: bool = True) -> bool:
+    """Whether a long run is encoded data: random enough, no digest, no joined words. weighed: False to look for digests
+    alone.
+    """
     if set(run.rstrip("=")) == {"A"}:
         # Zero bytes in base64: no digest, since a digest of that length has digits.
         return True
     head = run[:_HEAD]
     if not _MIXED.match(head) or _HEX.fullmatch(head):
         return False
+    if not weighed:
+        return True
     parts = _JOINT.split(head)
     if all(map(_PLAIN_PART.fullmatch, parts)) or _PUBLIC.fullmatch(run):
         return False

@@ -127,12 +127,15 @@ MEGABYTE = 1_000_000
 WORDS = " ".join(
     base64.b64encode(hashlib.sha256(b"%d" % n).digest()[:24]).decode() for n in range(MEGABYTE // 33)
 )
+TOKENS = ",".join(
+    base64.b64encode(hashlib.sha256(b"%d" % n).digest()).decode() for n in range(MEGABYTE // 45)
+)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [WORDS, WORDS.replace(" ", "\n"), base64.b64encode(WORDS.encode()).decode()[:MEGABYTE]]
+    [WORDS, WORDS.replace(" ", "\n"), TOKENS, base64.b64encode(WORDS.encode()).decode()[:MEGABYTE]]
     + [
         unit * (MEGABYTE // len(unit))
         for unit in ("a@", "password: ", "curl -u ", "code: 1234 ", "key: aB3dE5fG7hJ9kL1mN3pQ ")
