@@ -37,6 +37,8 @@ from core.text.languages import Language, language_of, serves_grammar, stem_in, 
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
 
 QUOTES: Final = '"\u201c\u201d\u201e'
+# Characters of a query that count: what is longer is a text, and no question.
+LONGEST_QUERY: Final = 10_000
 # A word before a colon, as in a condition, and from where on it is taken for a field's name with a typo in it.
 _NAMED: Final = re.compile(r"-?([A-Za-z]{2,12}):(?=[^:/\s])")
 _ALIKE: Final = 0.75
@@ -173,18 +175,18 @@ class Question:
 
 
 def plain_question(text: str) -> Question:
-    """The question in a text that is nothing but words."""
-    words = " ".join(text.split())
+    """The question in a text that is nothing but words, of which as many count as `LONGEST_QUERY` says."""
+    words = " ".join(text[:LONGEST_QUERY].split())
     return Question(words=words, clauses=(Clause(f"words: {words}", free=True),) if words else ())
 
 
 def parse_question(text: str, excludes: Holds | None = None) -> Question:
-    """The question in a text; any text at all is one. Linear in the length of the text.
+    """The question in a text; any text at all is one, and as much of it counts as `LONGEST_QUERY` says.
 
     excludes: whether some note would be left out for a word; what leaves out none is a word. None: not known, and so
     every word with a dash before it leaves notes out.
     """
-    found = [_resolved(part, excludes) for part in query_parts(text)]
+    found = [_resolved(part, excludes) for part in query_parts(text[:LONGEST_QUERY])]
     phrases = _distinct(part.text for part in found if part.kind in ("phrase", "code"))
     demanded = _distinct(part.text for part in found if part.kind == "demanded")
     excluded = _distinct(part.text for part in found if part.kind == "excluded")

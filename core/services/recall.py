@@ -127,8 +127,10 @@ class RecallService:
         here: Standpoint | None = None,
     ) -> Recall:
         """See `Memory.recall`. beside: own notes and the team's, where there are such. here: the project at hand."""
+        from core.search.query_syntax import LONGEST_QUERY
+
         searched = _Searched(self._search, snapshot) if beside is None else beside
-        asked = _Question(query, nugget, syntax, decode)
+        asked = _Question(query[:LONGEST_QUERY], nugget, syntax, decode)
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
         found = self._asked(snapshot, searched, asked, here) if nugget is None else None
         found = found or self._answered(snapshot, searched, asked)

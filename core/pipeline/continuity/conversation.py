@@ -101,7 +101,9 @@ def _records(kept: str) -> tuple[list[dict[str, Any]] | None, int]:
     lines = [line for line in whole.split("\n") if line.strip()]
     if not whole.startswith("{") and 2 * sum(line.startswith("{") for line in lines) < max(1, len(lines)):
         return None, 0
-    records = [record for line in lines if isinstance(record := _read(line), dict)]
+    # What begins otherwise is no record, and a file may hold a million such lines.
+    objects = (line for line in lines if line.lstrip().startswith("{"))
+    records = [record for line in objects if isinstance(record := _read(line), dict)]
     return records, len(lines) - len(records)
 
 

@@ -263,3 +263,12 @@ def test_what_was_left_out_of_a_conversation_is_said(tmp_path: Path) -> None:
         assert ended.text.warning
         assert pipeline.raw(ended.text.raw_id).content == SAID
         assert not pipeline.ingest("Words.", session="s1", transcript=lines(*TALK)).warning
+
+
+def test_lines_that_can_be_no_record_are_left_out_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    real = json.loads
+    monkeypatch.setattr(json, "loads", lambda text, **options: (read.append(text), real(text, **options))[1])
+    said = read_conversation("\n".join([json.dumps(claude("user", "We use uv.")), *["<"] * 5_000]))
+    assert said == ("User: We use uv.", 5_000)
+    assert len(read) < 10

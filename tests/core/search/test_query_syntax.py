@@ -14,7 +14,14 @@ from kits.hostile import HOSTILE
 from core.model.names import iso
 from core.model.note import Note, replace
 from core.search.conditions import Asked
-from core.search.query_syntax import Clause, haystack_of, parse_question, query_parts
+from core.search.query_syntax import (
+    LONGEST_QUERY,
+    Clause,
+    haystack_of,
+    parse_question,
+    plain_question,
+    query_parts,
+)
 
 TOKEN = make_note(
     1, title="JWT token format", content="RS256, claims sub and tid.", tags=("auth", "tea-time")
@@ -418,3 +425,10 @@ def test_now_may_be_anywhere_on_earth() -> None:
             now=NOW.astimezone(timezone(timedelta(hours=hours))),
         )
     assert admits("updated:<1d", changed(hours=1), now=datetime(2026, 11, 18, 12, tzinfo=UTC))
+
+
+@pytest.mark.parametrize("unit", ["1 ", "-a ", "not ", '"a b" ', "tag:a "])
+def test_of_a_text_that_is_no_question_any_more_the_beginning_counts(unit: str) -> None:
+    text = unit * 500_000
+    assert parse_question(text) == parse_question(text[:LONGEST_QUERY])
+    assert len(plain_question(text).words) <= LONGEST_QUERY

@@ -125,6 +125,23 @@ def test_a_remote_that_is_put_right_is_followed_again(
     assert laptop.sync().left_out == ()
 
 
+def test_what_a_sync_leaves_out_is_said_once_until_it_changes(
+    pair: tuple[Machine, Machine], remote: Path
+) -> None:
+    laptop, desk = pair
+    _commit(remote, *_entries(remote, "settings.toml"))
+    assert laptop.sync().left_out == ("settings.toml",)
+    desk.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
+    desk.send(laptop)
+    desk.memory.change("store", lambda draft: remember(draft, "web", "port", "7070"))
+    desk.sync()
+    assert laptop.sync().left_out == ()
+    assert laptop.facts["web"]["port"] == "7070"
+    changed = (FILE, b"settings.toml", _object(remote, "blob", b"changed"))
+    _commit(remote, changed, but=b"settings.toml")
+    assert laptop.sync().left_out == ("settings.toml",)
+
+
 def test_a_remote_with_other_files_is_joined_with_a_clean_status(
     pair: tuple[Machine, Machine], tmp_path: Path, remote: Path
 ) -> None:
