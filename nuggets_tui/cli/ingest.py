@@ -54,14 +54,17 @@ def ingest(
 ) -> None:
     """Submit a text for fact extraction: FILE, or - for standard input.
 
+    Of a conversation as Claude Code, Codex, OpenCode or Gemini keeps it, only what was said is submitted.
+
     When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon`
     extracts the facts, or the app while it is open.
     """
+    from core.pipeline.continuity.conversation import conversation_or_text
     from core.pipeline.service import Pipeline
 
     session = named_session(session, str(call.folder))
     _check(file, nugget, session, transcript)
-    text = read_file(file)
+    text = conversation_or_text(read_file(file))
     talk = read_file(transcript, errors="replace") if transcript is not None else None
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import signal
 import threading
 from contextlib import suppress
@@ -144,6 +145,10 @@ def _tool(params: Params) -> Tool:
 
 def _arguments(tool: Tool, given: Any) -> Any:
     """What a tool takes. Raises InvalidInputError for arguments that do not fit."""
+    if isinstance(given, str):
+        # Some clients hand all of them in as JSON text.
+        with suppress(ValueError, RecursionError):
+            given = json.loads(given)
     try:
         meant = as_meant(given if isinstance(given, dict) else {"arguments": given}, tool.takes)
         return msgspec.convert(meant, tool.takes, strict=False)

@@ -85,6 +85,15 @@ def read_conversation(kept: str) -> Said:
     return Said("\n\n".join(f"{who}: {text}" for who, text in _turns(records)), left_out)
 
 
+def conversation_or_text(text: str) -> str:
+    """What was said in a text that is a conversation as an agent keeps it; any other text as it is."""
+    try:
+        said = read_conversation(text).text
+    except InvalidInputError:
+        return text
+    return said if said.strip() else text
+
+
 def _records(kept: str) -> tuple[list[dict[str, Any]] | None, int]:
     """The records of a file of JSON, or of lines of it, and how many lines are none; None for plain text.
 

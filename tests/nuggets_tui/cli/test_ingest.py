@@ -55,6 +55,28 @@ def test_a_text_from_a_file_is_kept(nuggets: Any, tmp_path: Path) -> None:
         assert (raw.content.encode(), raw.source_type) == (file.read_bytes(), "file")
 
 
+def test_of_a_conversation_that_an_agent_kept_what_was_said_is_submitted(
+    nuggets: Any, tmp_path: Path
+) -> None:
+    kept = [
+        {"type": "session_meta", "payload": {"id": "s"}},
+        {
+            "type": "response_item",
+            "payload": {"type": "message", "role": "user", "content": "We deploy with Nomad."},
+        },
+        {"type": "response_item", "payload": {"type": "reasoning", "summary": [{"text": "the marmot hums"}]}},
+    ]
+    path = tmp_path / "rollout.jsonl"
+    path.write_text("\n".join(map(json.dumps, kept)))
+    id = nuggets.json("ingest", str(path))["id"]
+    shown = nuggets.ok("pipeline", "text", id)
+    assert "We deploy with Nomad." in shown
+    assert "marmot" not in shown
+    plain = tmp_path / "users.jsonl"
+    plain.write_text('{"type": "user", "name": "Anna of the marmots"}')
+    assert "marmots" in nuggets.ok("pipeline", "text", nuggets.json("ingest", str(plain))["id"])
+
+
 def test_a_repetition_is_said(nuggets: Any) -> None:
     first = nuggets.json("ingest", "-", input=SAID)["id"]
     again = nuggets.json("ingest", "-", input=SAID.upper())

@@ -174,3 +174,10 @@ def test_nine_tools_are_listed_for_few_tokens_and_the_others_are_called_all_the_
     assert not [one.name for one in listed if one.output_schema or not one.annotations]
     (every,) = answers(home, request(1, "tools/list"), options=("--all-tools",))[1]
     assert [one["name"] for one in every["result"]["tools"]] == [tool.name for tool in TOOLS]
+
+
+def test_arguments_that_are_handed_in_as_json_text_are_read(tmp_path: Path) -> None:
+    params = {"name": "remember", "arguments": json.dumps({"key": "port", "value": "8080"})}
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    told = answers(tmp_path / "memory", json.dumps(asked).encode() + b"\n")
+    assert "isError" not in told[1][0]["result"]
