@@ -101,9 +101,11 @@ def _holds_projects(root: str) -> bool:
 
 
 class Registered:
-    """A project that a memory knows. commit: the repository's first one, "" for none; nuggets: written from it."""
+    """A project that a memory knows. commit: the repository's first one, "" for none; nuggets: written from it, or
+    joined by a person.
+    """
 
-    __slots__ = ("commit", "name", "nuggets", "remote", "root")
+    __slots__ = ("commit", "joined", "name", "nuggets", "remote", "root")
 
     def __init__(
         self,
@@ -112,9 +114,10 @@ class Registered:
         remote: str = "",
         commit: str = "",
         nuggets: Iterable[str] = (),
+        joined: Iterable[str] = (),
     ) -> None:
         self.name, self.root, self.remote, self.commit = name, root, remote, commit
-        self.nuggets = list(nuggets)
+        self.nuggets, self.joined = list(nuggets), list(joined)
 
     def is_project(self, project: Project) -> bool:
         """Whether it is this one: the same remote, the same folder, or, where one of them is another now, the same
@@ -131,7 +134,7 @@ class Registered:
     def document(self) -> dict[str, Any]:
         """As the file has it."""
         told: dict[str, Any] = {name: getattr(self, name) for name in ("name", "root", "remote", "commit")}
-        return {**told, "nuggets": [*self.nuggets]}
+        return {**told, "nuggets": [*self.nuggets], "joined": [*self.joined]}
 
 
 def registered(home: str) -> list[Registered]:
@@ -145,7 +148,14 @@ def registered(home: str) -> list[Registered]:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)["projects"]
         return [
-            Registered(one["name"], one["root"], one["remote"], one["commit"], map(str, one["nuggets"]))
+            Registered(
+                one["name"],
+                one["root"],
+                one["remote"],
+                one["commit"],
+                map(str, one["nuggets"]),
+                map(str, one.get("joined", ())),
+            )
             for one in found
         ]
     except FileNotFoundError:
@@ -227,6 +237,13 @@ class Standpoint:
         mine = self._mine.nuggets if self._mine else ()
         return nugget in mine or (self._is_named_so(nugget) and not self.owner_of(nugget))
 
+    def may_promote(self, nugget: str) -> bool:
+        """Whether the project's pages may hold a nugget's notes: it has the project's name, or a person joined it. That
+        it was first written from here does not say that it is about the project.
+        """
+        joined = self._mine.joined if self._mine else ()
+        return nugget in joined or (self._is_named_so(nugget) and not self.owner_of(nugget))
+
     def _is_named_so(self, nugget: str) -> bool:
         name = self.project.nugget.casefold()
         return bool(name) and nugget_name(nugget).casefold() == name
@@ -290,8 +307,10 @@ def _give(home: str, project: Project, nugget: str, *, also_taken: bool = False)
         known += [mine] if mine is new else []
         if owner is not None:
             owner.nuggets.remove(nugget)
+            owner.joined = [one for one in owner.joined if one != nugget]
         mine.root, mine.remote = project.root, project.remote
         mine.nuggets.append(nugget)
+        mine.joined += [nugget] if also_taken else []
     return mine
 
 

@@ -142,10 +142,13 @@ class Promoter:
         here = Standpoint(project, self._known, self._draft().snapshot)
 
         def owner(note: Note) -> str:
-            return "" if note.scope in _OF_A_PERSON else here.owner_of(note.nugget_name)
+            nugget = note.nugget_name
+            if note.scope in _OF_A_PERSON or here.may_promote(nugget):
+                return ""
+            return here.owner_of(nugget) or (nugget if here.is_own(nugget) else "")
 
         def unasked(note: Note) -> bool:
-            return not unattended or note.scope in _OF_A_PERSON or here.is_own(note.nugget_name)
+            return not unattended or note.scope in _OF_A_PERSON or here.may_promote(note.nugget_name)
 
         return Admission(owner, unasked)
 

@@ -15,7 +15,8 @@ needed here alone: search reads the table and no model.
 3. Neighbours: pairs of stems that are among each other's nearest, with a likeness above a floor. Out are opposites
    (opposites.txt; "un" and the like before a word), kinds of one thing (siblings.txt), pairs that only share letters
    (the model reads rare words piece by piece), and forms of one word, which search finds by itself.
-4. Short forms of the trade (abbreviations.txt) and German words (translations.txt), as good as what they stand for.
+4. Short forms of the trade (abbreviations.txt) and German words (translations.txt), as good as what they stand for;
+   and things of a kind (kinds.txt), for questions that name the kind.
 
 The table of the repository was made of Debian's documentation, manual pages and package descriptions, the summaries of
 PyPI and npm packages (a .tsv file: its last column), and Debian's word list wamerican.
@@ -59,6 +60,8 @@ FORM_SHARE = 0.6
 LEAST_BEGINNING = 4
 # Of short forms and translations, in hundredths; a part of several words has its part of it.
 AS_GOOD = 95
+# How alike a kind and a thing of it are, in hundredths.
+OF_KIND = 90
 NEGATIONS = ("un", "in", "im", "ir", "il", "dis", "non", "de", "mis", "anti", "under", "over")
 LARGEST_FILE = 8_000_000
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_']*")
@@ -274,6 +277,15 @@ def amended(table: str) -> str:
             for word in meant.split():
                 for language in languages:
                     _say(known, (stem_in(fold(short), language), fold(short)), (stem(word), word), likeness)
+    for line in _lines(HERE / "kinds.txt"):
+        kind, things = line.split(": ")
+        entry = known.setdefault(stem(kind), [stem(kind), kind])
+        for word in things.split():
+            known.setdefault(stem(word), [stem(word), word])
+            entry[2:] = [
+                *(held for held in entry[2:] if held.rstrip("0123456789") != stem(word)),
+                f"{stem(word)}{OF_KIND}",
+            ]
     lines = (" ".join(known[name]) for name in sorted(known))
     return HEADER.format(model=MODEL) + "\n".join(lines) + "\n"
 

@@ -196,7 +196,7 @@ don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn ain ll 
 knows knew known taken took given gave gone went seen saw came comes told said thought kept held led left met paid sold
 sent spent stood understood won written wrote heard felt found brought bought built began begun chosen chose
 does doing done got gotten getting being made makes making lots
-address code file id item list location owner port status title url version win won
+address code file id item list status title win won
 wollen wird wurde werde hat habe haben hatte ist sind war waren kann muss soll will darf geht gibt macht kostet heißt
 wer was wie wo wann warum welche welcher welches wieviel viel viele womit wohin woher mit der die das dem den des ein
 eine einen einem einer und oder nicht aus von für auf bei nach zu zum zur über unter
@@ -322,6 +322,7 @@ uncle unique unit universe university unknown unless unlike upload upper upset u
 validate valley valuable van variable variation variety vary vast vegetable vehicle victim victory video view village
 violence violent virtual virtue virus visible vision visitor visual vital vocabulary voice volume voluntary volunteer
 vote wage waist wake wall warm warn wash waste water wave weak wealth weapon weather web website wedding wednesday
+url version location owner port
 weigh weight welcome west western wet wheel whisper white wide widespread wife wild wind window wine wing winner
 winter wire wise witness woman wood wooden worker workflow workshop workspace wound writer yaml yard yellow youth zero
 zone

@@ -133,11 +133,15 @@ def test_what_we_wrote_goes_once_its_nugget_is_another_projects(
     assert "Shared linter" not in page.read_text()
 
 
-def test_a_nugget_that_was_written_from_a_project_is_its_own_whatever_its_name(
+def test_a_nugget_that_a_person_joined_is_the_projects_whatever_its_name_and_one_first_written_there_is_not(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
-    register(str(memory.home), Project("beta", str(beta)), "tools", ())
+    home, project = str(memory.home), Project("beta", str(beta))
+    register(home, project, "tools", ())
     page = page_of(beta, tmp_path / ".claude")
+    memory.promote(memory_dir=page.parent, cwd=beta)
+    assert "Shared linter" not in page.read_text()
+    take_over(home, project, "tools")
     # As the daemon does, which runs in no project.
     memory.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
     titles = [title for title, *_ in NOTES if title in page.read_text()]
