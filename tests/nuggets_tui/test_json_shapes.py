@@ -222,8 +222,8 @@ def test_every_command_prints_the_document_that_the_page_describes(home: Path) -
     for command, document in _calls(run):
         Shape(_shape_of(command)).check(document, command)
         tried.add(command)
-    # What takes a terminal, a backup or a project, or never ends, has tests of its own.
-    own = {"watch", "restore", "demo --dir", "team trust", "projects join", "projects rename"}
+    # What takes a terminal, a backup, a project or a set of questions, or never ends, has tests of its own.
+    own = {"bench", "watch", "restore", "demo --dir", "team trust", "projects join", "projects rename"}
     assert COMMANDS.keys() - tried == own
 
 

@@ -23,7 +23,7 @@ def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
     set_bound_keys(home)
     terminal = Terminal(home)
     terminal.until("Note 0")
-    terminal.until("within 1 link")
+    terminal.until("1 hop")
     for keys in ("j", "k", "1", "\r"):
         terminal.press(keys)
     terminal.until("certainty")

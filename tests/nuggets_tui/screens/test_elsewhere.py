@@ -156,18 +156,6 @@ def _overfull(home: Path, **numbers: int) -> Memory:
     return Memory.open(home)
 
 
-async def test_a_search_names_the_nugget_that_recall_passed_over(tmp_path: Path) -> None:
-    home = tmp_path / "memory"
-    small_memory(home)
-    _overfull(home, D=0)
-    async with opened(home) as app:
-        await app.press("slash", *"port of service77")
-        await app.until(lambda: "big was skipped" in app.text, "the nugget")
-        assert app.view.found is not None
-        assert app.view.found.recall is not None
-        assert [one.nugget_name for one in app.view.found.recall.skipped] == ["big"]
-
-
 async def test_a_search_of_an_overfull_nugget_shows_what_its_file_holds(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)

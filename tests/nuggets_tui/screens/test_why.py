@@ -56,7 +56,7 @@ async def test_the_score_of_a_hit_is_taken_apart(home: Path, size: tuple[int, in
         said = await answer(app)
         assert "Hit 1 of 2." in said
         assert '"tokn" read as "tokens"' in said or '"tokn" read as "token"' in said
-        for part in ("words", "vector", "boost", "like", "link", "score"):
+        for part in ("words", "vector", "boost", "score"):
             assert f"\n{part} " in said
         assert "█" in app.text
         assert all(len(line) <= size[0] for line in said.splitlines())
