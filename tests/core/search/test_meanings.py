@@ -26,7 +26,9 @@ MakeIndex = Callable[..., SearchIndex]
 OFF = SearchSettings(meaning_weight=0.0)
 PARAPHRASES = Path(__file__).parents[2] / "benchmarks" / "paraphrases.json"
 LARGEST, LETTERS = 700_000, "abcdefghijklmnopqrstuvwxyz"
-LINE = re.compile(r"[a-z0-9]+(@german)? [a-z0-9]+( [a-z0-9]*[a-z][0-9]{2,3}){1,30}")
+LINE = re.compile(r"[a-z0-9]+(@german)? [a-z0-9]+( [a-z0-9]*[a-z][0-9]{2,3}){0,40}")
+# Who asks for a kind is told of its things, and not the other way round.
+OF_KIND = 90
 
 
 def ids(index: SearchIndex, *named: str) -> list[str]:
@@ -61,7 +63,7 @@ def test_the_table_says_the_same_of_both_words_of_a_pair(table: dict[str, dict[s
     for name, near in table.items():
         # A German stem leads to English ones, which lead to the English stem of the German word.
         for other, likeness in near.items() if "@" not in name else ():
-            assert table[other][name] == likeness
+            assert likeness == OF_KIND or table[other][name] == likeness
             assert 0 < likeness < 100
 
 
@@ -105,6 +107,7 @@ def test_numbers_names_of_days_and_words_of_grammar_are_not_in_the_table(
 def test_words_that_agents_ask_with_have_their_neighbours() -> None:
     for asked, meant in (
         ("delete", "removed"),
+        ("database", "sqlite"),
         ("fetch", "retrieve"),
         ("salary", "wages"),
         ("login", "authentication"),
