@@ -77,7 +77,7 @@ def trust_signs(project: str) -> list[object]:
     config = os.path.join(git, _first_line(os.path.join(git, "commondir")), "config")
     paths = [config, os.path.join(git, "HEAD"), os.path.join(git, "logs", "HEAD")]
     paths += [os.path.join(root, TRUSTED_FILE) for root in (state_root(),) if root]
-    return [_stats(path) for path in paths]
+    return [file_stats(path) for path in paths]
 
 
 def _first_line(path: str) -> str:
@@ -88,7 +88,8 @@ def _first_line(path: str) -> str:
         return ""
 
 
-def _stats(path: str) -> list[object]:
+def file_stats(path: str) -> list[object]:
+    """What tells one state of a file from another, without reading it; one number, of the error, for no file."""
     try:
         found = os.stat(path)
     except OSError as error:

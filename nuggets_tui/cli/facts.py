@@ -118,7 +118,7 @@ def recall(
     Everything in the question counts as words, quotes and dashes too. Exit code 1 when nothing answers, or when it is
     not sure: then it shows up to three notes that may answer.
     """
-    from nuggets_tui.cli.session import session_id
+    from nuggets_tui.calling_session import session_id
 
     query, explain = query_and_note(words, explain)
     # A note that is not there ends the call before a recall is counted.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError, remedy_for
+from nuggets_tui.calling_session import named_session
 from nuggets_tui.cli.cautions import of_credentials
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
 from nuggets_tui.cli.output import Line, Span, write_error
-from nuggets_tui.cli.session import named_session
 
 if TYPE_CHECKING:
     from core.pipeline.records import Conversation, Ingested, PipelineStatus, RawMemory

@@ -11,13 +11,13 @@ import click
 
 from core.model.names import iso
 from core.pipeline.session_events import EventKind, SessionEvent
+from core.projects import project_root
+from nuggets_tui.calling_session import session_id, working_folder
 from nuggets_tui.cli.groups import FOLDER, TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.ingest import read_file
 from nuggets_tui.cli.invocation import Invocation, pass_call, read_text
 from nuggets_tui.cli.options import LIMIT, WholeNumber
 from nuggets_tui.cli.output import Line, Span, table, write_error
-from nuggets_tui.cli.session import session_id
-from nuggets_tui.hooks.places import project_here
 from nuggets_tui.session_words import given_words, helped_words, memory_lines, score_lines
 from nuggets_tui.words import plural
 
@@ -254,7 +254,7 @@ def _made(call: Invocation, *, memory: bool = False) -> Iterator[Pipeline]:
 
 
 def _project(given: str | None) -> str:
-    return project_here() if given is None else given
+    return project_root(working_folder()) if given is None else given
 
 
 def _ended(pipeline: Pipeline, found: Recovery) -> bool:

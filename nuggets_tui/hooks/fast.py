@@ -6,28 +6,22 @@ It ends with exit code 0 whatever happens, and within its deadline.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import time
 
-from core.caught import count, put
-from core.home import team_near
-from core.projects import project_root
-from core.user_folders import cache_folder, state_folder
+from core.caught import add_to_log, count, put
+from core.home import TEAM_NOTES, home_as_named, team_near
+from core.projects import FILE as PROJECTS
+from core.projects import project_at, project_root
+from core.user_folders import cache_folder, configuration_files, file_stats, state_folder, trust_signs
+from nuggets_tui import calling_session
 from nuggets_tui.detached import start
-from nuggets_tui.hooks.places import (
-    BRIEFING,
-    briefing_name,
-    memory_folder,
-    nugget_of,
-    own_settings,
-    version_of,
-    write_log,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import ModuleType
     from typing import Any, Final
 
 # Seconds: after the first the process ends, whatever it is doing; for the second it waits for a briefing being made.
@@ -38,21 +32,75 @@ _DEADLINE_GOING_ON: Final = 4.0
 _PATIENCE_GOING_ON: Final = 3.5
 _LONGEST: Final = 16 << 20
 _MOST_CAUGHT: Final = 500
-_STARTS: Final = frozenset(("SessionStart", "sessionStart"))
-_PROMPTS: Final = frozenset(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt"))
-_TOOLS: Final = frozenset(("PostToolUse", "AfterTool", "afterFileEdit"))
 _NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
-_COMPACTIONS: Final = frozenset(("PreCompact", "PreCompress", "preCompact"))
-_ENDS: Final = frozenset(("SessionEnd", "sessionEnd"))
+# What agents call the same event.
+_KINDS: Final = (
+    dict.fromkeys(("SessionStart", "sessionStart"), "start")
+    | dict.fromkeys(("UserPromptSubmit", "BeforeAgent", "beforeSubmitPrompt"), "prompt")
+    | dict.fromkeys(("PostToolUse", "AfterTool", "afterFileEdit"), "edit")
+    | dict.fromkeys(("PreCompact", "PreCompress", "preCompact"), "compaction")
+    | dict.fromkeys(("SessionEnd", "sessionEnd"), "end")
+)
+# Where a session goes on, as its start says.
+_GOES_ON: Final = frozenset(("compact", "resume"))
 # Characters of a prompt that are looked at, and that are kept.
 _LOOKED_AT: Final = 4_000
 _KEPT: Final = 200
 _LONGEST_SESSION: Final = 1_000
-# So many prompts wait to be put down together.
-_PROMPTS_TOGETHER: Final = 10
+# So many records wait to be brought in together: some agents tell no end of a turn.
+_TOGETHER: Final = 10
 _PLAIN: Final = frozenset(("opencode", "pi"))
-# Where a session goes on, as its start says.
-_GOES_ON: Final = frozenset(("compact", "resume"))
+BRIEFING: Final = "briefing.json"
+# Facts, and pages where those are the notes.
+_FILES: Final = (".nugget.json", ".donna.json", ".md")
+# A team's notes lie no deeper in their folder.
+_DEPTH: Final = 3
+
+
+class Event:
+    """What an agent tells its hook. name: as the agent calls it; kind: by which of its texts are read, "" for another.
+
+    folder: in which the agent works; root, nugget: of the project around it. session: as NUGGETS_SESSION says for all
+    that an agent starts, else as that says. Each is "" for none.
+    """
+
+    __slots__ = ("agent", "folder", "home", "kind", "name", "nugget", "root", "session", "told")
+
+    def __init__(self, agent: str, home: str, told: Mapping[str, Any]) -> None:
+        self.agent, self.home, self.told = agent, home, told
+        name = told.get("hook_event_name")
+        self.name = name if isinstance(name, str) and name.isalnum() and len(name) < 40 else ""
+        self.kind = _KINDS.get(self.name, "")
+        folder = self.text("cwd", "workspace_roots")
+        self.folder = os.path.abspath(folder) if folder else ""
+        project = project_at(folder) if folder else None
+        self.root, self.nugget = project_root(folder), project.nugget if project else ""
+        said = self.text("session_id", "conversation_id", "thread_id").strip()[:_LONGEST_SESSION]
+        self.session = (os.environ.get("NUGGETS_SESSION", "").strip() or said) if said else ""
+
+    def text(self, *keys: str) -> str:
+        """The first text under one of these, or of a list there; "" for none."""
+        for key in keys:
+            value = self.told.get(key)
+            if isinstance(value, list) and value:
+                value = value[0]
+            if isinstance(value, str) and value and "\0" not in value:
+                return value[:4096]
+        return ""
+
+    @property
+    def prompt(self) -> str:
+        """What the person typed, also in parts."""
+        prompt = self.told.get("prompt")
+        if isinstance(prompt, list):
+            parts = (part.get("text", "") for part in prompt if isinstance(part, dict))
+            prompt = "\n".join(part for part in parts if isinstance(part, str))
+        return prompt if isinstance(prompt, str) else ""
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether checkpoints are made of its session: it has a name, and there is a memory."""
+        return bool(self.session) and bool(version_of(self.home))
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -64,10 +112,14 @@ def main(arguments: Sequence[str]) -> None:
     try:
         _set_deadline(_DEADLINE)
         agent, home = _asked(arguments)
-        _take(agent, home)
+        if sys.stdin is None or sys.stdin.isatty():
+            if sys.stderr is not None:
+                sys.stderr.write("nuggets hook reads an event as JSON from standard input; agents call it.\n")
+        elif problem := _take(agent, home):
+            write_log(home, problem, agent)
     except BaseException as error:
         # Nothing of the event is in the log, and nothing but the log tells of it.
-        write_log(home or memory_folder(), agent, "", f"failed: {type(error).__name__}")
+        write_log(home or _memory_folder(), f"failed: {type(error).__name__}", agent)
     _end()
 
 
@@ -90,6 +142,16 @@ def _set_deadline(seconds: float) -> None:
         timer.start()
 
 
+def write_log(home: str, what: str, agent: str = "") -> None:
+    """Adds a line to the log of hooks, which `nuggets doctor` shows. No text of anybody's is in it. Never raises."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    try:
+        if folder := state_folder(home):
+            add_to_log(folder, f"{at} {agent or '-'}: {what}\n")
+    except (OSError, ValueError):
+        return
+
+
 def _asked(arguments: Sequence[str]) -> tuple[str, str]:
     """The agent and the memory's folder that a call names; what it does not know is passed over."""
     agent, named = "", ""
@@ -101,91 +163,67 @@ def _asked(arguments: Sequence[str]) -> tuple[str, str]:
             named = word.partition("=")[2]
         elif not word.startswith("-") and not agent:
             agent = word.lower()[:32] if word.isalnum() else "unknown"
-    return agent, memory_folder(named)
+    return agent, _memory_folder(named)
 
 
-def _take(agent: str, home: str) -> None:
-    if sys.stdin is None or sys.stdin.isatty():
-        if sys.stderr is not None:
-            sys.stderr.write("nuggets hook reads an event as JSON from standard input; agents call it.\n")
-        return
-    data = _read()
-    if data is None:
-        write_log(home, agent, "", f"the event is longer than {_LONGEST} bytes")
-        return
-    import json
+def _memory_folder(named: str = "") -> str:
+    """The memory's folder: as named, else NUGGETS_HOME, else ~/.nuggets."""
+    return os.path.abspath(os.path.expanduser(named or home_as_named()))
 
+
+def _take(agent: str, home: str) -> str:
+    """Takes what stands on standard input; what is wrong with it, "" for nothing."""
+    data = sys.stdin.buffer.read(_LONGEST + 1)
+    if len(data) > _LONGEST:
+        # To its end all the same: the agent writes on.
+        while sys.stdin.buffer.read(1 << 20):
+            pass
+        return f"the event is longer than {_LONGEST} bytes"
     try:
-        event = json.loads(data)
+        told = json.loads(data)
     except (ValueError, RecursionError):
-        write_log(home, agent, "", "standard input is no JSON" if data.strip() else "standard input is empty")
-        return
-    if not isinstance(event, dict):
-        write_log(home, agent, "", "standard input is JSON, but not an object")
-        return
-    name = event.get("hook_event_name")
-    name = name if isinstance(name, str) and name.isalnum() and len(name) < 40 else ""
-    if name in _STARTS:
-        _brief(agent, home, name, event)
-    elif name in _PROMPTS:
-        if name == "beforeSubmitPrompt":
+        return "standard input is no JSON" if data.strip() else "standard input is empty"
+    if not isinstance(told, dict):
+        return "standard input is JSON, but not an object"
+    event = Event(agent, home, told)
+    if not event.name:
+        return "the event has no hook_event_name"
+    if event.kind == "start":
+        return _brief(event)
+    if event.kind == "prompt":
+        if event.name == "beforeSubmitPrompt":
             # Cursor wants to be told that it may go on.
             os.write(1, b'{"continue": true}\n')
-        _keep_said(agent, home, event)
-    elif name in _TOOLS:
-        _keep_paths(agent, home, event)
-    elif name:
-        if name in _COMPACTIONS or name in _ENDS:
-            _keep_event(agent, home, event, "compaction" if name in _COMPACTIONS else "end")
-        if name in _ENDS:
-            _take_session(home, event, ended=True)
-        folder = _text(event, "cwd", "workspace_roots")
-        _bring_in(home, nugget_of(folder), _near(folder))
-    else:
-        write_log(home, agent, "", "the event has no hook_event_name")
+        return _keep_said(event)
+    if event.kind == "edit":
+        return _keep_paths(event)
+    problem = ""
+    if event.kind and event.is_followed:
+        # Whoever brings it in makes the checkpoint.
+        problem = _spool(event, event=event.kind, root=event.root, transcript=event.text("transcript_path"))
+    if event.kind == "end":
+        _take_session(event)
+    _bring_in(event)
+    return problem
 
 
-def _read() -> bytes | None:
-    """Standard input as a whole; None for too much of it, read to its end all the same."""
-    parts: list[bytes] = []
-    size = 0
-    while part := os.read(0, 1 << 20):
-        size += len(part)
-        if size <= _LONGEST:
-            parts.append(part)
-    return b"".join(parts) if size <= _LONGEST else None
+# Catching; each tells what is wrong, "" for nothing
 
 
-def _text(event: Mapping[str, Any], *keys: str) -> str:
-    for key in keys:
-        value = event.get(key)
-        if isinstance(value, list) and value:
-            value = value[0]
-        if isinstance(value, str) and value and "\0" not in value:
-            return value[:4096]
-    return ""
-
-
-# Catching
-
-
-def _keep_said(agent: str, home: str, event: Mapping[str, Any]) -> None:
+def _keep_said(event: Event) -> str:
     from nuggets_tui.hooks.capture import statements
 
-    _take_session(home, event)
-    prompt = _prompt(event)
-    found = list(statements(prompt))
-    followed = _is_followed(home, event) and bool(prompt.strip())
-    if not found and not followed:
-        return
-    said = [(kind, clean) for kind, text in found if (clean := _without_credentials(text))]
+    _take_session(event)
+    prompt = event.prompt
+    said = [(kind, clean) for kind, text in statements(prompt) if (clean := _without_credentials(text))]
     caught: dict[str, object] = {"said": said} if said else {}
-    if followed:
-        begins = " ".join(prompt[:_LOOKED_AT].split())
-        caught |= {"event": "prompt", "text": _without_credentials(begins)[:_KEPT]}
-        caught["root"] = project_root(_text(event, "cwd", "workspace_roots"))
-    if caught and _spool(agent, home, event, caught) and (said or _many_wait(home)):
-        _start_worker(home)
+    if prompt.strip() and event.is_followed:
+        begins = _without_credentials(" ".join(prompt[:_LOOKED_AT].split()))
+        caught |= {"event": "prompt", "text": begins[:_KEPT], "root": event.root}
+    problem = _spool(event, **caught) if caught else ""
+    if caught:
+        _start_worker(event.home, least=1 if said else _TOGETHER)
+    return problem
 
 
 def _without_credentials(text: str) -> str:
@@ -200,199 +238,157 @@ def _without_credentials(text: str) -> str:
     return "" if plain_password(text) else masked(text)
 
 
-def _keep_event(agent: str, home: str, event: Mapping[str, Any], kind: str) -> None:
-    """Puts down that a session ends or is compacted; whoever brings it in makes the checkpoint."""
-    if _is_followed(home, event):
-        root = project_root(_text(event, "cwd", "workspace_roots"))
-        _spool(
-            agent, home, event,
-            {"event": kind, "text": "", "root": root, "transcript": _text(event, "transcript_path")},
-        )  # fmt: skip
-
-
-def _is_followed(home: str, event: Mapping[str, Any]) -> bool:
-    """Whether checkpoints are made of a session: it has a name, and there is a memory."""
-    return bool(_session(event)) and bool(version_of(home))
-
-
-def _many_wait(home: str) -> bool:
-    state = state_folder(home)
-    return bool(state and count(state) >= _PROMPTS_TOGETHER)
-
-
-def _session(event: Mapping[str, Any]) -> str:
-    """The session that an event is of: as NUGGETS_SESSION says for all that an agent starts, else as that says."""
-    said = _text(event, "session_id", "conversation_id", "thread_id").strip()[:_LONGEST_SESSION]
-    return (os.environ.get("NUGGETS_SESSION", "").strip() or said) if said else ""
-
-
-def _take_session(home: str, event: Mapping[str, Any], *, ended: bool = False) -> None:
-    """Has the agent's servers and commands count for the session that it names to its hooks."""
-    if _is_followed(home, event):
-        command_module("session").hooked_session(home, _session(event), ended=ended)
-
-
-def command_module(name: str) -> ModuleType:
-    """A module of the command line, without the whole of it that its package loads with itself."""
-    from importlib import import_module
-
-    package = "nuggets_tui.cli"
-    bare = None
-    if package not in sys.modules:
-        bare = sys.modules[package] = type(sys)(package)
-        bare.__path__ = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli")]
-    try:
-        return import_module(f"{package}.{name}")
-    finally:
-        if bare is not None:
-            del sys.modules[package]
-
-
-def _prompt(event: Mapping[str, Any]) -> str:
-    prompt = event.get("prompt")
-    if isinstance(prompt, list):
-        prompt = "\n".join(
-            part.get("text", "")
-            for part in prompt
-            if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    return prompt if isinstance(prompt, str) else ""
-
-
-def _keep_paths(agent: str, home: str, event: Mapping[str, Any]) -> None:
+def _keep_paths(event: Event) -> str:
     from nuggets_tui.hooks.capture import edited_paths
 
-    folder = _text(event, "cwd", "workspace_roots")
-    root = project_root(folder) if nugget_of(folder) else ""
-    paths = list(dict.fromkeys(edited_paths(event, root)))[:20]
-    if paths:
-        # They wait for the end of the turn: one change for all of them.
-        _spool(agent, home, event, {"root": root, "paths": paths})
+    root = event.root if event.nugget else ""
+    paths = list(dict.fromkeys(edited_paths(event.told, root)))[:20]
+    # They wait for the end of the turn: one change for all of them.
+    return _spool(event, root=root, paths=paths) if paths else ""
 
 
-def _spool(agent: str, home: str, event: Mapping[str, Any], caught: Mapping[str, object]) -> bool:
-    """Puts down what is to be kept; it is there from the rename on, also for who is killed then. Whether it is."""
-    import json
-    import time
-
-    state = state_folder(home)
+def _spool(of: Event, **caught: object) -> str:
+    """Puts down what is to be kept; it is there from the rename on, also for who is killed then."""
+    state = state_folder(of.home)
     if not state:
-        return False
+        return ""
     at = time.time_ns()
-    record = {
-        "agent": agent,
-        "at": at // 1_000_000_000,
-        "session": _session(event),
-        "nugget": nugget_of(_text(event, "cwd", "workspace_roots")),
-        **caught,
-    }
-    kept = put(state, at, json.dumps(record).encode(), _MOST_CAUGHT)
-    if not kept:
-        write_log(home, agent, "", "too much waits to be brought into the memory; this event was not kept")
-    return kept
+    record = {"agent": of.agent, "at": at, "session": of.session, "nugget": of.nugget, **caught}
+    if put(state, at, json.dumps(record).encode(), _MOST_CAUGHT):
+        return ""
+    return "too much waits to be brought into the memory; this event was not kept"
 
 
-def _start_worker(home: str, *more: str) -> None:
-    """Has what was caught brought into the memory by a process that nobody waits for, if anything was."""
-    state = state_folder(home)
-    if not more:
+def _take_session(event: Event) -> None:
+    """Maps the agent's process to its session, so that its servers and commands join that one."""
+    if event.is_followed:
+        calling_session.hooked_session(event.home, event.session, ended=event.kind == "end")
+
+
+def _start_worker(home: str, *briefing: str, least: int = 1) -> None:
+    """Has what was caught brought into the memory, and a briefing made (nugget, folder, session), by a process that
+    nobody waits for; by none where no briefing is wanted and fewer than `least` records wait.
+    """
+    if not briefing:
         try:
-            if not state or not count(state):
+            if count(state_folder(home) or os.devnull) < least:
                 return
         except OSError:
             return
     # -P: nothing is imported from the agent's working directory.
-    start([sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", home, *more])
+    start([sys.executable, "-P", "-m", "nuggets_tui.hooks.worker", home, *briefing])
 
 
 # Briefing
 
 
-def _bring_in(home: str, nugget: str, near: str) -> None:
-    """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
-    that it need not wait for it. Where neither is needed, no process is started.
+def version_of(home: str) -> list[list[object]]:
+    """What tells one state of a memory from another without reading its files; [] for no memory."""
+    names = [os.path.join("graph", "graph.json"), "settings.toml", PROJECTS]
+    if os.path.isdir(home):
+        names += sorted(name for name in os.listdir(home) if name.endswith(_FILES))
+    stats = ((name, file_stats(os.path.join(home, name))) for name in names)
+    found = [[name, *held] for name, held in stats if len(held) > 1]
+    return [*found, trust_signs(home)] if found and home.endswith(TEAM_NOTES) else found
+
+
+def state_of(home: str, near: str) -> list[object]:
+    """What tells one state of all that a briefing is made of from another: the day, the user's own settings, the
+    memory, and the team's notes near a folder ("" for none).
     """
-    known = version_of(home) or (near and team_near(near))
-    if known and cache_folder(home) and _kept_briefing(home, nugget, near) == (None, ()):
-        _start_worker(home, "--caught", "--briefing", nugget, near)
-    else:
-        _start_worker(home)
+    team = team_near(near) if near else ""
+    pages = os.path.join(state_folder(team) or os.devnull, "pages")
+    return [
+        int(time.time()) // 86_400,
+        list(map(file_stats, configuration_files())),
+        version_of(home),
+        [*_files_in(team, _DEPTH), *version_of(pages), *trust_signs(team)] if team else [],
+    ]
 
 
-def _brief(agent: str, home: str, name: str, event: Mapping[str, Any]) -> None:
-    """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
-    said: str | None
-    folder = _text(event, "cwd", "workspace_roots")
-    about = (nugget_of(folder), _near(folder))
-    session = _session(event) if event.get("source") in _GOES_ON else ""
-    if session:
-        # Its checkpoint may be in what was just caught.
-        _set_deadline(_DEADLINE_GOING_ON)
-        said, ahead = _made_briefing(home, *about, session)
-        if not said:
-            said, ahead = _kept_briefing(home, *about)
-    else:
-        _start_worker(home)
-        said, ahead = _kept_briefing(home, *about)
-        if said is None:
-            said, ahead = _made_briefing(home, *about)
-    if said:
-        import json
-
-        if agent in _PLAIN:
-            made = said
-        elif agent == "cursor" or name == "sessionStart":
-            made = json.dumps({"additional_context": said})
-        else:
-            made = json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": said}})
-        os.write(1, made.encode("utf-8", "replace") + b"\n")
-    _take_session(home, event)
-    if _is_followed(home, event):
-        # What it was given counts once its end tells what helped.
-        _spool(agent, home, event, {"event": "start", "ahead": ahead, "root": project_root(folder)})
+def briefing_name(nugget: str, near: str, session: str) -> str:
+    """Under which name a briefing is kept."""
+    return "\0".join((nugget, project_root(near), session))
 
 
-def _near(folder: str) -> str:
-    """The folder in which an agent works; "" for none."""
+def _files_in(folder: str, depth: int) -> list[list[object]]:
     try:
-        return os.path.abspath(folder) if folder else ""
+        paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
     except OSError:
-        return ""
+        return []
+    found = [[path, *file_stats(path)] for path in paths]
+    inner = [path for path in paths if depth > 1 and not os.path.islink(path)]
+    return found + [one for path in inner for one in _files_in(path, depth - 1)]
 
 
-def _kept_briefing(
-    home: str, nugget: str, near: str, session: str = "", since: float | None = None
+def _bring_in(event: Event) -> None:
+    """At the end of a turn or a session: has what was caught brought in, and the briefing of the next session made, so
+    that it need not wait for it.
+    """
+    home, about = event.home, (event.nugget, event.folder)
+    known = version_of(home) or (event.folder and team_near(event.folder))
+    stale = known and cache_folder(home) and kept_briefing(home, *about)[0] is None
+    _start_worker(home, *(about if stale else ()))
+
+
+def _brief(event: Event) -> str:
+    """Prints the briefing in the form that the agent takes. One that is not ready in time is there the next time."""
+    home, about = event.home, (event.nugget, event.folder)
+    session = event.session if event.told.get("source") in _GOES_ON else ""
+    said, ahead = (None, ()) if session else kept_briefing(home, *about)
+    if said is not None:
+        _start_worker(home)
+    else:
+        if session:
+            # Its checkpoint may be in what was just caught.
+            _set_deadline(_DEADLINE_GOING_ON)
+        said, ahead = _made_briefing(home, *about, session)
+        if session and not said:
+            said, ahead = kept_briefing(home, *about)
+    if said:
+        os.write(1, _in_form(event, said).encode("utf-8", "replace") + b"\n")
+    _take_session(event)
+    # What it was given counts once its end tells what helped.
+    return _spool(event, event="start", ahead=ahead, root=event.root) if event.is_followed else ""
+
+
+def _in_form(event: Event, said: str) -> str:
+
+    if event.agent in _PLAIN:
+        return said
+    if event.agent == "cursor" or event.name == "sessionStart":
+        return json.dumps({"additional_context": said})
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": said}})
+
+
+def kept_briefing(
+    home: str, nugget: str, near: str, session: str = "", since: float = float("inf")
 ) -> tuple[str | None, Sequence[object]]:
     """The briefing that is kept for the memory as it is, or that was begun after a time, None for none; and its notes,
     each with its place. session: one that goes on, of which only what was begun after the time counts.
     """
-    import json
-    import time
-
     try:
         with open(os.path.join(cache_folder(home) or os.devnull, BRIEFING), "rb") as file:
             kept = json.loads(file.read(1 << 20))[briefing_name(nugget, near, session)]
-        current = kept["state"] == [version_of(home), own_settings(), int(time.time()) // 86_400]
-        if (current and not session) or (since is not None and kept["begun"] >= since):
+        if kept["begun"] >= since or (not session and kept["state"] == state_of(home, near)):
             return str(kept["text"]), list(kept["ahead"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         pass
     return None, ()
 
 
-def _made_briefing(home: str, nugget: str, near: str, session: str = "") -> tuple[str, Sequence[object]]:
+def _made_briefing(home: str, nugget: str, near: str, session: str) -> tuple[str, Sequence[object]]:
     """The briefing, made by another process, as long as there is time, and its notes; "" for none in time."""
-    import time
-
-    if not (version_of(home) or near) or not cache_folder(home):
+    if not cache_folder(home):
+        _start_worker(home)
         return "", ()
     since = time.time()
-    _start_worker(home, *(["--caught"] if session else []), "--briefing", nugget, near, session)
+    _start_worker(home, nugget, near, session)
     until = time.monotonic() + (_PATIENCE_GOING_ON if session else _PATIENCE)
     while time.monotonic() < until:
         time.sleep(0.02)
         # Others may write meanwhile, such as the count of a recall: what is newer than this session will do.
-        said, ahead = _kept_briefing(home, nugget, near, session, since)
+        said, ahead = kept_briefing(home, nugget, near, session, since)
         if said is not None:
             return said, ahead
     return "", ()

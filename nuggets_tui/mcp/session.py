@@ -16,8 +16,8 @@ from core.errors import BrokenFileError, NuggetsError
 from core.folder import PIPELINE_FILE
 from core.pipeline.session_events import SessionEvent
 from core.projects import project_at, project_root
+from nuggets_tui.calling_session import named_session, working_folder
 from nuggets_tui.cli.calling_agent import author_of_client
-from nuggets_tui.cli.session import named_session
 
 if TYPE_CHECKING:
     from core.briefing import Briefing
@@ -48,7 +48,7 @@ class AgentSession:
     ) -> None:
         self.home = home
         self.clock = clock or (lambda: datetime.now(UTC))
-        self._folder = folder or _working_folder()
+        self._folder = folder or working_folder()
         self._given_author = author
         self._client = ""
         self._mark = secrets.token_hex(4)
@@ -218,10 +218,3 @@ class AgentSession:
             for event in waiting:
                 with suppress(ValueError):
                     self._waiting.remove(event)
-
-
-def _working_folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""

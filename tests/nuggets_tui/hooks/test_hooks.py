@@ -31,7 +31,7 @@ from core.pipeline.preferences import takes_place_of
 from core.pipeline.service import Pipeline
 from core.text.estimate import estimate_tokens
 from core.user_folders import cache_folder, state_folder
-from nuggets_tui.hooks import places, worker
+from nuggets_tui.hooks import fast, worker
 from nuggets_tui.hooks.capture import edited_paths, is_plain, statements
 from nuggets_tui.hooks.worker import apply_caught, make_briefing, waiting
 
@@ -42,7 +42,7 @@ Run = Callable[..., subprocess.CompletedProcess[bytes]]
 NO_WORKER = """
 import sys
 from nuggets_tui.hooks import fast
-fast._start_worker = lambda *arguments: None
+fast._start_worker = lambda *arguments, **more: None
 fast.main(sys.argv[1:])
 """
 
@@ -200,7 +200,7 @@ def test_what_could_not_be_used_is_in_a_small_log_without_its_text(home: Path, h
     assert "standard input is no JSON" in log(home)
     assert "secret words" not in log(home)
     for _ in range(900):
-        places.write_log(str(home), "claude", "Stop", "x" * 60)
+        fast.write_log(str(home), "x" * 60, "claude")
     assert len(log(home)) < 40_000
 
 
@@ -291,7 +291,7 @@ def test_the_end_of_a_session_makes_the_briefing_of_the_next_one(end: str, home:
     code = """
 import json, sys
 from nuggets_tui.hooks import fast
-fast._start_worker = lambda *words: print(json.dumps(words))
+fast._start_worker = lambda *words, **more: print(json.dumps(words))
 fast.main(sys.argv[1:])
 """
     with memory_with_note(home):
@@ -315,7 +315,7 @@ def test_a_briefing_is_told_though_others_write_while_it_is_made(home: Path, hoo
     code = """
 import os, sys
 from nuggets_tui.hooks import fast, worker
-def start(home, *words):
+def start(home, *words, **more):
     if words:
         worker.main([home, *words])
         os.utime(os.path.join(home, "graph", "graph.json"), (1, 1))
@@ -338,10 +338,10 @@ def test_a_memory_that_cannot_be_written_is_briefed_all_the_same(home: Path, hoo
     memory.close()
     hook(event(home, "UserPromptSubmit", prompt="Remember that staging is slow."))
     (home / "graph" / "graph.json").write_bytes(b"{broken")
-    worker.main([str(home), "--caught", "--briefing", "shop"])
+    worker.main([str(home), "shop"])
     assert len(waiting(home)) == 1
     assert "failed: " in log(home)
-    assert (Path(cache_folder(str(home))) / places.BRIEFING).exists()
+    assert (Path(cache_folder(str(home))) / fast.BRIEFING).exists()
 
 
 @pytest.mark.slow
@@ -356,10 +356,10 @@ def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
     with memory_with_note(home) as memory:
         make_briefing(home, "shop", str(home.parent / "shop"))
         folder = Path(cache_folder(str(home)) or "")
-        assert (folder / places.BRIEFING).exists()
+        assert (folder / fast.BRIEFING).exists()
         assert KEY in (home / "graph" / "graph.json").read_text()
         memory.mask_secrets(memory.masking())
-    assert not (folder / places.BRIEFING).exists()
+    assert not (folder / fast.BRIEFING).exists()
 
 
 @pytest.mark.slow
@@ -397,11 +397,11 @@ def test_one_worker_of_a_memory_makes_a_briefing_at_a_time(
 ) -> None:
     Memory.open(home).change("new", lambda draft: create_note(draft, "shop", "Port", "It is 5433."))
     monkeypatch.setattr(worker, "_TURN_SECONDS", 0.0)
-    made = Path(cache_folder(str(home)) or "", places.BRIEFING)
+    made = Path(cache_folder(str(home)) or "", fast.BRIEFING)
     with claimed(Path(state_folder(str(home)) or "", "briefing.lock")):
-        worker.main([str(home), "--briefing", "shop"])
+        worker.main([str(home), "shop"])
         assert not made.exists()
-    worker.main([str(home), "--briefing", "shop"])
+    worker.main([str(home), "shop"])
     assert made.exists()
 
 
@@ -441,7 +441,7 @@ def test_too_much_that_waits_is_bounded_and_logged(home: Path, hook: Run) -> Non
 @pytest.mark.slow
 def test_the_way_of_an_event_loads_no_engine(home: Path, hook: Run) -> None:
     code = (
-        "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a: None\n"
+        "import sys, os; from nuggets_tui.hooks import fast; fast._start_worker = lambda *a, **k: None\n"
         "fast._end = lambda: None; fast.main(['claude'])\n"
         "assert not {'click', 'numpy', 'sqlite3', 'msgspec', 'typing', 'core.memory', 'pathlib'} & set(sys.modules)"
     )

@@ -15,7 +15,7 @@ from core.facts.edits import remember
 from core.memory import Memory
 from core.pipeline.service import Pipeline
 from core.user_folders import state_folder
-from nuggets_tui.cli import session as sessions
+from nuggets_tui import calling_session as sessions
 from nuggets_tui.hooks.worker import apply_caught, make_briefing
 from nuggets_tui.mcp.session import AgentSession
 
@@ -33,7 +33,7 @@ for kind, given, *words in json.loads(sys.argv[1]):
 HOOK = """
 import sys
 from nuggets_tui.hooks import fast
-fast._start_worker = lambda *arguments: None
+fast._start_worker = lambda *arguments, **more: None
 fast.main(sys.argv[1:])
 """
 SERVER = """
@@ -45,8 +45,8 @@ print(session.id, session.project)
 """
 COMMAND = """
 import os
-from nuggets_tui.hooks.fast import command_module
-print(command_module("session").session_id(None, os.environ["NUGGETS_HOME"]))
+from nuggets_tui.calling_session import session_id
+print(session_id(None, os.environ["NUGGETS_HOME"]))
 """
 RECALL = ["-m", "nuggets_tui", "recall", "port"]
 

@@ -10,8 +10,7 @@ from kits.team_pages import write_team
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.team import entry_for, remember, trust_folder
-from nuggets_tui.hooks.fast import _kept_briefing, _near
-from nuggets_tui.hooks.places import briefing_name
+from nuggets_tui.hooks.fast import kept_briefing, state_of
 from nuggets_tui.hooks.worker import main, make_briefing
 
 
@@ -21,22 +20,21 @@ def test_a_briefing_near_a_team_holds_for_its_notes_as_they_are(tmp_path: Path) 
     page = write_team(project, pages, trusted=False) / "deploy.md"
     memory = Memory.open(home)
     memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
-    near = _near(str(project))
-    assert near == str(project)
+    near = str(project)
     assert "release" not in make_briefing(home, "", near)
     trust_folder(page.parent)
-    assert _kept_briefing(str(home), "", near)[0] is None
-    main([str(home), "--briefing", "", near])
-    said, ahead = _kept_briefing(str(home), "", near)
+    assert kept_briefing(str(home), "", near)[0] is None
+    main([str(home), "", near])
+    said, ahead = kept_briefing(str(home), "", near)
     assert said is not None
     assert "Run make release." in said
     assert "(team)" in said
     assert [id for id, _ in ahead] == list(memory.snapshot.by_id)  # type: ignore[misc,attr-defined]
     page.write_text(page.read_text().replace("release", "destroy"))
-    assert _kept_briefing(str(home), "", near)[0] is None
+    assert kept_briefing(str(home), "", near)[0] is None
     assert "destroy" in make_briefing(home, "", near)
     remember(entry_for(page.parent), trusted=False)
-    assert _kept_briefing(str(home), "", near)[0] is None
+    assert kept_briefing(str(home), "", near)[0] is None
     assert "destroy" not in make_briefing(home, "", near)
 
 
@@ -51,10 +49,10 @@ def test_a_briefing_holds_for_the_team_above_a_link_that_leads_out_of_a_project(
     place = tmp_path / "outer" / "inner" / link
     place.parent.mkdir(parents=True)
     place.symlink_to(elsewhere.parent if link == ".nuggets" else elsewhere)
-    near = _near(str(tmp_path / "outer" / "inner"))
-    before = briefing_name("", near)
+    near = str(tmp_path / "outer" / "inner")
+    before = state_of("", near)
     page.write_text("# Deploy steps\n\nNever run make release on Fridays.\n")
-    assert briefing_name("", near) != before
+    assert state_of("", near) != before
 
 
 def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
@@ -63,9 +61,9 @@ def test_elsewhere_the_briefing_is_as_without_a_team(tmp_path: Path) -> None:
     memory = Memory.open(home)
     memory.change("made", lambda draft: create_note(draft, "ops", "Backups", "Every night."))
     (tmp_path / "away").mkdir()
-    near = _near(str(tmp_path / "away"))
-    main([str(home), "--caught", "--briefing", "", near])
-    said, _ = _kept_briefing(str(home), "", near)
+    near = str(tmp_path / "away")
+    main([str(home), "", near])
+    said, _ = kept_briefing(str(home), "", near)
     assert said is not None
     assert "Backups" in said
     assert "release" not in said

@@ -12,13 +12,13 @@ from typing import Any
 import pexpect
 import pytest
 
-from nuggets_tui.cli import session
-from nuggets_tui.cli.session import session_id
+from nuggets_tui import calling_session as session
+from nuggets_tui.calling_session import session_id
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
-TELL = "from nuggets_tui.cli.session import session_id; print(session_id(None))"
+TELL = "from nuggets_tui.calling_session import session_id; print(session_id(None))"
 CALL = shlex.join([sys.executable, "-c", TELL])
 OF_AGENTS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "NUGGETS_SESSION")
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

@@ -1,4 +1,5 @@
-"""Which session a call belongs to: as given, as its agent says, or by the agent or terminal that it comes from.
+"""Which session a call belongs to: as given, as its agent says, or by the agent or terminal that it comes from; and in
+which folder it is made.
 
 An agent waits for its hooks, so this loads next to nothing.
 """
@@ -88,6 +89,14 @@ def _named(given: str | None, home: str, *, server: bool = False) -> tuple[str, 
         return hooked, caller
     # One agent run by another inherits its variable: both together are one session, unless the inner one has hooks.
     return (hooked if hooked and (not said or hooked in said) else "+".join(said)), caller
+
+
+def working_folder() -> str:
+    """The folder that this process works in; "" where there is none any more."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _caller() -> str:
