@@ -90,7 +90,7 @@ class ReflectArguments(Arguments):
 
 
 class PromoteArguments(Arguments):
-    memory_dir: Annotated[str, Meta(max_length=4_000)] = ""
+    memory_dir: Annotated[str, Meta(max_length=4_000, pattern=r"^[^\0]*$")] = ""
     dry_run: bool = False
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
 import traceback
 from collections.abc import Callable, Mapping
@@ -22,8 +21,6 @@ INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
 VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 # Reads that run at once: an agent asks several things in one go, and each takes a core.
 _READS: Final = 4
-_PARTS: Final = re.compile(rb'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:\s*)?|[{}\[\]]', re.DOTALL)
-_ID: Final = re.compile(rb'-?\d{1,18}(?![\d.eE])|"[^"\\]{0,200}"')
 
 Params = Mapping[str, Any]
 Reply = dict[str, Any]
@@ -84,7 +81,7 @@ class Connection:
         try:
             message = _whole(json.loads(line.decode("utf-8", "replace")))
         except (ValueError, RecursionError):
-            self._refuse(_id_in(line), PARSE_ERROR, "The message is no JSON that can be read")
+            self._refuse(None, PARSE_ERROR, "The message is no JSON that can be read")
             return
         for one in message if isinstance(message, list) and message else [message]:
             self._handle(one)
@@ -135,30 +132,14 @@ class Connection:
         self._send({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 
     def _send(self, message: Reply) -> None:
-        data = (
-            json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
-        )
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         with self._sending:
             try:
-                rest = memoryview(data)
+                rest = memoryview(f"{text}\n".encode("utf-8", "replace"))
                 while rest and not self._gone:
                     rest = rest[os.write(self._sent, rest) :]
             except BrokenPipeError:
                 self._gone = True
-
-
-def _id_in(line: bytes) -> str | int | None:
-    """The id of a message that is not quite JSON: the value of its own field "id", none deeper."""
-    depth = 0
-    for part in _PARTS.finditer(line):
-        if part[0] in b"{[":
-            depth += 1
-        elif part[0] in b"}]":
-            depth -= 1
-        elif depth == 1 and part[1] == b'"id"' and part[2]:
-            found = _ID.match(line, part.end())
-            return json.loads(found[0].decode("utf-8", "replace"), strict=False) if found else None
-    return None
 
 
 def _whole(value: Any) -> Any:

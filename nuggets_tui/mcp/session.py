@@ -6,8 +6,8 @@ import os
 import secrets
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -43,12 +43,11 @@ class AgentSession:
         home: Path,
         *,
         author: Author | None = None,
-        folder: str = "",
-        clock: Callable[[], datetime] | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.home = home
-        self.clock = clock or (lambda: datetime.now(UTC))
-        self._folder = folder or working_folder()
+        self.clock = clock
+        self._folder = working_folder()
         self._given_author = author
         self._client = ""
         self._mark = secrets.token_hex(4)
@@ -120,13 +119,11 @@ class AgentSession:
             memory = self._opened()
         return memory
 
-    @contextmanager
-    def pipeline(self) -> Iterator[Pipeline]:
-        """The pipeline of the folder, whose database is made if there is none."""
+    def pipeline(self) -> Pipeline:
+        """The pipeline of the folder, whose database is made if there is none, to be closed by the caller."""
         from core.pipeline.service import Pipeline
 
-        with Pipeline.open(self.home, author=self.author, clock=self.clock) as pipeline:
-            yield pipeline
+        return Pipeline.open(self.home, author=self.author, clock=self.clock)
 
     def has_pipeline(self) -> bool:
         """Whether the folder has one."""
@@ -159,17 +156,17 @@ class AgentSession:
             memory.close()
 
     def _opened(self) -> Memory:
+        from core.workspace import open_memory, refuse_untrusted, use_team_near
+
         with self._guard:
             if self._memory is None:
-                from core.workspace import open_memory, refuse_untrusted, use_team_near
-
                 memory = open_memory(
                     self.home, author=self.author, clock=self.clock, reconcile=False, tolerant=True
                 )
                 refuse_untrusted(memory)
+                use_team_near(memory, lambda: self._folder)
+                memory.use_project(self.here)
                 self._memory = memory
-                use_team_near(self._memory, lambda: self._folder)
-                self._memory.use_project(self.here)
             return self._memory
 
     # What it did
@@ -211,9 +208,8 @@ class AgentSession:
     def _hand_over(self, pipeline: Pipeline) -> None:
         """Puts down what waits; a second time where another thread does it at once, which merges into one."""
         waiting = tuple(self._waiting)
-        pipeline.follow_session(
-            *(event._replace(session=self._conversation or event.session) for event in waiting)
-        )
+        named = self._conversation
+        pipeline.follow_session(*(one._replace(session=named or one.session) for one in waiting))
         with self._guard:
             for event in waiting:
                 with suppress(ValueError):

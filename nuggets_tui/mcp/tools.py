@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError
 from core.model.infer import MetaInput
 from nuggets_tui import deeds
 from nuggets_tui.answer_words import PASSAGE, certainty
@@ -58,6 +57,8 @@ def _recall(session: AgentSession, given: arguments.RecallArguments) -> str:
 
 
 def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]:
+    from core.search import snippet
+
     if found.found:
         note = memory.searched.by_id.get(found.note_id or "")
         answer, key = found.answer or "", _line(found.key)
@@ -69,7 +70,11 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
             yield f"{answer}  {said}"
         else:
             yield f"{key}  {said}"
-            yield _passage(answer, found, note)
+            if len(answer) <= PASSAGE or note is None:
+                yield answer[:_LONGEST_TEXT]
+            else:
+                yield snippet(answer, found.matched, PASSAGE).text
+                yield f"(of {len(answer):,} characters; getNote {note.id} gives all)"
         for side in found.disputed_by:
             yield f"A change waits for the user's decision and says: {_line(side.content)} [{side.id}]"
         for side in found.disputes:
@@ -79,16 +84,6 @@ def _answer_lines(memory: Memory, found: Recall, now: datetime) -> Iterator[str]
         yield from (_candidate_line(memory, one, now) for one in found.candidates)
     else:
         yield "Nothing known. Once you know it, store it with remember."
-
-
-def _passage(answer: str, found: Recall, note: Note | None) -> str:
-    """The text of an answer, or the piece that matches where it is long."""
-    if len(answer) <= PASSAGE or note is None:
-        return answer[:_LONGEST_TEXT]
-    from core.search import snippet
-
-    piece = snippet(answer, found.matched, PASSAGE).text
-    return f"{piece}\n(of {len(answer):,} characters; getNote {note.id} gives all)"
 
 
 def _candidate_line(memory: Memory, one: Candidate, now: datetime) -> str:
@@ -113,20 +108,17 @@ def _search_notes(session: AgentSession, given: arguments.SearchNotesArguments) 
         raise searched.no_nugget(given.nugget)
     found = memory.search_result(given.query, given.limit, Filters(nugget=given.nugget or None))
     session.asked(given.query)
-    lines = [
-        f"- {_line(hit.note.title)}: {snippet(hit.note.content, hit.breakdown.matched).text} [{hit.note.id}]"
-        + "".join(
-            f" ({said})"
-            for said in (
-                f"from project {hit.project}" if hit.project else "",
-                "" if hit.sure else "less likely",
-                "the team's" if hit.whose == "team" else "",
-                "hidden" if hit.note.hidden else "",
-            )
-            if said
+    lines = []
+    for hit in found.hits:
+        said = (
+            f"from project {hit.project}" if hit.project else "",
+            "" if hit.sure else "less likely",
+            "the team's" if hit.whose == "team" else "",
+            "hidden" if hit.note.hidden else "",
         )
-        for hit in found.hits
-    ]
+        piece = snippet(hit.note.content, hit.breakdown.matched).text
+        behind = "".join(f" ({one})" for one in said if one)
+        lines.append(f"- {_line(hit.note.title)}: {piece} [{hit.note.id}]{behind}")
     lines += [
         f"- Document {_line(one.found.title or one.found.source)}: {snippet(one.found.text, one.matched).text}"
         for one in found.passages
@@ -156,13 +148,9 @@ def _get_note(session: AgentSession, given: arguments.GetNoteArguments) -> str:
     lines = [f"# {_line(note.title)}", " · ".join(filter(None, facts)), piece]
     if end < len(note.content):
         lines.append(f"(of {len(note.content):,} characters; read on with offset {end})")
-    linked = {
-        other.id: (other, link) for other, link in (*around.incoming, *around.outgoing) if not other.hidden
-    }
-    lines += [
-        f"Linked: {_line(other.title)} [{other.id}] ({_line(link.reason)})"
-        for other, link in list(linked.values())[:_MOST_LISTED]
-    ]
+    linked = {other.id: (other, link) for other, link in (*around.incoming, *around.outgoing)}
+    shown = [(other, link) for other, link in linked.values() if not other.hidden][:_MOST_LISTED]
+    lines += [f"Linked: {_line(other.title)} [{other.id}] ({_line(link.reason)})" for other, link in shown]
     return _text(lines)
 
 
@@ -187,14 +175,9 @@ def _remember(session: AgentSession, given: arguments.RememberArguments) -> str:
 def _create_note(session: AgentSession, given: arguments.CreateNoteArguments) -> str:
     memory = deeds.with_graph(session.reading())
     made, change_set, like = deeds.add_note(
-        memory,
-        given.nugget,
-        given.title,
-        given.content,
-        given.tags,
-        MetaInput(scope=given.scope or None),
-        by_agent=True,
-    )
+        memory, given.nugget, given.title, given.content, given.tags,
+        MetaInput(scope=given.scope or None), by_agent=True,
+    )  # fmt: skip
     session.stored(made.title)
     said = f"Added {_line(made.title)} [{made.id}] to {made.nugget_name}{_about_user(made)}."
     return _told(memory, f"{said} {deeds.second_one(like)}".strip(), change_set, of_note(made))
@@ -220,13 +203,19 @@ def _edit_note(session: AgentSession, given: arguments.EditNoteArguments) -> str
 
 
 def _forget(session: AgentSession, given: arguments.ForgetArguments) -> str:
+    from core.graph import edits
+
     memory = deeds.with_graph(session.reading())
     nugget = _holder(memory, given.id.strip())
-    if not nugget:
-        return _hide(memory, given.id)
-    gone, change_set = deeds.forget(memory, nugget, given.id.strip())
-    assert gone is not None
-    return _told(memory, f"Forgot {_line(gone.key)} in {nugget}. It's hidden, not lost.", change_set)
+    if nugget:
+        gone, change_set = deeds.forget(memory, nugget, given.id.strip())
+        assert gone is not None
+        return _told(memory, f"Forgot {_line(gone.key)} in {nugget}. It's hidden, not lost.", change_set)
+    held = deeds.held(memory, given.id)
+    done = deeds.edit_each(held.memory, held.ids, "hid", edits.hide_note)
+    note = done.notes[0]
+    said = f"{'Hidden already:' if done.change_set.empty else 'Hid'} {_line(note.title)} [{note.id}]."
+    return _told(held.memory, f"{said} It's not lost.", done.change_set, (), held.team)
 
 
 def _holder(memory: Memory, key: str) -> str:
@@ -234,18 +223,6 @@ def _holder(memory: Memory, key: str) -> str:
     holding = [one.name for one in memory.snapshot.nuggets if one.find(key) is not None]
     own = memory.standpoint.nugget if memory.standpoint is not None else ""
     return own if own in holding else holding[0] if len(holding) == 1 else ""
-
-
-def _hide(memory: Memory, text: str) -> str:
-    from core.graph import edits
-
-    held = deeds.held(memory, text)
-    done = deeds.edit_each(held.memory, held.ids, "hid", edits.hide_note)
-    note = done.notes[0]
-    said = "Hidden already:" if done.change_set.empty else "Hid"
-    return _told(
-        held.memory, f"{said} {_line(note.title)} [{note.id}]. It's not lost.", done.change_set, (), held.team
-    )
 
 
 def _add_link(session: AgentSession, given: arguments.AddLinkArguments) -> str:
@@ -284,18 +261,13 @@ def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
 
 def _promote(session: AgentSession, given: arguments.PromoteArguments) -> str:
     memory = deeds.with_graph(session.reading())
-    if "\0" in given.memory_dir:
-        raise InvalidInputError(
-            "is no name of a folder", code=ErrorCode.BAD_NAME, field="memoryDir", where="memoryDir",
-            kept="nothing was written",
-        )  # fmt: skip
     done = memory.promote(dry_run=True, memory_dir=given.memory_dir or None, cwd=session.project or None)
     listed = [one for one in done.entries if one.status in ("new", "updated", "removed")]
     if not listed:
         return f"Nothing to promote: {done.path} is as it should be."
-    lines_said = plural(len(listed), "line")
-    said = f"Nothing was written. Proposed for {done.path}, {lines_said}; tell the user: nuggets promote"
-    lines = [said, *(f"- {one.status}: {_line(one.title)}" for one in listed[:_MOST_LISTED])]
+    said = f"Nothing was written. Proposed for {done.path}, {plural(len(listed), 'line')}"
+    lines = [f"{said}; tell the user: nuggets promote"]
+    lines += [f"- {one.status}: {_line(one.title)}" for one in listed[:_MOST_LISTED]]
     return _text(lines, memory.take_notices())
 
 

@@ -43,7 +43,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("forget", {"id": " "}, "empty-id"),
     ("sessionCheckpoint", {"digest": "  "}, "empty-text"),
     ("promoteFacts", {}, "no-memory-page"),
-    ("promoteFacts", {"memoryDir": "a\x00b"}, "bad-name"),
+    ("promoteFacts", {"memoryDir": "a\x00b"}, "invalid-input"),
 ]
 
 
