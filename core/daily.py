@@ -421,8 +421,7 @@ def counts_of(
     counts: dict[str, int] = {}
     if reflection is not None:
         counts["inspected"] = reflection.inspected
-        for change in reflection.changes:
-            counts[change.counted] = counts.get(change.counted, 0) + 1
+        counts |= {name: count for name, count in reflection.counts.items() if count}
     for promotion in promotions:
         if not promotion.change_set.empty:
             counts["promoted"] = counts.get("promoted", 0) + lines_of(promotion)

@@ -1029,7 +1029,7 @@ class Memory:
         of the notes are looked through. The applied change set is in the result. Errors as in `apply`.
         """
         from core.reflection import reflect
-        from core.reflection.refusals import RUNS, undone_changes
+        from core.reflection.proposals import RUNS, undone_changes
 
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:

@@ -376,7 +376,7 @@ def refuses_more(before: Note, after: Note) -> bool:
     """Whether a change that reflection proposed was refused."""
     if before.extra == after.extra:
         return False
-    from core.reflection.refusals import REFUSED
+    from core.reflection.proposals import REFUSED
 
     return REFUSED in after.extra and before.extra.get(REFUSED) != after.extra[REFUSED]
 

@@ -13,7 +13,7 @@ from core.reflection.words import TokenCache, independent, is_informative
 from core.settings import ReflectionSettings
 
 # How a link says where it comes from: a link has no other field that all programs keep.
-_OF_REFLECTION: Final = "shared context: "
+OF_REFLECTION: Final = "shared context: "
 _OF_MERGING: Final = "merged"
 # The first character of Thai. From there on come the scripts whose tokens are not words by themselves.
 _PIECES: Final = "\u0e00"
@@ -37,14 +37,12 @@ class Rarity:
     """
 
     def __init__(self, notes: Sequence[Note], vocabulary: TokenCache) -> None:
-        self._above = 1 + len(notes)
+        self._highest = math.log(max(3, 1 + len(notes)) / 2)
         self._counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
 
     def of(self, token: str) -> float:
         """The rarity of a word, in [0, 1]."""
-        holders = max(2, self._counts[token])
-        highest = math.log(max(3, self._above) / 2)
-        return min(1.0, max(0.0, math.log(max(3, self._above) / holders) / highest))
+        return max(0.0, 1 - math.log(max(2, self._counts[token]) / 2) / self._highest)
 
     def confidence(self, words: Iterable[str]) -> float:
         """How sure it is that notes that share these words speak of one thing: s / (s + 1) for a summed rarity s.
@@ -67,69 +65,50 @@ class SharedContext:
     def __init__(self, notes: Sequence[Note], vocabulary: TokenCache, rarity: Rarity | None = None) -> None:
         self._vocabulary = vocabulary
         self._rarity = rarity or Rarity(notes, vocabulary)
-        self._total = len(notes)
         self._notes = {note.id: note for note in notes}
-        counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
-        highest = max(_ALWAYS_UNCOMMON, math.isqrt(self._total))
-        self._counts = {
-            token: count for token, count in counts.items() if 2 <= count <= highest and is_informative(token)
-        }
-        self._holders: dict[str, list[str]] = {token: [] for token in self._counts}
+        holders: dict[str, list[str]] = {}
         for note in notes:
             for token in vocabulary.tokens(note):
-                if token in self._counts:
-                    self._holders[token].append(note.id)
+                holders.setdefault(token, []).append(note.id)
+        highest = max(_ALWAYS_UNCOMMON, math.isqrt(len(notes)))
+        self._holders = {
+            token: ids for token, ids in holders.items() if 2 <= len(ids) <= highest and is_informative(token)
+        }
 
     def candidates(self, note: Note, shared_tokens: int) -> list[Related]:
         """Notes that share enough uncommon words with a note; the strongest first, then by id.
 
         At least one shared word is no number.
         """
-        tokens = [token for token in self._vocabulary.tokens(note) if token in self._counts]
-        if len(tokens) < shared_tokens:
-            return []
         shared: dict[str, list[str]] = {}
-        for token in tokens:
-            for other in self._holders[token]:
+        for token in self._vocabulary.tokens(note):
+            for other in self._holders.get(token, ()):
                 shared.setdefault(other, []).append(token)
         shared.pop(note.id, None)
         found = []
         for other, said in shared.items():
             words = independent(said) if len(said) >= shared_tokens else []
             if len(words) >= shared_tokens and not all(word.isdecimal() for word in words):
-                strength = sum(map(self._weight, words))
+                strength = sum(math.log((1 + len(self._notes)) / len(self._holders[word])) for word in words)
                 found.append((-round(strength, 9), other, words))
         return [
             Related(self._notes[other], self._strongest(words), self._rarity.confidence(words))
             for _, other, words in sorted(found, key=lambda item: item[:2])
         ]
 
-    def _weight(self, token: str) -> float:
-        return math.log((1 + self._total) / self._counts[token])
-
     def _strongest(self, words: list[str]) -> tuple[str, ...]:
-        rare = sorted(range(len(words)), key=lambda place: (self._counts[words[place]], place))[:_NAMED]
-        return tuple(words[place] for place in sorted(rare))
-
-
-def link_reason(words: Iterable[str]) -> str:
-    """The reason that a link made by reflection bears."""
-    return _OF_REFLECTION + ", ".join(words)
+        rare = frozenset(sorted(words, key=lambda word: len(self._holders[word]))[:_NAMED])
+        return tuple(word for word in words if word in rare)
 
 
 def is_of_reflection(link: Link) -> bool:
     """Whether reflection made a link."""
-    return link.reason.startswith(_OF_REFLECTION)
+    return link.reason.startswith(OF_REFLECTION)
 
 
 def is_of_merging(link: Link) -> bool:
     """Whether merging two notes made a link."""
     return link.reason.startswith(_OF_MERGING)
-
-
-def compatible(first: str, second: str) -> bool:
-    """Whether notes of these subjects may be linked: the same subject, or one that is shared."""
-    return first == second or first.startswith("shared:") or second.startswith("shared:")
 
 
 def made_links(note: Note) -> int:
@@ -143,10 +122,11 @@ def linked(first: Note, second: Note) -> bool:
 
 
 def may_link(first: Note, second: Note, settings: ReflectionSettings) -> bool:
-    """Whether reflection may link these two: no link yet, subjects that agree, neither of them a hub."""
+    """Whether reflection may link these two: no link yet, one subject or one that is shared, neither of them a hub."""
+    subjects = {first.subject, second.subject}
     return (
         first.id != second.id
-        and compatible(first.subject, second.subject)
+        and (len(subjects) == 1 or any(subject.startswith("shared:") for subject in subjects))
         and not linked(first, second)
         and max(made_links(first), made_links(second)) < settings.max_links
     )

@@ -1,30 +1,55 @@
-"""One reflection pass: select notes, then archive, tidy, tag, merge and link, all in one change set."""
+"""One reflection pass: archive, tidy, tag, merge and link, all in one change set."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Final
 
-from msgspec.structs import replace
+from msgspec.structs import replace as replace_settings
 
 from core.errors import InvalidInputError
+from core.graph.edits import edit_note, hide_note, link_notes
+from core.graph.merging import merge_notes
 from core.model.change import Author
 from core.model.draft import Draft
-from core.model.note import Note
+from core.model.infer import MetaInput, subject_of
+from core.model.note import Note, custom_tags, replace
+from core.model.note_origin import newer_preference
 from core.model.progress import Progress, counted
 from core.model.selection import select_ids
-from core.reflection.judge import pinned
-from core.reflection.plan import SAID, ProposedChange, ReflectionResult, Step
-from core.reflection.refusals import Refusal
-from core.reflection.refusals import refuse as remember_refused
-from core.reflection.rules import CLEANING, DOUBTING, EVERY, Rule, add_links, correct_scope, merge_duplicates
-from core.reflection.view import PassView
+from core.reflection.duplicates import (
+    MERGE_REASON,
+    Duplicates,
+    fact_agrees,
+    jaccard,
+    survivor_first,
+    were_merged,
+)
+from core.reflection.judge import improved_tags, is_wrongly_of_person, low_value, pinned
+from core.reflection.linking import OF_REFLECTION, Rarity, Related, SharedContext, linked, may_link
+from core.reflection.proposals import (
+    OTHER,
+    SAID,
+    ProposedChange,
+    ReflectionResult,
+    Refusal,
+    Step,
+    proposed,
+    refused,
+)  # fmt: skip
+from core.reflection.proposals import refuse as remember_refused
+from core.reflection.words import TokenCache, tidied
 from core.settings import ReflectionSettings
+from core.text.normalise import normalise_content
 
 REFLECTION: Final = Author("reflection")
 _SYSTEM_TAGS: Final = 3
+# How sure it is that an older preference is over, and that a note is a project's: a person looks at it.
+_UNSURE: Final = 0.5
 
 
 def reflect(
@@ -57,16 +82,22 @@ def reflect(
     is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
     InvalidInputError for a negative limit.
     """
-    settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
+    given = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
+    given = {name: number for name, number in given.items() if number is not None}
+    for name, number in given.items():
+        if number is not None and number < 0:
+            where = "limit" if name == "max_notes" else name
+            raise InvalidInputError("must not be negative", where=where, kept="nothing was changed")
+    settings = replace_settings(settings or ReflectionSettings(), **given)
     asked = {"nugget_name": nugget, "scope": scope, "type": type, "subject": subject}
     ordered = _needy_first(
         draft.snapshot.notes, {name: one for name, one in asked.items() if one is not None}
     )
     if accept is None and not refuse:
-        run = _Pass(draft, settings, undone_changes, progress, sure=sure)
+        run = Pass(draft, settings, undone_changes, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, undone_changes, progress, sure=sure)
+    rehearsal = Pass(again, settings, undone_changes, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = select_ids(ids, accept or ())
@@ -77,22 +108,9 @@ def reflect(
     return _result(draft, rehearsal, ordered, done, author, unknown + unknown_too, refused)
 
 
-def _within(
-    settings: ReflectionSettings, limit: int | None, max_archived: int | None, max_merged: int | None
-) -> ReflectionSettings:
-    """The settings with the limits of this pass. Raises InvalidInputError for a negative one."""
-    asked = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
-    given = {name: number for name, number in asked.items() if number is not None}
-    for name, number in given.items():
-        if number < 0:
-            where = "limit" if name == "max_notes" else name
-            raise InvalidInputError("must not be negative", where=where, kept="nothing was changed")
-    return replace(settings, **given)
-
-
 def _result(
     draft: Draft,
-    run: _Pass,
+    run: Pass,
     ordered: list[Note],
     changes: list[ProposedChange],
     author: Author,
@@ -102,13 +120,13 @@ def _result(
     change_set = draft.change_set(_reason(changes, refused), author=author, kind="reflection")
     return ReflectionResult(
         ran_at=draft.at,
-        inspected=min(run.limit, len(ordered)),
+        inspected=min(run.settings.max_notes, len(ordered)),
         changes=tuple(changes),
         change_set=change_set,
         unknown=unknown,
-        left_archived=run.caps.left_over("hide"),
-        left_merged=run.caps.left_over("merge"),
-        limit_reached=len(run.selected) < len(ordered) and len(run.selected) == run.limit,
+        left_archived=len(run.left["hide"]),
+        left_merged=len(run.left["merge"]),
+        limit_reached=run.settings.max_notes <= len(run.concerned) < len(ordered),
         refused=refused,
     )
 
@@ -138,116 +156,253 @@ def _needy_first(notes: Iterable[Note], wanted: Mapping[str, str]) -> list[Note]
     )
 
 
-class _Caps:
-    """Counts changes of capped types and knows those that the caps keep back. Other types are never kept back."""
+class Pass:
+    """A memory in the middle of a pass: the notes as changed so far, and values computed once for all of them.
 
-    def __init__(self, most: Mapping[str, int]) -> None:
-        self._most = most
-        self.done: dict[str, set[str]] = {type: set() for type in most}
-        self.left: dict[str, set[str]] = {type: set() for type in most}
-
-    def allow(self, change: ProposedChange) -> bool:
-        """Whether there is room for a change; one for which there is none is left for the next pass."""
-        if len(self.done.get(change.type, ())) < self._most.get(change.type, 1):
-            return True
-        self.left[change.type].add(change.id)
-        return False
-
-    def count(self, change: ProposedChange) -> None:
-        """Counts a change that was carried out."""
-        self.done.get(change.type, set()).add(change.id)
-
-    def left_over(self, type: str) -> int:
-        """How many changes of a type wait for the next pass."""
-        return len(self.left[type] - self.done[type])
-
-
-class _Pass:
-    """The rules at work on one draft. Each step is laid over the draft before the next is thought of."""
+    Rules read it and change nothing; each step is laid over the draft before the next is thought of.
+    """
 
     def __init__(
         self,
         draft: Draft,
         settings: ReflectionSettings,
-        undone_changes: Collection[Refusal],
+        undone_changes: Collection[Refusal] = (),
         progress: Progress | None = None,
         *,
         sure: bool = False,
     ) -> None:
-        self._progress = progress
-        self._sure = sure
-        self._draft = draft
-        self._settings = settings
-        self._view = PassView(draft, settings, undone_changes)
-        self.caps = _Caps({"hide": settings.max_archived, "merge": settings.max_merged})
-        self.limit = settings.max_notes
-        self.selected: list[str] = []
+        self.draft, self.settings = draft, settings
+        self._progress, self.only_sure, self._sure = progress, sure, True
+        self._undone_changes = frozenset(undone_changes)
+        self.vocabulary = TokenCache()
+        visible = draft.snapshot.visible
+        kept = [note for note in visible if pinned(note)]
+        # Notes that a pinned one is linked with, in either direction: it would have to change, were they merged away.
+        self.beside_pinned = {link.to for note in kept for link in note.links} | {
+            holder for note in kept for holder, _ in draft.snapshot.links_in.get(note.id, ())
+        }
+        self.duplicates = Duplicates(visible, self.vocabulary, settings.jaccard)
+        self._contexts: dict[str, SharedContext] = {}
+        self._rarity: Rarity | None = None
+        self._low: dict[str, tuple[Note, tuple[str, float] | None]] = {}
+        self._most = {"hide": settings.max_archived, "merge": settings.max_merged}
+        self._done: Counter[str] = Counter()
+        # Ids of changes, by their type, that the caps leave for the next pass; and of notes that a rule had a word on.
+        self.left: defaultdict[str, set[str]] = defaultdict(set)
+        self.concerned: set[str] = set()
 
-    def steps(self, ordered: list[Note]) -> Iterator[Step]:
-        """The five operations in sequence over the first notes, up to the limit, that any of them concerns."""
-        self.selected = [note.id for note in ordered]
-        if self.limit < len(ordered):
-            planned = _Caps({"hide": self._settings.max_archived, "merge": self._settings.max_merged})
-            looked_at = counted(self.selected, self._progress)
-            wanted = (id for id in looked_at if self._something_to_do(id, planned))
-            chosen = list(islice(wanted, self.limit))
-            for type, ids in planned.left.items():
-                self.caps.left[type] |= ids
-            # What is doubtful may be left again and again, and must not use up the limit.
-            if not self._sure and len(chosen) < self.limit:
-                known = frozenset(chosen)
-                more = (id for id in self.selected if id not in known and self._something_doubtful(id))
-                chosen += islice(more, self.limit - len(chosen))
-            self.selected = chosen
-        for id in counted(self.selected, self._progress):
+    # What rules see
+
+    def visible(self, id: str) -> Note | None:
+        """The note as it is now; None for one that is hidden or gone."""
+        note = self.draft.note(id)
+        return None if note is None or note.hidden else note
+
+    def partner(self, id: str) -> Note | None:
+        """A note that another may be merged with or linked to: not pinned, nor about to be archived."""
+        note = self.visible(id)
+        return None if note is None or pinned(note) or self.low_value(note) else note
+
+    def low_value(self, note: Note) -> tuple[str, float] | None:
+        """Why a note is to be archived and how sure that is; None when it is worth keeping, or a person kept it."""
+        known = self._low.get(note.id)
+        if known is not None and known[0] is note:
+            return known[1]
+        found = low_value(note, self.settings, self.draft.rules)
+        if newer_preference(self.draft.snapshot, note) is not None:
+            found = "a newer preference says otherwise", _UNSURE
+        if found is not None and self.refused(_hiding(note, *found)):
+            found = None
+        self._low[note.id] = (note, found)
+        return found
+
+    def refused(self, change: ProposedChange) -> bool:
+        """Whether a person refused this change, or took it back, and nothing it was proposed for changed since."""
+        notes = list(filter(None, (self.visible(change.note_id), self.visible(change.other_id))))
+        return refused(change, notes, self._undone_changes)
+
+    def tags(self, note: Note) -> tuple[str, ...]:
+        """The tags that a note should bear."""
+        return improved_tags(note, self.vocabulary.tokens(note), self.settings, self.draft.rules)
+
+    def visible_links(self, note: Note) -> int:
+        """How many visible notes a note is linked to, several reasons counted once."""
+        return len({link.to for link in note.links if self.visible(link.to) is not None})
+
+    def related(self, note: Note) -> list[Related]:
+        """Notes of the same nugget that share uncommon words with a note; the strongest first."""
+        nugget = note.nugget_name
+        if nugget not in self._contexts:
+            ids = (other.id for other in self.draft.snapshot.visible if other.nugget_name == nugget)
+            notes = [other for other in map(self.visible, ids) if other is not None]
+            if self._rarity is None:
+                self._rarity = Rarity(self.draft.snapshot.visible, self.vocabulary)
+            self._contexts[nugget] = SharedContext(notes, self.vocabulary, self._rarity)
+        return self._contexts[nugget].candidates(note, self.settings.shared_tokens)
+
+    def steps(self, ordered: Iterable[Note]) -> Iterator[Step]:
+        """What the rules want for these notes, carried out in sequence; what is doubtful last, since it may be left
+        again and again, and must not use up the limit or take the place of what is sure.
+        """
+        ids = [note.id for note in ordered]
+        for id in counted(ids, self._progress):
             for rule in CLEANING:
-                yield from self._carried_out(self._proposed(rule, id))
-        yield from self._merged()
-        # No doubtful link takes the place of one that is sure.
-        for sure in (True,) if self._sure else (True, False):
-            for id in counted(self.selected, self._progress if sure else None):
-                yield from self._carried_out(self._proposed(add_links, id, sure=sure))
-        # Last: notes of one scope are compared with each other.
-        for id in self.selected:
-            yield from self._carried_out(self._proposed(correct_scope, id))
+                yield from self._carried_out(rule, id)
+        yield from self._merged(ids)
+        for id in counted(ids, self._progress):
+            yield from self._carried_out(add_links, id)
+        self._sure = self.only_sure
+        for rule in () if self._sure else DOUBTING:
+            for id in ids:
+                yield from self._carried_out(rule, id)
 
-    def _proposed(self, rule: Rule, id: str, *, sure: bool = False) -> Iterator[Step]:
-        """What a rule proposes for a note and nobody refused. sure: nothing doubtful."""
-        sure = sure or self._sure
-        note = self._view.visible(id)
-        if note is not None:
-            for step in rule(self._view, note, self._settings):
-                if not (sure and step.proposal.doubtful) and not self._view.refused(step.proposal):
-                    yield step
-
-    def _something_to_do(self, id: str, planned: _Caps) -> bool:
-        """Whether a pass would do anything sure for a note, what the caps leave for the next pass not counted."""
-        for rule in EVERY:
-            step = next(self._proposed(rule, id, sure=True), None)
-            known = step is None or step.proposal.id in planned.done.get(step.proposal.type, ())
-            if step is not None and not known and planned.allow(step.proposal):
-                planned.count(step.proposal)
-                return True
-        return False
-
-    def _something_doubtful(self, id: str) -> bool:
-        """Whether a pass would propose anything for a note that only a person carries out."""
-        return any(next(self._proposed(rule, id), None) for rule in DOUBTING)
-
-    def _carried_out(self, steps: Iterator[Step]) -> Iterator[Step]:
-        for step in steps:
-            if self.caps.allow(step.proposal) and step.apply(self._draft):
-                self.caps.count(step.proposal)
-                self._view.carried_out(step.proposal)
+    def _carried_out(self, rule: Rule, id: str) -> Iterator[Step]:
+        """What a rule proposes for a note, unless a person refused it or a cap keeps it back."""
+        note, full = self.visible(id), len(self.concerned) >= self.settings.max_notes
+        if note is None or (full and id not in self.concerned):
+            return
+        if rule is not archive_low_value and self.low_value(note):
+            return
+        for step in rule(self, note):
+            change = step.proposal
+            if (change.doubtful and self._sure) or self.refused(change):
+                continue
+            if self._done[change.type] >= self._most.get(change.type, math.inf):
+                self.left[change.type].add(change.id)
+            elif step.apply(self.draft):
+                self._done[change.type] += 1
+                self.concerned.add(id)
+                self._take_in(change)
                 yield step
 
-    def _merged(self) -> Iterator[Step]:
+    def _take_in(self, change: ProposedChange) -> None:
+        if change.type in ("hide", "merge"):
+            # Fewer notes hold its words now, so other words may be uncommon.
+            self._contexts.pop(change.nugget_name, None)
+        survivor = self.visible(change.note_id)
+        if change.type == "merge" and survivor is not None:
+            self.duplicates.update(survivor)
+
+    def _merged(self, ids: list[str]) -> Iterator[Step]:
         """Merges until no more are near: a note that took in another one is looked at again."""
-        waiting = deque(self.selected)
-        mine = frozenset(self.selected)
+        waiting, mine = deque(ids), frozenset(ids)
         while waiting:
-            first = islice(self._proposed(merge_duplicates, waiting.popleft()), 1)
-            for step in self._carried_out(first):
+            for step in islice(self._carried_out(merge_duplicates, waiting.popleft()), 1):
                 if step.proposal.note_id in mine:
                     waiting.append(step.proposal.note_id)
                 yield step
+
+
+# The rules: what a pass sees and a note -> proposed steps, each with its reason and how sure the rule is, in [0, 1]. A
+# rule yields the step it wants most first and goes on when it is not carried out. Only the first is asked about a note
+# that is to be archived.
+Rule = Callable[[Pass, Note], Iterator[Step]]
+
+
+def archive_low_value(run: Pass, note: Note) -> Iterator[Step]:
+    """Archives a note that says nothing, or that was only a scratch note."""
+    found = run.low_value(note)
+    if found is not None:
+        yield Step(_hiding(note, *found), lambda draft, note, _: hide_note(draft, note.id))
+
+
+def _hiding(note: Note, why: str, confidence: float) -> ProposedChange:
+    return proposed("hide", note, f"hide: {why}", why, confidence)
+
+
+def normalise_prose(run: Pass, note: Note) -> Iterator[Step]:
+    """Takes white space that means nothing and repeated lines out of prose and lists, and out of facts."""
+    tidy, white = tidied(note.content), normalise_content(note.content)
+    # White space and repeated lines of a page are of those who write it. A fact of nothing but white space has no tidy
+    # value; it is for a person to see to.
+    theirs = note.page is not None or (note.is_fact and not tidy)
+    if tidy == note.content or theirs or not fact_agrees(run.draft, note):
+        return
+    repeated = sum(map(bool, white.split("\n"))) - sum(map(bool, tidy.split("\n")))
+    parts = [f"{repeated} repeated line{'s' if repeated > 1 else ''}"] if repeated else []
+    parts += ["white space"] if white != note.content else []
+    why = "a repeated line says nothing new" if repeated else "this white space has no meaning"
+    # White space is dropped with certainty; a line could have been repeated on purpose.
+    change = proposed("rewrite", note, f"tidy: {', '.join(parts)}", why, 0.9 if repeated else 1.0)
+    yield Step(
+        change,
+        lambda draft, note, _: edit_note(draft, note.id, content=tidied(note.content), rewritten=True),
+    )
+
+
+def improve_tags(run: Pass, note: Note) -> Iterator[Step]:
+    """Adds the tags that scope, type, title and content ask for."""
+    tags = run.tags(note)
+    if tags == note.tags:
+        return
+    added = [tag for tag in tags if tag not in set(note.tags)]
+    gone = [tag for tag in note.tags if tag not in set(tags)]
+    said = [f"{word} {', '.join(some)}" for word, some in (("add", added), ("remove", gone)) if some]
+    # Nugget, scope and type are certain; what a text is about is read from its words.
+    meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag in added]
+    why = "taken from the title and text" if meant else "nugget, scope and type are always tags"
+    detail, wanted = f"tags: {'; '.join(said) or 'sort'}", " ".join(sorted(meant))
+    yield Step(
+        proposed("tag", note, detail, why, 0.8 if meant else 1.0, wanted=wanted),
+        lambda draft, note, _: draft.put(replace(note, tags=tags, updated_at=draft.at)),
+    )
+
+
+def merge_duplicates(run: Pass, note: Note) -> Iterator[Step]:
+    """Merges a note with a near-duplicate, the shorter into the longer; as sure as their words are alike."""
+
+    def edit(draft: Draft, before: Note, gone: Note) -> None:
+        merged = merge_notes(draft, before.id, gone.id, reason=MERGE_REASON)
+        if merged.content != before.content:
+            content = merged.content if merged.is_fact else tidied(merged.content)
+            merged = replace(merged, content=content, last_rewritten_at=draft.at)
+        draft.put(replace(merged, tags=run.tags(merged)))
+
+    for found in run.duplicates.of(note):
+        candidate = run.partner(found)
+        if candidate is None or were_merged(note, candidate):
+            continue
+        survivor, other = survivor_first(note, candidate)
+        agree = fact_agrees(run.draft, survivor) and fact_agrees(run.draft, other)
+        if agree and other.id not in run.beside_pinned:
+            alike = jaccard(frozenset(run.vocabulary.tokens(survivor)), run.vocabulary.tokens(other))
+            deed, why = f'merge with {OTHER} ("{other.title}")', f"{alike:.0%} of their words are the same"
+            yield Step(proposed("merge", survivor, deed, why, alike, other.id), edit)
+
+
+def add_links(run: Pass, note: Note) -> Iterator[Step]:
+    """Links a note with few links to notes that share uncommon words with it; as sure as these are rare."""
+    if run.visible_links(note) >= run.settings.wanted_links:
+        return
+    for found, words, confidence in run.related(note):
+        current, candidate = run.visible(note.id), run.partner(found.id)
+        if current is None or run.visible_links(current) >= run.settings.wanted_links:
+            return
+        if candidate is not None and may_link(current, candidate, run.settings):
+            said = ", ".join(words)
+            reason, why = f"{OF_REFLECTION}{said}", f"few notes mention {said}"
+            deed = f"link to {OTHER} ({reason})"
+            yield Step(
+                proposed("link", current, deed, why, confidence, candidate.id),
+                partial(_link, reason),
+            )
+
+
+def _link(reason: str, draft: Draft, note: Note, other: Note) -> object:
+    return not linked(note, other) and link_notes(draft, note.id, other.id, reason)
+
+
+def correct_scope(run: Pass, note: Note) -> Iterator[Step]:
+    """Gives a note to its project that an agent wrote as the person's without a word about them."""
+    if is_wrongly_of_person(note, run.draft.rules):
+        meta = MetaInput(scope="project", subject=subject_of("project"))
+        why = "nothing in it is about you, so it should not hold in every project"
+        yield Step(
+            proposed("scope", note, "scope: user → project", why, _UNSURE),
+            lambda draft, note, _: edit_note(draft, note.id, meta=meta),
+        )
+
+
+# Those that come first; and those that propose what only a person's word carries out.
+CLEANING: Final[tuple[Rule, ...]] = (archive_low_value, normalise_prose, improve_tags)
+DOUBTING: Final[tuple[Rule, ...]] = (archive_low_value, add_links, correct_scope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from importlib import resources
 from itertools import chain
 from typing import Final
 
@@ -31,25 +32,7 @@ _LONGEST: Final = 40
 # Words of any text about work, however few notes of a nugget happen to hold them: what two notes share in them is
 # grammar, number, degree or time, never a matter.
 _UNTELLING: Final = frozenset(
-    """
-    according across actually again ago ahead almost alone along already although always among another
-    anyone anything around aside away became because become becomes behind being below best better between
-    both bring came cannot certain come comes day days different during each early either else end enough
-    even ever every everyone everything everywhere exactly example except far few fewer find finds first
-    five fixed following found four full gave get gets give given gives goes going gone good got great
-    half hence high hour hours however http https instead itself keep keeps kept kind large last late
-    later least left less lets like likely little long look looked looking looks lot low made mainly make
-    makes making many matter may maybe mean means meant might minute minutes month months mostly much must
-    near nearly need needed needs neither never new next nine nobody none nor nothing number numbers off
-    often old once one ones only open other others otherwise own part past people per perhaps place put
-    puts quite rather real really reason right said same saw say says second seconds see seem seems seen
-    self set sets seven several short show shows since six small someone something sometimes soon still
-    stop stops take taken takes tells ten thing things think third though three through throughout thus
-    time times today together told tomorrow took toward towards tried try turn two under unless until upon
-    use used uses using usually various very via want wanted wants way ways week weeks well went whatever
-    whenever whether whole whose within without word words work works worse worst www year years yes
-    yesterday yet
-    """.split()  # noqa: SIM905
+    resources.files("core.reflection").joinpath("untelling.txt").read_text("utf-8").split()
 )
 
 

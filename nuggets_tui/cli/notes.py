@@ -366,7 +366,7 @@ def merge(
 
 
 def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
-    from core.reflection.refusals import not_duplicates, refuse
+    from core.reflection.proposals import not_duplicates, refuse
 
     if first.id == second.id:
         raise InvalidInputError(

@@ -133,9 +133,14 @@ def _reflection_lines(
     call: Invocation, result: ReflectionResult, *, dry_run: bool, named: bool
 ) -> Iterator[Line]:
     """named: somebody chose these changes; else what is doubtful would not be done."""
+    from core.reflection.proposals import COUNTED
+
     notes = call.memory.snapshot.by_id
     open_to_doubt = dry_run and not named
-    rows, doubtful = [], Counter(one.counted for one in result.changes if open_to_doubt and one.doubtful)
+    rows, doubtful = (
+        [],
+        Counter(COUNTED[one.type] for one in result.changes if open_to_doubt and one.doubtful),
+    )
     for change in sorted(result.changes, key=lambda change: change.doubtful):
         note, other = notes.get(change.note_id), notes.get(change.other_id)
         title = note.title if note else change.note_id

@@ -18,7 +18,7 @@ from core.graph.merging import MergeChoices, merge_notes
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
-from core.reflection.refusals import not_duplicates, refuse
+from core.reflection.proposals import not_duplicates, refuse
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen

@@ -15,7 +15,7 @@ from core.memory import Memory
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.reflection import ReflectionResult, reflect
-from core.reflection.refusals import REFUSED, not_duplicates, refuse
+from core.reflection.proposals import REFUSED, not_duplicates, refuse
 
 NEAR = "bravo charlie delta echo foxtrot golf hotel india"
 EVERYTHING = 1_000_000

@@ -14,7 +14,7 @@ from core.model.note import Link, Note, replace
 from core.reflection import reflect
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
 from core.reflection.judge import improved_tags, low_value, speaks_of_files
-from core.reflection.linking import SharedContext, compatible, may_link
+from core.reflection.linking import SharedContext, may_link
 from core.reflection.words import TokenCache, independent
 from core.settings import InferenceSettings, ReflectionSettings
 
@@ -299,12 +299,19 @@ def test_one_chinese_word_of_three_characters_does_not_count_as_two() -> None:
     assert not context(notes).candidates(notes[0], 2)
 
 
-def test_subjects_agree_when_equal_or_when_one_is_shared() -> None:
-    assert compatible("user:primary", "user:primary")
-    assert compatible("user:primary", "shared:project")
-    assert compatible("shared:project", "assistant:self")
-    assert not compatible("user:primary", "user:denis")
-    assert not compatible("user:primary", "assistant:self")
+@pytest.mark.parametrize(
+    ("subject", "other", "agree"),
+    [
+        ("user:primary", "user:primary", True),
+        ("user:primary", "shared:project", True),
+        ("shared:project", "assistant:self", True),
+        ("user:primary", "user:denis", False),
+        ("user:primary", "assistant:self", False),
+    ],
+)
+def test_subjects_agree_when_equal_or_when_one_is_shared(subject: str, other: str, agree: bool) -> None:
+    pair = make_note(1, "a", subject=subject), make_note(2, "b", subject=other)
+    assert may_link(*pair, SETTINGS) is agree
 
 
 def test_a_linked_pair_is_never_linked_again_whatever_the_reason_and_direction() -> None:

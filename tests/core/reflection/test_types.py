@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from core.reflection.plan import COUNTED, SAID, ChangeType
+from core.reflection.proposals import COUNTED, SAID, ChangeType
 
 
 def test_a_new_type_of_change_is_counted_and_told_in_the_history() -> None:

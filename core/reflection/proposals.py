@@ -1,23 +1,24 @@
-"""What a pass proposes: each change with the edit that carries it out, and the result of the pass."""
+"""What a pass proposes, how that is carried out, and the result of the pass; and what no pass proposes again: what a
+person refused, kept in the notes, and what they undid, read from the log.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2s
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from core.graph.edits import edit_note, hide_note, link_notes
-from core.graph.merging import merge_notes
-from core.model.change import ChangeSet
+from core.graph.edits import MERGED_INTO
+from core.model.change import ChangeSet, NoteChange
+from core.model.change_parts import change_parts
 from core.model.draft import Draft
-from core.model.infer import MetaInput, subject_of
+from core.model.entry import Entry
 from core.model.note import Note, custom_tags, replace
-from core.reflection.duplicates import MERGE_REASON
-from core.reflection.linking import link_reason, linked
+from core.reflection.linking import is_of_reflection
 from core.reflection.words import tidied
-from core.text.normalise import normalise_content
+from core.text.normalise import squeeze
 
 ChangeType = Literal["rewrite", "merge", "hide", "tag", "link", "scope"]
 # What counts of each type are called, in JSON and on the command line; and in the history, in the order told there.
@@ -31,9 +32,14 @@ SAID: Final[dict[ChangeType, str]] = {
 }  # fmt: skip
 # A link below this rests on two words or on common ones: it is for a person to accept. Three rare words give 0.75.
 SURE: Final = 0.7
-_UNSURE: Final = 0.5
 # Stands in a deed where the other note is named; no text of a note holds it.
 OTHER: Final = "\0"
+# A field of a note that the original does not know and keeps: id of a proposal -> what it was refused for.
+REFUSED: Final = "refusedChanges"
+# So many entries of the log are enough: changes undone before them are more than a year old.
+RUNS: Final = 400
+# Id of a proposal, and a fingerprint of what it was made for.
+Refusal = tuple[str, str]
 
 
 class ProposedChange(msgspec.Struct, frozen=True):
@@ -72,11 +78,6 @@ class ProposedChange(msgspec.Struct, frozen=True):
         whom a note is about.
         """
         return self.type in ("link", "hide", "scope") and self.confidence < SURE
-
-    @property
-    def counted(self) -> str:
-        """What counts of its type are called."""
-        return COUNTED[self.type]
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON of the command line."""
@@ -159,79 +160,97 @@ def proposed(
     return ProposedChange(id, type, note.nugget_name, note.id, deed, other, reason, confidence, wanted)
 
 
-def hide_step(note: Note, why: str, confidence: float) -> Step:
-    """Archives a note of low value."""
-    return Step(
-        proposed("hide", note, f"hide: {why}", why, confidence),
-        lambda draft, note, _: hide_note(draft, note.id),
-    )
+# Never again
 
 
-def rewrite_step(note: Note) -> Step:
-    """Tidies a note's content, and the value of its fact."""
-    white = normalise_content(note.content)
-    repeated = _full_lines(white) - _full_lines(tidied(note.content))
-    parts = [f"{repeated} repeated lines" if repeated > 1 else "1 repeated line"] if repeated else []
-    parts += ["white space"] if white != note.content else []
-    why = "a repeated line says nothing new" if repeated else "this white space has no meaning"
-    # White space is dropped with certainty; a line could have been repeated on purpose.
-    proposal = proposed("rewrite", note, f"tidy: {', '.join(parts)}", why, 0.9 if repeated else 1.0)
-    return Step(
-        proposal,
-        lambda draft, note, _: edit_note(draft, note.id, content=tidied(note.content), rewritten=True),
-    )
+def refused(change: ProposedChange, notes: Sequence[Note], undone: Collection[Refusal]) -> bool:
+    """Whether a change was refused or undone, and none of the notes that it concerns says anything else since."""
+    known = [one for note in notes if (one := _refusals(note))]
+    if not known and not undone:
+        return False
+    made_for = ground(change.type, notes, change.wanted)
+    return (change.id, made_for) in undone or any(one.get(change.id) == made_for for one in known)
 
 
-def _full_lines(text: str) -> int:
-    return sum(bool(line) for line in text.split("\n"))
+def not_duplicates(first: Note, second: Note) -> ProposedChange:
+    """The merge to refuse for two notes that are no duplicates."""
+    return proposed("merge", first, "", "", 1.0, second.id)
 
 
-def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
-    """Gives a note the tags it lacks."""
-    added = [tag for tag in tags if tag not in set(note.tags)]
-    gone = [tag for tag in note.tags if tag not in set(tags)]
-    said = [f"{word} {', '.join(some)}" for word, some in (("add", added), ("remove", gone)) if some]
-    # Nugget, scope and type are certain; what a text is about is read from its words.
-    meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag in added]
-    why = "taken from the title and text" if meant else "nugget, scope and type are always tags"
-    detail, wanted = f"tags: {'; '.join(said) or 'sort'}", " ".join(sorted(meant))
-    return Step(
-        proposed("tag", note, detail, why, 0.8 if meant else 1.0, wanted=wanted),
-        lambda draft, note, _: draft.put(replace(note, tags=tags, updated_at=draft.at)),
-    )
+def refuse(draft: Draft, changes: Iterable[ProposedChange]) -> int:
+    """Remembers changes as refused, each in its note, for what the draft's notes say now; how many it could.
 
-
-def scope_step(note: Note) -> Step:
-    """Makes a note the project's that says it is the person's."""
-    meta = MetaInput(scope="project", subject=subject_of("project"))
-    why = "nothing in it is about you, so it should not hold in every project"
-    return Step(
-        proposed("scope", note, "scope: user → project", why, _UNSURE),
-        lambda draft, note, _: edit_note(draft, note.id, meta=meta),
-    )
-
-
-def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str, ...]], alike: float) -> Step:
-    """Merges a near-duplicate into the note that stays; `tags_of` gives the tags that its new content asks for.
-
-    alike: the share of common words, in [0, 1].
+    A refusal holds until a title or a content of one of its notes changes, white space aside; that of tags also
+    until other tags are asked for. It moves no date. A change whose notes are gone or hidden has nothing to hold.
     """
+    count = 0
+    for change in changes:
+        ids = filter(None, (change.note_id, change.other_id))
+        notes = [note for id in ids if (note := draft.note(id)) is not None and not note.hidden]
+        if len(notes) < 1 + bool(change.other_id):
+            continue
+        held = {**_refusals(notes[0]), change.id: ground(change.type, notes, change.wanted)}
+        draft.put(replace(notes[0], extra=notes[0].extra | {REFUSED: held}))
+        count += 1
+    return count
 
-    def edit(draft: Draft, before: Note, gone: Note) -> None:
-        merged = merge_notes(draft, before.id, gone.id, reason=MERGE_REASON)
-        if merged.content != before.content:
-            content = merged.content if merged.is_fact else tidied(merged.content)
-            merged = replace(merged, content=content, last_rewritten_at=draft.at)
-        draft.put(replace(merged, tags=tags_of(merged)))
 
-    detail, why = f'merge with {OTHER} ("{other.title}")', f"{alike:.0%} of their words are the same"
-    return Step(proposed("merge", survivor, detail, why, alike, other.id), edit)
+def _refusals(note: Note) -> dict[str, object]:
+    found = note.extra.get(REFUSED)
+    return found if isinstance(found, dict) else {}
 
 
-def link_step(note: Note, other: Note, words: tuple[str, ...], confidence: float) -> Step:
-    """Links a note to one that shares uncommon words with it. confidence: by how rare these are, in [0, 1]."""
-    reason, why = link_reason(words), f"few notes mention {', '.join(words)}"
-    return Step(
-        proposed("link", note, f"link to {OTHER} ({reason})", why, confidence, other.id),
-        lambda draft, one, two: not linked(one, two) and link_notes(draft, one.id, two.id, reason),
-    )
+def ground(type: ChangeType, notes: Iterable[Note], wanted: str = "") -> str:
+    """A fingerprint of what a proposal was made for: the notes that it concerns, and what it asks for beyond them.
+
+    Read as tidied, so that it does not matter whether tidying was accepted (unless tidying itself is refused), and
+    without white space, which the original squeezes at each of its saves.
+    """
+    texts = [wanted]
+    for note in sorted(notes, key=lambda note: note.id):
+        content = note.content if type == "rewrite" else tidied(note.content)
+        texts += [squeeze(note.title), squeeze(content)]
+    return blake2s("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def undone_changes(entries: Iterable[Entry], ids: Collection[str]) -> frozenset[Refusal]:
+    """What runs did that is taken back, as if it had been refused when it was proposed.
+
+    entries: of the log, those of reflection count. ids: of entries and of their parts ("<id>.<number>") that are
+    taken back at present.
+    """
+    found: set[Refusal] = set()
+    for entry in entries:
+        whole = entry.change_set
+        if whole.kind == "reflection":
+            before = {change.id: change.before for change in whole.notes if change.before is not None}
+            undone = [whole] if entry.undone or entry.id in ids else []
+            if not undone and any(id.startswith(f"{entry.id}.") for id in ids):
+                undone = [part for part in change_parts(whole) if part.id in ids]
+            found.update(one for part in undone for change in part.notes for one in _of_one(change, before))
+    return frozenset(found)
+
+
+def _of_one(change: NoteChange, before: Mapping[str, Note]) -> Iterator[Refusal]:
+    """The proposals that one note's change may have come from; `before`: the notes that the run changed."""
+    old, new = change.before, change.after
+    if old is None or new is None:
+        return
+
+    def refusal(type: ChangeType, *others: Note, wanted: str = "") -> Refusal:
+        notes = (old, *others)
+        return proposal_id(type, *(note.id for note in notes)), ground(type, notes, wanted)
+
+    if new.hidden and not old.hidden:
+        survivor = before.get(str(new.extra.get(MERGED_INTO, "")))
+        yield refusal("merge", survivor) if survivor is not None else refusal("hide")
+    if new.content != old.content:
+        yield refusal("rewrite")
+    if new.tags != old.tags:
+        added = sorted(set(custom_tags(new)) - set(old.tags))
+        yield refusal("tag", wanted=" ".join(added))
+    known = {(link.to, link.reason) for link in old.links}
+    for link in new.links:
+        other = before.get(link.to)
+        if is_of_reflection(link) and (link.to, link.reason) not in known and other is not None:
+            yield refusal("link", other)
