@@ -12,11 +12,11 @@ from typing import Final
 from core.graph.merging import given_hits_to
 from core.model.draft import Draft
 from core.model.note import Note
-from core.reflection.linking import is_of_merging
 from core.reflection.words import TokenCache, tidied
 from core.text.normalise import squeeze
 
-MERGE_REASON: Final = "merged by reflection"
+# How a link says that it was made by merging: it has no other field that all programs keep.
+_OF_MERGING: Final = "merged"
 _ROUNDING: Final = 1e-9
 _KEY_BREAK: Final = re.compile(r"[\s_-]+")
 
@@ -101,7 +101,8 @@ def survivor_first(first: Note, second: Note) -> tuple[Note, Note]:
 def were_merged(first: Note, second: Note) -> bool:
     """Whether the two were merged before and one was brought back: to a person they are no duplicates."""
     return any(
-        b.id in given_hits_to(a) or any(link.to == b.id and is_of_merging(link) for link in a.links)
+        b.id in given_hits_to(a)
+        or any(link.to == b.id and link.reason.startswith(_OF_MERGING) for link in a.links)
         for a, b in ((first, second), (second, first))
     )
 

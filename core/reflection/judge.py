@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Collection
-from functools import lru_cache
 from typing import Final
 
 from core.model.infer import has_word, is_scratch, scope_of, semantic_tags, subject_of
 from core.model.names import PERSONS_NUGGETS
-from core.model.note import Note, normalise_tag, replace, with_system_tags
+from core.model.note import Note, normalise_tag, with_system_tags
 from core.reflection.words import tidied, without_scope
 from core.settings import InferenceSettings, ReflectionSettings
+from core.text.file_references import file_references
 from core.text.tokens import words as tokens_of
 
 PINNED: Final = "pinned"
 _SHORT: Final = 2
-_LOOKED_AT: Final = 100
 _DOUBTFUL: Final = 0.5
-_WHITE: Final = frozenset(" \t\n\r\f\v")
-_FILE: Final = re.compile(r"(?:[~.]{0,2}/)?(?:[\w.@-]+/)+[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,5}(?::\d+)*")
-_LONGEST_PATH: Final = 300
 _REFLECTION_WORDS: Final = ("reflect", "reflection", "reflections")
 
 
@@ -42,7 +37,7 @@ def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings
     if note.is_fact or note.hits >= settings.often_recalled:
         return None
     # Tidying drops nothing but white space and what is said twice, so what says enough here says enough tidied.
-    short = len(set(note.content[:_LOOKED_AT]) - _WHITE) <= _SHORT
+    short = len(set("".join(note.content[:100].split()))) <= _SHORT
     content = tidied(note.content).strip() if short else note.content
     named = sum(1 for _ in tokens_of(without_scope(note.title)))
     if not content:
@@ -50,15 +45,11 @@ def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings
     if note.hits:
         return None
     scratch = is_scratch(note.title, words)
-    if len(content) <= _SHORT and named <= 1 and not _says_much(content):
+    # Two characters that are written two columns wide are a word (Chinese, Japanese, Korean).
+    wide = sum(unicodedata.east_asian_width(char) in "WF" and char.isalpha() for char in content[:_SHORT])
+    if len(content) <= _SHORT and named <= 1 and wide < _SHORT:
         return "two characters or fewer, never recalled", 0.9 if scratch else _DOUBTFUL
     return ("a scratch note, never recalled", 0.8) if scratch else None
-
-
-def _says_much(content: str) -> bool:
-    """Two characters that are written two columns wide are a word (Chinese, Japanese, Korean)."""
-    wide = sum(unicodedata.east_asian_width(char) in "WF" and char.isalpha() for char in content)
-    return wide >= _SHORT
 
 
 def is_wrongly_of_person(note: Note, words: InferenceSettings) -> bool:
@@ -81,39 +72,15 @@ def improved_tags(
     Tags that anyone gave are never cut; only a tag of a scope or type that the note no longer has goes.
     Improving twice changes nothing more.
     """
-    right = _system_tags(note.tags, note.nugget_name, note.scope, note.type)
+    right = with_system_tags(note)
     derived = [normalise_tag(note.nugget_name), f"scope:{note.scope}", f"type:{note.type}"]
-    derived.extend(tag for tag in _meaning(note, tokens, words) if tag not in derived)
-    missing = [tag for tag in derived[: max(3, settings.derived_tags)] if tag not in right]
-    return (*right, *missing)
-
-
-@lru_cache(maxsize=50_000)
-def _system_tags(tags: tuple[str, ...], nugget: str, scope: str, type_: str) -> tuple[str, ...]:
-    bare = Note(id="", nugget_name=nugget, title="", content="", tags=tags)
-    return with_system_tags(replace(bare, scope=scope, type=type_))
-
-
-def _meaning(note: Note, tokens: Collection[str], words: InferenceSettings) -> list[str]:
-    found = list(semantic_tags(note.kind, note.title, note.type, note.source))
-    if not _folded(words.preference_words).isdisjoint(tokens):
-        found.append("preferences")
+    derived += semantic_tags(note.kind, note.title, note.type, note.source)
+    if any(word.casefold() in tokens for word in words.preference_words):
+        derived.append("preferences")
     if has_word(note.title, _REFLECTION_WORDS):
-        found.append("reflection")
-    if "/" in note.content and speaks_of_files(note.content):
-        found.append("files")
-    return list(dict.fromkeys(found))
-
-
-@lru_cache(maxsize=8)
-def _folded(words: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(word.casefold() for word in words)
-
-
-def speaks_of_files(text: str) -> bool:
-    """Whether a path with folder and extension stands in the text (src/auth/main.ts, not a web address)."""
-    for word in text.split():
-        likely = "/" in word and "." in word and "://" not in word and len(word) <= _LONGEST_PATH
-        if likely and _FILE.fullmatch(word.strip("`'\"()[]{}<>,;:!?.*")):
-            return True
-    return False
+        derived.append("reflection")
+    if "/" in note.content and any("/" in one.path for one in file_references(note.content)):
+        derived.append("files")
+    most = max(3, settings.derived_tags)
+    missing = [tag for tag in [*dict.fromkeys(derived)][:most] if tag not in right]
+    return (*right, *missing)

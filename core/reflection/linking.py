@@ -14,7 +14,6 @@ from core.settings import ReflectionSettings
 
 # How a link says where it comes from: a link has no other field that all programs keep.
 OF_REFLECTION: Final = "shared context: "
-_OF_MERGING: Final = "merged"
 # The first character of Thai. From there on come the scripts whose tokens are not words by themselves.
 _PIECES: Final = "\u0e00"
 _ALWAYS_UNCOMMON: Final = 5
@@ -104,11 +103,6 @@ class SharedContext:
 def is_of_reflection(link: Link) -> bool:
     """Whether reflection made a link."""
     return link.reason.startswith(OF_REFLECTION)
-
-
-def is_of_merging(link: Link) -> bool:
-    """Whether merging two notes made a link."""
-    return link.reason.startswith(_OF_MERGING)
 
 
 def made_links(note: Note) -> int:

@@ -45,11 +45,11 @@ Refusal = tuple[str, str]
 class ProposedChange(msgspec.Struct, frozen=True):
     """One change that a pass proposes.
 
-    `id` follows from what is changed and how, so that it is the same in a preview and in the pass that
-    accepts it. `note_id`: the note that stays after a merge, or the one that wanted the link. `other_id`: the
-    note that is merged away or linked to, "" where there is none. `deed`: what would be done, with `OTHER` where that
-    note is named; `reason`: why; both may hold text of notes. `confidence`: how sure the rule is that a person would
-    agree, in [0, 1]. `wanted`: what it asks for beyond its type and notes, such as the tags.
+    id: follows from what is changed and how, so that it is the same in a preview and in the pass that accepts it.
+    note_id: the note that stays after a merge, or that wanted the link. other_id: the one that is merged away or linked
+    to, "" for none. deed: what would be done, `OTHER` for that note; reason: why; both may hold text of notes.
+    confidence: how sure the rule is that a person would agree, in [0, 1]. wanted: what it asks for beyond its type and
+    notes, such as the tags.
     """
 
     id: str
@@ -62,12 +62,7 @@ class ProposedChange(msgspec.Struct, frozen=True):
     confidence: float = 1.0
     wanted: str = ""
 
-    @property
-    def detail(self) -> str:
-        """What would be done, the other note named by its id."""
-        return self.describe_with(self.other_id)
-
-    def describe_with(self, other: str) -> str:
+    def detail(self, other: str = "") -> str:
         """What would be done. other: what the other note is called, "" for its id."""
         before, place, after = self.deed.partition(OTHER)
         return f"{before}{other or self.other_id}{after}" if place else self.deed
@@ -86,7 +81,7 @@ class ProposedChange(msgspec.Struct, frozen=True):
             "type": self.type,
             "nuggetName": self.nugget_name,
             "noteId": self.note_id,
-            "detail": self.detail,
+            "detail": self.detail(),
             "reason": self.reason,
             "confidence": round(self.confidence, 3),
             "doubtful": self.doubtful,
@@ -94,12 +89,10 @@ class ProposedChange(msgspec.Struct, frozen=True):
 
 
 class ReflectionResult(msgspec.Struct, frozen=True):
-    """A pass: when it ran, how many notes it inspected, what it changed, and the change set that does it.
+    """A pass: when it ran (ISO 8601, UTC), how many notes it inspected, and what it changed.
 
-    `ran_at` is an ISO 8601 time in UTC. `unknown`: accepted or refused ids that this pass does not propose.
-    `left_archived`, `left_merged`: changes that the pass came upon and the caps of a run leave for the next one.
-    `limit_reached`: it looked at as many notes as it may, others may be waiting. `refused`: changes that are
-    remembered as refused.
+    unknown: accepted or refused ids that it does not propose. left_archived, left_merged: changes that it came upon and
+    the caps leave for the next one. limit_reached: others may be waiting. refused: changes remembered as refused.
     """
 
     ran_at: str
@@ -130,9 +123,7 @@ class ReflectionResult(msgspec.Struct, frozen=True):
 
 
 class Step(NamedTuple):
-    """A proposal and its edit of the note and the other one as they are by then, which answers False where there is no
-    place for it any more.
-    """
+    """A proposal and its edit of both notes as they are by then, which answers False where it has no place any more."""
 
     proposal: ProposedChange
     edit: Callable[[Draft, Note, Note], object]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -21,32 +21,17 @@ from core.model.note import Note, custom_tags, replace
 from core.model.note_origin import newer_preference
 from core.model.progress import Progress, counted
 from core.model.selection import select_ids
-from core.reflection.duplicates import (
-    MERGE_REASON,
-    Duplicates,
-    fact_agrees,
-    jaccard,
-    survivor_first,
-    were_merged,
-)
+from core.reflection import proposals
+from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
 from core.reflection.judge import improved_tags, is_wrongly_of_person, low_value, pinned
 from core.reflection.linking import OF_REFLECTION, Rarity, Related, SharedContext, linked, may_link
-from core.reflection.proposals import (
-    OTHER,
-    SAID,
-    ProposedChange,
-    ReflectionResult,
-    Refusal,
-    Step,
-    proposed,
-    refused,
-)  # fmt: skip
-from core.reflection.proposals import refuse as remember_refused
+from core.reflection.proposals import OTHER, ProposedChange, ReflectionResult, Refusal, Step, proposed
 from core.reflection.words import TokenCache, tidied
 from core.settings import ReflectionSettings
 from core.text.normalise import normalise_content
 
 REFLECTION: Final = Author("reflection")
+_MERGE_REASON: Final = "merged by reflection"
 _SYSTEM_TAGS: Final = 3
 # How sure it is that an older preference is over, and that a note is a project's: a person looks at it.
 _UNSURE: Final = 0.5
@@ -67,7 +52,6 @@ def reflect(
     scope: str | None = None,
     type: str | None = None,
     subject: str | None = None,
-    author: Author = REFLECTION,
     progress: Progress | None = None,
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
@@ -78,68 +62,51 @@ def reflect(
 
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
-    undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass
-    is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
-    InvalidInputError for a negative limit.
+    undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass is the same for the same
+    snapshot. progress: told how many notes of how many were looked through. Raises InvalidInputError for a negative
+    limit.
     """
-    given = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
-    given = {name: number for name, number in given.items() if number is not None}
-    for name, number in given.items():
+    limits = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
+    for name, number in limits.items():
         if number is not None and number < 0:
-            where = "limit" if name == "max_notes" else name
+            where = name.replace("max_notes", "limit")
             raise InvalidInputError("must not be negative", where=where, kept="nothing was changed")
+    given = {name: number for name, number in limits.items() if number is not None}
     settings = replace_settings(settings or ReflectionSettings(), **given)
-    asked = {"nugget_name": nugget, "scope": scope, "type": type, "subject": subject}
-    ordered = _needy_first(
-        draft.snapshot.notes, {name: one for name, one in asked.items() if one is not None}
-    )
-    if accept is None and not refuse:
-        run = Pass(draft, settings, undone_changes, progress, sure=sure)
-        return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
-    again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = Pass(again, settings, undone_changes, progress, sure=sure)
-    steps = list(rehearsal.steps(ordered))
-    ids = [step.proposal.id for step in steps]
-    wanted, unknown = select_ids(ids, accept or ())
-    unwanted, unknown_too = select_ids(ids, refuse)
-    wanted -= unwanted
-    done = [step.proposal for step in steps if step.proposal.id in wanted and step.apply(draft)]
-    refused = remember_refused(draft, (step.proposal for step in steps if step.proposal.id in unwanted))
-    return _result(draft, rehearsal, ordered, done, author, unknown + unknown_too, refused)
-
-
-def _result(
-    draft: Draft,
-    run: Pass,
-    ordered: list[Note],
-    changes: list[ProposedChange],
-    author: Author,
-    unknown: tuple[str, ...] = (),
-    refused: int = 0,
-) -> ReflectionResult:
-    change_set = draft.change_set(_reason(changes, refused), author=author, kind="reflection")
+    ordered = _needy_first(draft.snapshot.notes, nugget_name=nugget, scope=scope, type=type, subject=subject)
+    chosen = accept is not None or bool(refuse)
+    # What a person chose from is thought of beside the draft, and only what they accept is laid over it.
+    beside = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules) if chosen else draft
+    run = Pass(beside, settings, undone_changes, progress, sure=sure)
+    steps, refused = list(run.steps(ordered)), 0
+    unknown: tuple[str, ...] = ()
+    if chosen:
+        ids = [step.proposal.id for step in steps]
+        wanted, unfit = select_ids(ids, accept or ())
+        unwanted, unfit_too = select_ids(ids, refuse)
+        unknown = unfit + unfit_too
+        turned_down = [step.proposal for step in steps if step.proposal.id in unwanted]
+        steps = [one for one in steps if one.proposal.id in wanted - unwanted and one.apply(draft)]
+        refused = proposals.refuse(draft, turned_down)
+    changes = tuple(step.proposal for step in steps)
+    counts = [(word, sum(one.type == type for one in changes)) for type, word in proposals.SAID.items()]
+    told = ", ".join(f"{word} {count}" for word, count in (*counts, ("refused", refused)) if count)
     return ReflectionResult(
         ran_at=draft.at,
-        inspected=min(run.settings.max_notes, len(ordered)),
-        changes=tuple(changes),
-        change_set=change_set,
+        inspected=min(settings.max_notes, len(ordered)),
+        changes=changes,
+        change_set=draft.change_set(
+            f"reflection: {told or 'nothing to do'}", author=REFLECTION, kind="reflection"
+        ),
         unknown=unknown,
-        left_archived=len(run.left["hide"]),
-        left_merged=len(run.left["merge"]),
-        limit_reached=run.settings.max_notes <= len(run.concerned) < len(ordered),
+        left_archived=len(run.left["hide"] - run.done["hide"]),
+        left_merged=len(run.left["merge"] - run.done["merge"]),
+        limit_reached=settings.max_notes <= len(run.concerned) < len(ordered),
         refused=refused,
     )
 
 
-def _reason(changes: list[ProposedChange], refused: int) -> str:
-    counts = [(word, sum(change.type == type for change in changes)) for type, word in SAID.items()]
-    counts.append(("refused", refused))
-    return "reflection: " + (
-        ", ".join(f"{word} {count}" for word, count in counts if count) or "nothing to do"
-    )
-
-
-def _needy_first(notes: Iterable[Note], wanted: Mapping[str, str]) -> list[Note]:
+def _needy_first(notes: Iterable[Note], **wanted: str | None) -> list[Note]:
     """Visible notes without a pin that have the wanted values, the most in need first.
 
     A note that lacks tags or links comes before one that has them, an older one before a younger one. The
@@ -151,9 +118,10 @@ def _needy_first(notes: Iterable[Note], wanted: Mapping[str, str]) -> list[Note]
         return -((len(note.tags) <= _SYSTEM_TAGS) + (not note.links)), note.updated_at, note.id
 
     shown = (note for note in notes if not note.hidden and not pinned(note))
-    return sorted(
-        (note for note in shown if all(getattr(note, name) == one for name, one in wanted.items())), key=need
+    asked = (
+        note for note in shown if all(one in (None, getattr(note, name)) for name, one in wanted.items())
     )
+    return sorted(asked, key=need)
 
 
 class Pass:
@@ -183,11 +151,11 @@ class Pass:
         }
         self.duplicates = Duplicates(visible, self.vocabulary, settings.jaccard)
         self._contexts: dict[str, SharedContext] = {}
-        self._rarity: Rarity | None = None
+        self._rarity = Rarity(visible, self.vocabulary)
         self._low: dict[str, tuple[Note, tuple[str, float] | None]] = {}
         self._most = {"hide": settings.max_archived, "merge": settings.max_merged}
-        self._done: Counter[str] = Counter()
-        # Ids of changes, by their type, that the caps leave for the next pass; and of notes that a rule had a word on.
+        # Ids of changes by type: carried out, and left by the caps for the next pass; and of notes looked at closely.
+        self.done: defaultdict[str, set[str]] = defaultdict(set)
         self.left: defaultdict[str, set[str]] = defaultdict(set)
         self.concerned: set[str] = set()
 
@@ -219,7 +187,7 @@ class Pass:
     def refused(self, change: ProposedChange) -> bool:
         """Whether a person refused this change, or took it back, and nothing it was proposed for changed since."""
         notes = list(filter(None, (self.visible(change.note_id), self.visible(change.other_id))))
-        return refused(change, notes, self._undone_changes)
+        return proposals.refused(change, notes, self._undone_changes)
 
     def tags(self, note: Note) -> tuple[str, ...]:
         """The tags that a note should bear."""
@@ -234,9 +202,7 @@ class Pass:
         nugget = note.nugget_name
         if nugget not in self._contexts:
             ids = (other.id for other in self.draft.snapshot.visible if other.nugget_name == nugget)
-            notes = [other for other in map(self.visible, ids) if other is not None]
-            if self._rarity is None:
-                self._rarity = Rarity(self.draft.snapshot.visible, self.vocabulary)
+            notes = list(filter(None, map(self.visible, ids)))
             self._contexts[nugget] = SharedContext(notes, self.vocabulary, self._rarity)
         return self._contexts[nugget].candidates(note, self.settings.shared_tokens)
 
@@ -244,7 +210,12 @@ class Pass:
         """What the rules want for these notes, carried out in sequence; what is doubtful last, since it may be left
         again and again, and must not use up the limit or take the place of what is sure.
         """
-        ids = [note.id for note in ordered]
+        ids, most = [note.id for note in ordered], self.settings.max_notes
+        if most < len(ids):
+            planned: defaultdict[str, set[str]] = defaultdict(set)
+            looked_at = counted(ids, self._progress)
+            needy = (id for id in looked_at if any(self._has_place(rule, id, planned) for rule in EVERY))
+            self.concerned = set(islice(needy, most))
         for id in counted(ids, self._progress):
             for rule in CLEANING:
                 yield from self._carried_out(rule, id)
@@ -256,32 +227,42 @@ class Pass:
             for id in ids:
                 yield from self._carried_out(rule, id)
 
+    def _has_place(self, rule: Rule, id: str, planned: dict[str, set[str]]) -> bool:
+        """Whether a rule proposes anything for a note that neither a cap leaves nor another note has planned."""
+        change = next((step.proposal for step in self._wanted(rule, id)), None)
+        most = self._most.get(change.type) if change is not None else None
+        if change is None or most is None or change.id in planned[change.type]:
+            return change is not None and most is None
+        has_place = len(planned[change.type]) < most
+        (planned if has_place else self.left)[change.type].add(change.id)
+        return has_place
+
+    def _wanted(self, rule: Rule, id: str) -> Iterator[Step]:
+        """What a rule proposes for a note and nobody refused."""
+        note = self.visible(id)
+        if note is not None and (rule is archive_low_value or not self.low_value(note)):
+            for step in rule(self, note):
+                doubtful = step.proposal.doubtful and self._sure
+                if not doubtful and not self.refused(step.proposal):
+                    yield step
+
     def _carried_out(self, rule: Rule, id: str) -> Iterator[Step]:
-        """What a rule proposes for a note, unless a person refused it or a cap keeps it back."""
-        note, full = self.visible(id), len(self.concerned) >= self.settings.max_notes
-        if note is None or (full and id not in self.concerned):
+        if len(self.concerned) >= self.settings.max_notes and id not in self.concerned:
             return
-        if rule is not archive_low_value and self.low_value(note):
-            return
-        for step in rule(self, note):
+        for step in self._wanted(rule, id):
             change = step.proposal
-            if (change.doubtful and self._sure) or self.refused(change):
-                continue
-            if self._done[change.type] >= self._most.get(change.type, math.inf):
+            if len(self.done[change.type]) >= self._most.get(change.type, math.inf):
                 self.left[change.type].add(change.id)
             elif step.apply(self.draft):
-                self._done[change.type] += 1
+                self.done[change.type].add(change.id)
                 self.concerned.add(id)
-                self._take_in(change)
+                if change.type in ("hide", "merge"):
+                    # Fewer notes hold its words now, so other words may be uncommon.
+                    self._contexts.pop(change.nugget_name, None)
+                survivor = self.visible(change.note_id)
+                if change.type == "merge" and survivor is not None:
+                    self.duplicates.update(survivor)
                 yield step
-
-    def _take_in(self, change: ProposedChange) -> None:
-        if change.type in ("hide", "merge"):
-            # Fewer notes hold its words now, so other words may be uncommon.
-            self._contexts.pop(change.nugget_name, None)
-        survivor = self.visible(change.note_id)
-        if change.type == "merge" and survivor is not None:
-            self.duplicates.update(survivor)
 
     def _merged(self, ids: list[str]) -> Iterator[Step]:
         """Merges until no more are near: a note that took in another one is looked at again."""
@@ -352,7 +333,7 @@ def merge_duplicates(run: Pass, note: Note) -> Iterator[Step]:
     """Merges a note with a near-duplicate, the shorter into the longer; as sure as their words are alike."""
 
     def edit(draft: Draft, before: Note, gone: Note) -> None:
-        merged = merge_notes(draft, before.id, gone.id, reason=MERGE_REASON)
+        merged = merge_notes(draft, before.id, gone.id, reason=_MERGE_REASON)
         if merged.content != before.content:
             content = merged.content if merged.is_fact else tidied(merged.content)
             merged = replace(merged, content=content, last_rewritten_at=draft.at)
@@ -403,6 +384,7 @@ def correct_scope(run: Pass, note: Note) -> Iterator[Step]:
         )
 
 
-# Those that come first; and those that propose what only a person's word carries out.
+# Those that propose what only a person's word carries out come last.
 CLEANING: Final[tuple[Rule, ...]] = (archive_low_value, normalise_prose, improve_tags)
+EVERY: Final[tuple[Rule, ...]] = (*CLEANING, merge_duplicates, add_links)
 DOUBTING: Final[tuple[Rule, ...]] = (archive_low_value, add_links, correct_scope)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from importlib import resources
 from itertools import chain
 from typing import Final
@@ -36,39 +37,30 @@ _UNTELLING: Final = frozenset(
 )
 
 
-class _Parts(dict[str, tuple[str, ...]]):
-    """For each run of letters and digits its words without stop words; for a mark the mark."""
-
-    def __missing__(self, run: str) -> tuple[str, ...]:
-        kept = tuple(word for word in words(run) if word not in BASIS_STOP_WORDS) if run.isalnum() else (run,)
-        self[run] = kept
-        return kept
-
-
-class TokenCache:
+class TokenCache(dict[tuple[str, str], tuple[str, ...]]):
     """Tokens of notes, worked out once each. One object serves one pass over one snapshot."""
-
-    def __init__(self) -> None:
-        self._parts = _Parts()
-        self._tokens: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def tokens(self, note: Note) -> tuple[str, ...]:
         """Words of title and content in order of first appearance, every script, no repeats, no stop words.
 
         Marks such as "+" or an emoji count as words. The prefix that names a scope ("user:") does not.
         """
-        place = (note.title, note.content)
-        found = self._tokens.get(place)
-        if found is None:
-            found = self._tokens[place] = self._tokens_of(f"{without_scope(note.title)}\n{note.content}")
-        return found
+        return self[note.title, note.content]
 
-    def _tokens_of(self, text: str) -> tuple[str, ...]:
-        if not text.isascii():
-            kept = [word for word in words(text) if word not in BASIS_STOP_WORDS]
-            return tuple(dict.fromkeys([*kept, *_MARK.findall(text)]))
-        parts = map(self._parts.__getitem__, _RUN_OR_MARK.findall(text))
-        return tuple(dict.fromkeys(chain.from_iterable(parts)))
+    def __missing__(self, place: tuple[str, str]) -> tuple[str, ...]:
+        text = f"{without_scope(place[0])}\n{place[1]}"
+        if text.isascii():
+            found = chain.from_iterable(map(_parts, _RUN_OR_MARK.findall(text)))
+        else:
+            found = chain((word for word in words(text) if word not in BASIS_STOP_WORDS), _MARK.findall(text))
+        kept = self[place] = tuple(dict.fromkeys(found))
+        return kept
+
+
+@lru_cache(maxsize=50_000)
+def _parts(run: str) -> tuple[str, ...]:
+    """The words of a run of letters and digits without stop words; for a mark the mark."""
+    return tuple(word for word in words(run) if word not in BASIS_STOP_WORDS) if run.isalnum() else (run,)
 
 
 def without_scope(title: str) -> str:
@@ -79,12 +71,8 @@ def without_scope(title: str) -> str:
 def is_informative(token: str) -> bool:
     """Whether a token can be the ground of a link: no stop word, no mark, not too short, not endless."""
     if token.isascii():
-        return (
-            3 <= len(token) <= _LONGEST
-            and token not in STOP_WORDS
-            and token not in _UNTELLING
-            and token.isalnum()
-        )
+        grammar = token in STOP_WORDS or token in _UNTELLING
+        return 3 <= len(token) <= _LONGEST and token.isalnum() and not grammar
     return 2 <= len(token) <= _LONGEST and token[0].isalnum() and not _WEAK_PAIR.fullmatch(token)
 
 
@@ -94,19 +82,15 @@ def independent(tokens: Iterable[str]) -> list[str]:
 
     A word of three characters gives two pairs, and "invoices" is "invoice": alone neither counts as two shared words.
     """
-    taken: list[str] = []
+    taken: dict[str, str] = {}
     characters: set[str] = set()
-    taken_stems: set[str] = set()
     for token in tokens:
-        if _WORDLIKE_PAIR.search(token):
-            if not characters.isdisjoint(token):
-                continue
+        if not _WORDLIKE_PAIR.search(token):
+            taken.setdefault(stem(token), token)
+        elif characters.isdisjoint(token):
             characters.update(token)
-        if stem(token) in taken_stems:
-            continue
-        taken_stems.add(stem(token))
-        taken.append(token)
-    return taken
+            taken.setdefault(stem(token), token)
+    return [*taken.values()]
 
 
 def tidied(content: str) -> str:

@@ -144,7 +144,7 @@ def _reflection_lines(
     for change in sorted(result.changes, key=lambda change: change.doubtful):
         note, other = notes.get(change.note_id), notes.get(change.other_id)
         title = note.title if note else change.note_id
-        detail = change.describe_with(other.title if other else "")
+        detail = change.detail(other.title if other else "")
         kind = f"{change.type}?" if open_to_doubt and change.doubtful else change.type
         rows.append((Span(change.id, "dim"), kind, Span(title, "bold"), detail))
     yield from table(rows, flexible=3)

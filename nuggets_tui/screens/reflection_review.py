@@ -85,7 +85,7 @@ def _item(change: ProposedChange, changes: Sequence[NoteChange], snapshot: Snaps
     note, other = snapshot.by_id.get(change.note_id), snapshot.by_id.get(change.other_id)
     title = note.title if note else change.nugget_name
     # People know notes by their titles.
-    detail = change.describe_with(f'"{other.title}"' if other else "")
+    detail = change.detail(f'"{other.title}"' if other else "")
     if change.type == "merge" and other is not None:
         # Its deed names the other note by id and title.
         detail = f'merge with "{other.title}"'

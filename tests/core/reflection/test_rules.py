@@ -13,7 +13,7 @@ from kits.graph_kit import draft_of, linked, make_fact, make_note, memory_of
 from core.model.note import Link, Note, replace
 from core.reflection import reflect
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
-from core.reflection.judge import improved_tags, low_value, speaks_of_files
+from core.reflection.judge import improved_tags, low_value
 from core.reflection.linking import SharedContext, may_link
 from core.reflection.words import TokenCache, independent
 from core.settings import InferenceSettings, ReflectionSettings
@@ -122,7 +122,7 @@ def test_what_a_note_is_about_becomes_a_tag(note: Note, wanted: str) -> None:
 
 @pytest.mark.parametrize("text", ["see https://a.test/b/c.html", "and/or either", "1/2 of it", "no path"])
 def test_web_addresses_and_slashes_are_no_files(text: str) -> None:
-    assert not speaks_of_files(text)
+    assert "files" not in tags(make_note(1, text))
 
 
 def test_at_most_six_tags_are_derived() -> None:
