@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -124,9 +123,10 @@ def remember(memory: Memory, nugget: str, key: str, value: str, *, by_agent: boo
     `core.facts.edits.remember` and `Memory.change`.
     """
     from core.facts import edits
+    from core.model.infer import MetaInput
 
     check_facts(memory)
-    nugget, meta = filing(memory, nugget, f"{key}: {value}", by_agent=by_agent)
+    nugget, meta = filing(memory, nugget, key, value, MetaInput(), by_agent=by_agent)
     like = _alike(memory.snapshot, nugget, key)
     former: list[str] = []
 
@@ -175,7 +175,7 @@ def add_note(
     from core.graph import edits
 
     _check_says_something(content)
-    nugget, meta = filing(memory, nugget, f"{title}: {content}", meta, by_agent=by_agent)
+    nugget, meta = filing(memory, nugget, title, content, meta, by_agent=by_agent)
     like = _alike(memory.snapshot, nugget, title)
     typed = tags_of(None, tags)
     known_nuggets = memory.snapshot.nugget_names
@@ -188,51 +188,30 @@ def add_note(
 
 
 def filing(
-    memory: Memory, given: str, text: str, meta: MetaInput | None = None, *, by_agent: bool = False
+    memory: Memory, given: str, title: str, content: str, meta: MetaInput, *, by_agent: bool
 ) -> tuple[str, MetaInput]:
-    """The nugget that a text goes to and what is known of it, as an agent writes: to the project at hand, for that
-    project, unless it is about the person. As given for everybody else, and where no project is at hand. by_agent:
-    whoever writes is an agent, whatever its name.
+    """The nugget that a text goes to and what is known of it, as an agent writes: to the project at hand, unless it is
+    about the person (`core.model.infer.scope_of`). As given for everybody else. by_agent: whoever writes is an agent,
+    whatever its name.
 
     Raises InvalidInputError for a name that is nearly one of the memory's.
     """
-    from core.model.infer import MetaInput
+    from core.model.infer import holds_here, infer_meta
     from core.model.names import PERSONS_NUGGETS
 
-    meta = meta or MetaInput()
     here = memory.standpoint
     if not (by_agent or memory.author.is_known_agent) or memory.pages is not None:
         return given, meta
     if here is None:
         return nugget_named(memory, given, ""), meta
-    if given.casefold() in PERSONS_NUGGETS and _HERE.search(text):
+    if given.casefold() in PERSONS_NUGGETS and holds_here(f"{title}: {content}"):
         given = ""
     nugget = nugget_named(memory, given, here.nugget)
     if meta.scope is None and nugget.casefold() not in PERSONS_NUGGETS and not here.owner_of(nugget):
-        about_person = _OF_PERSON.search(text) and not _HERE.search(text)
-        meta = replace(meta, scope="user" if about_person else "project")
-        if about_person and meta.type is None:
-            # As such it answers, and is in the briefing, in all projects.
-            meta = replace(meta, type="preference")
+        rules = memory.settings.inference
+        found = infer_meta("note", title, content, (), meta, rules, nugget=nugget, by_agent=True)
+        meta = replace(meta, scope=found.scope, type=found.type if found.scope == "user" else meta.type)
     return nugget, meta
-
-
-# What holds in one project, and what is said of the person or for everywhere.
-_HERE: Final = re.compile(
-    r"\b(?:in|for|of) th(?:is|e) (?:repo(?:sitory)?|project|code ?base|monorepo)\b|\bhere\b"
-    r"|\bin diese[mr] (?:projekt|repo)|\bdans ce (?:projet|dépôt)|\ben este (?:proyecto|repo)",
-    re.IGNORECASE,
-)
-_OF_PERSON: Final = re.compile(
-    r"\b(?:user|he|she|person)\s+(?:\w+ly\s+)?(?:prefers?|likes?|wants?|dislikes?|hates?|lives?|works?|speaks?)\b"
-    r"|(?<!team )(?<!project )\bprefers\b|\b(?:user|personal) preferences?\b"
-    r"|\bI(?:['’]m| am| prefer| like| want| live| work)\b"
-    r"|\b(?:my|user['’]s) (?:name|editor|preference|time ?zone|language|shell|email|birthday|pronouns?|keyboard)"
-    r"|\b(?:in|for|across) all (?:\w+ )?(?:projects|repos\w*)\b|\beverywhere\b"
-    r"|\b(?:be)?nutzer (?:bevorzugt|mag|möchte)|\bl['’]utilisateur (?:préfère|aime|veut)"
-    r"|\bel usuario (?:prefiere|quiere)",
-    re.IGNORECASE,
-)
 
 
 def nugget_named(memory: Memory, given: str, usual: str) -> str:

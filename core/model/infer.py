@@ -26,6 +26,23 @@ _PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORE
 # What tools put before the name of a file that they saw or changed.
 _FILE_KEY: Final = re.compile(r"\s*(?:file|edited):", re.IGNORECASE)
 
+# What holds in one project, and what is said of the person or for everywhere.
+_HERE: Final = re.compile(
+    r"\b(?:in|for|of) th(?:is|e) (?:repo(?:sitory)?|project|code ?base|monorepo)\b|\bhere\b"
+    r"|\bin diese[mr] (?:projekt|repo)|\bdans ce (?:projet|dépôt)|\ben este (?:proyecto|repo)",
+    re.IGNORECASE,
+)
+_OF_PERSON: Final = re.compile(
+    r"\b(?:user|he|she|person)\s+(?:\w+ly\s+)?(?:prefers?|likes?|wants?|dislikes?|hates?|lives?|works?|speaks?)\b"
+    r"|(?<!team )(?<!project )\bprefers\b|\b(?:user|personal) preferences?\b"
+    r"|\bI(?:['’]m| am| prefer| like| want| live| work)\b"
+    r"|\b(?:my|user['’]s) (?:name|editor|preference|time ?zone|language|shell|email|birthday|pronouns?|keyboard)"
+    r"|\b(?:in|for|across) all (?:\w+ )?(?:projects|repos\w*)\b|\beverywhere\b"
+    r"|\b(?:be)?nutzer (?:bevorzugt|mag|möchte)|\bl['’]utilisateur (?:préfère|aime|veut)"
+    r"|\bel usuario (?:prefiere|quiere)",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class MetaInput:
@@ -112,15 +129,23 @@ def names_file(key: str) -> bool:
 def scope_of(
     key: str, content: str, tags: Iterable[str], rules: InferenceSettings, nugget: str, *, by_agent: bool
 ) -> str:
-    """As `infer_scope`; but what an agent writes of nobody is its project's, unless the nugget is a person's."""
-    usual = "project" if by_agent and nugget.casefold() not in PERSONS_NUGGETS else "user"
-    return infer_scope(key, content, tags, rules, usual)
+    """As `infer_scope`; but what an agent writes is its project's, unless the nugget is a person's, or the text says of
+    whom it is: a prefix of the key, the person, or everywhere.
+    """
+    if not by_agent or nugget.casefold() in PERSONS_NUGGETS:
+        return infer_scope(key, content, tags, rules)
+    text = f"{key}: {content}"
+    about_person = _OF_PERSON.search(text) and not holds_here(text)
+    return said_scope(key) or ("user" if about_person else "project")
 
 
-def infer_scope(
-    key: str, content: str, tags: Iterable[str], rules: InferenceSettings, usual: str = "user"
-) -> str:
-    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; `usual` where none says it.
+def holds_here(text: str) -> bool:
+    """Whether a text says that it holds in one project."""
+    return bool(_HERE.search(text))
+
+
+def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
+    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" where none says it.
 
     What names a file is "shared", by its key or, where neither key nor tags say more, by a path for a content.
     """
@@ -135,7 +160,7 @@ def infer_scope(
             return scope
     if _is_path(content):
         return "shared"
-    return _scope_of_words(content, rules) or usual
+    return _scope_of_words(content, rules) or "user"
 
 
 def _is_path(content: str) -> bool:
@@ -180,10 +205,12 @@ def infer_meta(
     scope = given.scope or scope_of(key, content, tags, rules, nugget, by_agent=by_agent)
     source = given.source or _infer_source(scope, key, content, by_agent)
     confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
+    # What an agent says of the person answers, and is in the briefing, in all projects.
+    told = by_agent and scope == "user" and not given.scope and nugget.casefold() not in PERSONS_NUGGETS
     return Meta(
         subject=given.subject or subject_of(scope),
         scope=scope,
-        type=given.type or _infer_type(kind, scope, key, tags, rules),
+        type=given.type or ("preference" if told else _infer_type(kind, scope, key, tags, rules)),
         source=source,
         confidence=clamp(confidence),
         stability=given.stability or infer_stability(scope, key, rules),
