@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -139,7 +140,7 @@ def registered_server(targets: Sequence[Target]) -> tuple[str, ...]:
     for target in targets:
         piece = target.piece
         if piece.part == "server" and isinstance(piece, JsonPiece | TomlPiece):
-            with contextlib.suppress(NuggetsError, OSError):
+            with contextlib.suppress(PieceError, NuggetsError, OSError):
                 found = read_file(target.path)
                 entry = piece.entry(found[0]) if found else None
                 if piece.mine(entry):
@@ -362,16 +363,12 @@ def _without(data: bytes, pieces: Sequence[Target], first: bytes | None) -> byte
 
 
 def _as_error(path: Path, error: PieceError) -> NuggetsError:
-    if isinstance(error, PieceError) and error.foreign:
-        return ConflictError(
-            str(error),
-            code=ErrorCode.NAME_TAKEN,
-            where=str(path),
-            kept=_KEPT,
-            todo="rename or remove it, and try again",
-        )
+    where = str(path)
+    if error.foreign:
+        todo = "rename or remove it, and try again"
+        return ConflictError(str(error), code=ErrorCode.NAME_TAKEN, where=where, kept=_KEPT, todo=todo)
     return BrokenFileError(
-        f"cannot be changed: {error}", where=str(path), kept=_KEPT, todo="fix the file and try again"
+        f"cannot be changed: {error}", where=where, kept=_KEPT, todo="fix the file and try again"
     )
 
 
@@ -399,12 +396,7 @@ def _real(path: Path) -> Path:
 
 
 def _missing_folders(path: Path) -> list[Path]:
-    missing: list[Path] = []
-    for folder in path.parents:
-        if folder.exists():
-            break
-        missing.append(folder)
-    return missing[::-1]
+    return [*takewhile(lambda folder: not folder.exists(), path.parents)][::-1]
 
 
 def _parts(pieces: Sequence[Target]) -> tuple[Part, ...]:

@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from core.agents.jsonc import JsonError, JsonText
 from core.errors import NuggetsError
@@ -49,21 +49,36 @@ class PieceError(ValueError):
         self.foreign = foreign
 
 
-class Piece(Protocol):
-    """One thing of ours in a file. All three raise PieceError for a file that is no such file."""
+@dataclass(frozen=True)
+class Piece:
+    """One thing of ours in a file. part: what it is for. Methods raise PieceError for a file that is no such file."""
 
-    @property
-    def part(self) -> Part:
-        """What it is for."""
+    part: Part
 
     def state(self, data: bytes) -> State:
         """How it stands in the file."""
+        raise NotImplementedError
 
     def put(self, data: bytes, first: bytes | None = None) -> bytes:
         """The file with it, every other byte kept."""
+        state = self.state(data)
+        if state == "foreign":
+            raise PieceError(f"{self._name} is there already, and it is not of this program", foreign=True)
+        return data if state == "current" else self._with(data, first)
 
     def take(self, data: bytes, first: bytes | None = None) -> bytes:
         """The file without it."""
+        return data if self.state(data) == "foreign" else self._without(data, first)
+
+    @property
+    def _name(self) -> str:
+        return "the file"
+
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
+        raise NotImplementedError
+
+    def _without(self, data: bytes, first: bytes | None) -> bytes:
+        raise NotImplementedError
 
 
 def _text(data: bytes) -> tuple[str, bytes]:
@@ -94,7 +109,7 @@ def _unjoined(before: bytes, behind: bytes, first: bytes | None) -> bytes:
 
 
 @dataclass(frozen=True)
-class JsonPiece:
+class JsonPiece(Piece):
     """Entries of a JSON file.
 
     entries: values by the keys that lead to each; a tuple stands for items of the list there. mine: whether a value
@@ -102,7 +117,6 @@ class JsonPiece:
     no trailing commas. off: settings of the file that keep ours from working, each with the value that does.
     """
 
-    part: Part
     entries: Mapping[Keys, Any]
     mine: Callable[[Any], bool]
     seed: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +124,6 @@ class JsonPiece:
     off: Mapping[Keys, Any] = field(default_factory=dict)
 
     def state(self, data: bytes) -> State:
-        """See `Piece`."""
         value = _json(data).value
         states = {self._state_at(value, keys, wanted) for keys, wanted in self.entries.items()}
         if "foreign" in states:
@@ -118,15 +131,11 @@ class JsonPiece:
         strays = any(keys not in self.entries for keys in self._lists(value))
         return "outdated" if strays or len(states) > 1 else states.pop()
 
-    def put(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        state = self.state(data)
-        if state == "foreign":
-            raise PieceError(
-                f"{_named(self.entries)} is there already, and it is not of this program", foreign=True
-            )
-        if state == "current":
-            return data
+    @property
+    def _name(self) -> str:
+        return ".".join(next(iter(self.entries)))
+
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
         document = _json(data, self.seed)
         value = _opened(document.value, self.entries)
         # Items of lists come anew; an entry is brought up where it stands, with what somebody added to it.
@@ -142,7 +151,6 @@ class JsonPiece:
         return (_BOM if data.startswith(_BOM) else b"") + _holding(cleared, value).text.encode()
 
     def take(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
         text, bom = _text(data)
         if not text.strip():
             return data
@@ -170,11 +178,8 @@ class JsonPiece:
         return ""
 
     def entry(self, data: bytes) -> Any:
-        """What stands in the file at the first of our places; None for nothing, and where it cannot be read."""
-        try:
-            return _at(_json(data).value, next(iter(self.entries)))
-        except PieceError:
-            return None
+        """What stands in the file at the first of our places; None for nothing."""
+        return _at(_json(data).value, next(iter(self.entries)))
 
     def _state_at(self, value: Json, keys: Keys, wanted: Any) -> State:
         for depth in range(1, len(keys)):
@@ -247,10 +252,6 @@ def _holding(document: JsonText, value: Json) -> JsonText:
         raise PieceError("it is nested too deeply") from None
 
 
-def _named(entries: Mapping[Keys, Any]) -> str:
-    return ".".join(next(iter(entries)))
-
-
 def _at(value: Any, keys: Keys) -> Any:
     """The value behind keys of objects within objects; None for none."""
     for key in keys:
@@ -309,19 +310,17 @@ def _agrees(found: Any, wanted: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class TomlPiece:
+class TomlPiece(Piece):
     """A table of a TOML file, at its end. values: what it holds. mine: whether a table is ours.
 
     It has no marks: Codex drops comments before its tables of servers when it writes one itself.
     """
 
-    part: Part
     keys: Keys
     values: Mapping[str, Any]
     mine: Callable[[Any], bool]
 
     def state(self, data: bytes) -> State:
-        """See `Piece`."""
         found = _at(_toml(data), self.keys)
         if found is None:
             return "absent"
@@ -329,41 +328,33 @@ class TomlPiece:
             return "foreign"
         return "current" if all(found.get(key) == value for key, value in self.values.items()) else "outdated"
 
-    def put(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        state = self.state(data)
-        if state == "foreign":
-            raise PieceError(
-                f"{'.'.join(self.keys)} is there already, and it is not of this program", foreign=True
-            )
-        if state == "current":
-            return data
-        if state == "outdated":
+    @property
+    def _name(self) -> str:
+        return ".".join(self.keys)
+
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
+        if self.state(data) == "outdated":
             return self._changed(data, self.values)
         rows = "".join(f"{key} = {json.dumps(one, ensure_ascii=False)}\n" for key, one in self.values.items())
         lines = f"[{'.'.join(self.keys)}]\n{rows}".replace("\x7f", "\\u007f").replace("\n", _newline(data))
         made = data + (_joint(data) + lines).encode()
         if self._others(made) != self._others(data):
-            raise PieceError(f"{'.'.join(self.keys)} cannot be added without changing others")
+            raise PieceError(f"{self._name} cannot be added without changing others")
         return made
 
-    def take(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        if self.state(data) in ("absent", "foreign"):
+    def _without(self, data: bytes, first: bytes | None) -> bytes:
+        if self.state(data) == "absent":
             return data
-        made = self._without(data, first)
+        made = self._without_lines(data, first)
         if self._others(made) == self._others(data) and self.state(made) == "absent":
             return made
         return self._changed(data, dict.fromkeys(_at(_toml(data), self.keys)))
 
     def entry(self, data: bytes) -> Any:
-        """What stands in the file at our place; None for nothing, and where it cannot be read."""
-        try:
-            return _at(_toml(data), self.keys)
-        except PieceError:
-            return None
+        """What stands in the file at our place; None for nothing."""
+        return _at(_toml(data), self.keys)
 
-    def _without(self, data: bytes, first: bytes | None) -> bytes:
+    def _without_lines(self, data: bytes, first: bytes | None) -> bytes:
         """The file without the lines of our table and of those in it; what comes behind its last value stays."""
         name = rb"[ \t]*\.[ \t]*".join(rb"[\"']?" + re.escape(key.encode()) + rb"[\"']?" for key in self.keys)
         ours = re.compile(rb"[ \t]*\[[ \t]*" + name + rb"[ \t]*[\].]")
@@ -405,28 +396,23 @@ def _toml(data: bytes) -> Json:
 
 
 @dataclass(frozen=True)
-class PagePiece:
+class PagePiece(Piece):
     """Lines in a Markdown page, between marks: at its end, or at its top where the end is not read.
 
     lines: each with its line end. read: how many bytes of a page the agent reads, None for all.
     """
 
     lines: str
-    part: Part = "instructions"
     read: int | None = None
 
     def state(self, data: bytes) -> State:
-        """See `Piece`."""
         place = self._place(data)
         if place is None:
             return "absent"
         held = data[slice(*place)].replace(b"\r\n", b"\n").rstrip(b"\n")
         return "current" if held == self._body("\n").rstrip(b"\n") and self._reaches(place[1]) else "outdated"
 
-    def put(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        if self.state(data) == "current":
-            return data
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
         body, place = self._body(_newline(data)), self._place(data)
         if place is not None and self._reaches(place[1]):
             return data[: place[0]] + body + data[place[1] :]
@@ -438,8 +424,7 @@ class PagePiece:
         top = data.find(b"\n") + 1 if data.startswith(_BOM) else 0
         return data[:top] + body + data[top:]
 
-    def take(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
+    def _without(self, data: bytes, first: bytes | None) -> bytes:
         place = self._place(data)
         if place is None:
             return data
@@ -465,24 +450,18 @@ class PagePiece:
 
 
 @dataclass(frozen=True)
-class FilePiece:
+class FilePiece(Piece):
     """A file that is ours as a whole. text: what it holds, `WHOLE_MARK` in it."""
 
-    part: Part
     text: str
 
     def state(self, data: bytes) -> State:
-        """See `Piece`."""
         if data == self.text.encode():
             return "current"
         return "absent" if not data else "outdated" if WHOLE_MARK in data else "foreign"
 
-    def put(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        if self.state(data) == "foreign":
-            raise PieceError("the file is there already, and it is not of this program", foreign=True)
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
         return self.text.encode()
 
-    def take(self, data: bytes, first: bytes | None = None) -> bytes:
-        """See `Piece`."""
-        return data if self.state(data) == "foreign" else b""
+    def _without(self, data: bytes, first: bytes | None) -> bytes:
+        return b""

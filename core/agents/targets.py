@@ -180,7 +180,7 @@ def targets(name: str, place: Place, command: Command) -> tuple[Target, ...]:
     if agent.instructions.whole and page != root:
         found.append(Target(page, FilePiece("instructions", _RULE)))
     elif page != root:
-        found.append(Target(page, PagePiece(INSTRUCTIONS, read=agent.instructions.read)))
+        found.append(Target(page, PagePiece("instructions", INSTRUCTIONS, agent.instructions.read)))
     return tuple(found)
 
 

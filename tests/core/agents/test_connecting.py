@@ -607,7 +607,7 @@ def test_any_toml_is_the_same_after_ours_went(
 
 @given(data=st.binary(max_size=60), more=st.binary(max_size=10))
 def test_any_page_is_the_same_after_ours_went(data: bytes, more: bytes) -> None:
-    piece = PagePiece("Ask memory.\n")
+    piece = PagePiece("instructions", "Ask memory.\n")
     try:
         made = piece.put(data)
     except PieceError:
