@@ -94,7 +94,7 @@ class NuggetsServer:
             "ping": Method(lambda params: {}),
             "logging/setLevel": Method(lambda params: {}),
             "tools/list": Method(self._list_tools),
-            "tools/call": Method(self._call_tool, _writes),
+            "tools/call": Method(self._call_tool, lambda params: getattr(_tool(params), "writes", False)),
             "resources/list": Method(lambda params: {"resources": [_RESOURCE]}),
             "resources/read": Method(self._read_resource, lambda params: False),
         }
@@ -164,10 +164,6 @@ _RESOURCE: Final = {
 
 def _tool(params: Params) -> Tool | None:
     return _BY_NAME.get(str(params.get("name")))
-
-
-def _writes(params: Params) -> bool:
-    return (tool := _tool(params)) is not None and tool.writes
 
 
 def _arguments(tool: Tool, given: Any) -> Any:
