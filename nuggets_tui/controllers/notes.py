@@ -93,7 +93,8 @@ class NotesController(Controller):
         elif done is not None:
             self._history.changed(done[1], said)
             if reveal:
-                self._reading.reveal()
+                # The next key acts where this one did: no change takes the focus to another pane.
+                self._reading.move_cursors()
             await self._lists_refreshed()
             self._go_on_in_list(done[1])
 
@@ -154,7 +155,7 @@ class NotesController(Controller):
         row = notes.cursor_row
         if self.context.focused is not notes or not mine or row is None or not isinstance(row.data, str):
             return
-        if shown is None or (self._reading.list_with_note("notes") == "notes" and not notes.holds(shown.id)):
+        if shown is None or not notes.holds(shown.id):
             self._reading.show_note(row.data)
 
     # Writing the text

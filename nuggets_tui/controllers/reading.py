@@ -67,7 +67,7 @@ class ReadingController(Controller):
         """Notes of one memory lead to none of another."""
         self.trail = []
 
-    def reveal(self) -> None:
+    def move_cursors(self) -> None:
         """Puts the cursors of the lists on the note shown, and so brings its rows into view."""
         note = self.view.note
         if note is None:
@@ -75,6 +75,13 @@ class ReadingController(Controller):
         self.context.notes_pane.move_to(note.id)
         if note.is_fact:
             self.context.facts_pane.move_to(fact_key(note.nugget_name, note.key))
+
+    def reveal(self) -> None:
+        """Puts the cursors of the lists on the note shown, and from Notes or Facts goes to the one that lists it."""
+        note = self.view.note
+        if note is None:
+            return
+        self.move_cursors()
         # The cursor stands on what commands act on.
         focused = self.context.focused
         if focused is self.context.notes_pane and self.list_with_note("notes") == "facts":

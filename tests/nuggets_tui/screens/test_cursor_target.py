@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from kits.app_kit import NARROW, Driver, agent_on, opened
 
-from core.graph.edits import create_note, edit_note, link_notes
+from core.graph.edits import create_note, edit_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.screens.choice import LinksScreen, NeighbourScreen
@@ -303,3 +303,25 @@ async def test_leaving_from_a_dialog_over_typed_text_asks_first(home: Path) -> N
         await app.press("ctrl+q")
         await app.screen(ConfirmScreen)
         assert app.app.is_running
+
+
+async def test_facts_brought_back_one_after_the_other_leave_the_focus_in_results(home: Path) -> None:
+    memory = Memory.open(home)
+    for note in memory.snapshot.notes:
+        if note.is_fact:
+            memory.change("hid", partial(hide_note, id=note.id))
+    memory.close()
+    async with opened(home) as app:
+        await app.press("slash", *"is:hidden nugget:project")
+        await app.until(lambda: app.main.notes_pane.count == 3)
+        await app.press("enter", "home")
+        for left in (2, 1, 0):
+            under_cursor = app.main.selection.under_cursor
+            assert app.view.note_id == under_cursor
+            await app.press("x")
+            await app.until(lambda left=left: app.main.notes_pane.count == left)  # type: ignore[misc]
+            await app.until(lambda: not app.main.context.running("change"))
+            await app.pilot.pause()
+            assert not app.view.snapshot.by_id[under_cursor].hidden
+            assert focus(app) == "notes"
+        assert not any(note.hidden for note in app.view.snapshot.notes)
