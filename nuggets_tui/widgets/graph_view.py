@@ -107,7 +107,7 @@ class GraphView(Widget, can_focus=True):
 
     @dataclass
     class NodeFocused(Message):
-        """The cursor of the picture stands on another note."""
+        """The cursor of the picture stands on another note: walked there, or put there by another picture."""
 
         graph_view: GraphView
         note_id: str
@@ -259,7 +259,7 @@ class GraphView(Widget, can_focus=True):
     @on(Drawn)
     def _take(self, event: Drawn) -> None:
         event.stop()
-        moved = event.data.focus != self._data.focus
+        moved, before = event.data.focus != self._data.focus, self._cursor
         self._failure = ""
         self._data, self._picture = event.data, event.picture
         reasons: dict[frozenset[str], list[GraphEdge]] = {}
@@ -268,8 +268,6 @@ class GraphView(Widget, can_focus=True):
         self._reasons = {ends: tuple(edges) for ends, edges in reasons.items()}
         if moved or self._cursor not in self._picture.box_of:
             # What left the picture leaves nothing under the cursor: the next key would be meant for it.
-            if self._cursor and not moved:
-                self.post_message(self.NodeFocused(self, ""))
             self._cursor = self._picture.focus if moved else ""
             self._wire = None
         elif self._wire is not None:
@@ -278,6 +276,8 @@ class GraphView(Widget, can_focus=True):
         if moved:
             self._corner = Offset()
         self._show_cursor()
+        if self._cursor != before:
+            self.post_message(self.NodeFocused(self, self._cursor))
 
     def _show_cursor(self) -> None:
         """Bring the cursor's note into sight, and say why the line to it is there."""

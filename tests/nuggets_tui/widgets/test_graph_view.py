@@ -180,7 +180,7 @@ async def test_arrows_walk_along_links_and_say_why_the_link_is_there() -> None:
         app.graph.show(MEMORY, "auth", 2)
         await drawn(pilot)
         await pilot.press("up", "right")
-        assert app.focused_nodes == ["jwt", "keys"]
+        assert app.focused_nodes == ["auth", "jwt", "keys"]
         assert screen(app.graph)[-1].startswith("jwt to keys · jwt → keys")
         await pilot.press("left")
         assert app.focused_nodes[-1] == "jwt"
@@ -213,7 +213,7 @@ async def test_enter_and_a_second_click_choose() -> None:
         assert app.chosen == ["auth"]
         place = app.graph.picture.box_of["cors"].middle
         await pilot.click(GraphView, offset=place)
-        assert app.focused_nodes == ["cors"]
+        assert app.focused_nodes == ["auth", "cors"]
         assert app.chosen == ["auth"]
         await pilot.click(GraphView, offset=place)
         assert app.chosen == ["auth", "cors"]
@@ -282,7 +282,8 @@ async def test_no_note_shows_the_empty_text_and_a_lonely_one_says_so() -> None:
         await drawn(pilot)
         assert screen(app.graph)[0].startswith("Choose a note")
         await pilot.press("right", "enter", "up")
-        assert app.heard == []
+        assert app.focused_nodes == ["alone", ""]
+        assert app.chosen == []
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, MEGABYTE])
@@ -294,7 +295,7 @@ async def test_hostile_titles_and_reasons_are_harmless(text: str) -> None:
         app.graph.show_data(GraphData(nodes, edges, "a"))
         await drawn(pilot)
         await pilot.press("right")
-        assert app.focused_nodes == ["b"]
+        assert app.focused_nodes == ["a", "b"]
         for line in screen(app.graph):
             assert cell_len(line) == 60
             assert not any(sign in line for sign in "\x1b\x9b\x07\u202e\u2066")
