@@ -312,6 +312,8 @@ class MainScreen(Screen[None]):
         ]
         if isinstance(self.focused, AuditPane) and not self.focused.can_be_undone:
             commands = [command for command in commands if command.name != "undo"]
+        if place == OVERVIEW and not self.selection.under_cursor:
+            commands = [command for command in commands if command.name != "open_point"]
         commands = [command for command in commands if command.keys]
         if self.view.past is not None:
             commands = [self.time_travel.labelled(command) for command in commands]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 _NAME_CELLS = 24
 _LEGEND = "• note  ◆ fact  ● several"
-# What the frame of the overview says, with what a click presses; "" for what the mouse does in its own way.
+# What the frame of the overview says, with what a click presses; "" for what the mouse does in its own way. The first
+# needs a marked note.
 _OVERVIEW_KEYS = (
     ("⏎ open", "enter"), ("+ zoom in", "plus"), ("- out", "minus"), ("n nugget", "n"), ("shift+arrows jump", ""),
     ("esc back", "escape"),
@@ -142,7 +144,8 @@ class GraphPane(Widget, can_focus=True):
             said += f" · zoom {self._points.zoom}" if self._points.zoom else ""
             said += f" · {_LEGEND} · colours: {'communities' if self._points.nugget else 'nuggets'}"
         self.border_title = Content.assemble("5 Graph", (f" · {said}", MUTED))
-        self.border_subtitle = _overview_keys() if self.overview else Content("")
+        keys = _OVERVIEW_KEYS if self.note_under_cursor else _OVERVIEW_KEYS[1:]
+        self.border_subtitle = _pressed_by_clicks(keys) if self.overview else Content("")
 
     def on_mount(self) -> None:
         """Names what the picture shows."""
@@ -235,8 +238,7 @@ class GraphPane(Widget, can_focus=True):
         self._name_it()
 
 
-def _overview_keys() -> Content:
+def _pressed_by_clicks(keys: Iterable[tuple[str, str]]) -> Content:
     return Content(" · ").join(
-        Content(said).stylize(Style.from_meta({"press": key})) if key else Content(said)
-        for said, key in _OVERVIEW_KEYS
+        Content(said).stylize(Style.from_meta({"press": key})) if key else Content(said) for said, key in keys
     )

@@ -134,8 +134,8 @@ class GraphOverview(Widget):
 
     @property
     def cursor_id(self) -> str:
-        """Id of the marked note; "" when there is none."""
-        return self._cursor
+        """Id of the marked note; "" when there is none, or it is not among those shown."""
+        return self._cursor if self._marked(self.scene) is not None else ""
 
     @property
     def overview(self) -> Overview | None:
@@ -162,6 +162,7 @@ class GraphOverview(Widget):
         if note_id and note_id != self._cursor and note_id in snapshot.by_id:
             self._cursor = note_id
             self._follow()
+            self.post_message(self.ViewChanged())
         if snapshot is not (self._wish or self._placing or self._snapshot):
             self._wish = snapshot
             self._lay_out()
@@ -373,9 +374,11 @@ class GraphOverview(Widget):
 
     def watch_show_hidden(self) -> None:
         self._renew()
+        self.post_message(self.ViewChanged())
 
     def on_resize(self) -> None:
         self._renew()
+        self.post_message(self.ViewChanged())
         # What was seen before may be beyond the rim of a smaller picture.
         self._follow()
 

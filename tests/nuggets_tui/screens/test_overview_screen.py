@@ -101,3 +101,31 @@ async def test_the_marked_note_stays_in_view_when_the_terminal_gets_smaller(tmp_
         column, row = scene.cell(number)
         assert 0 <= column < scene.camera.width
         assert 0 <= row < scene.camera.height
+
+
+async def test_where_the_overview_marks_nothing_no_command_of_a_row_acts_or_is_offered(
+    tmp_path: Path,
+) -> None:
+    small_memory(tmp_path)
+    async with opened(tmp_path) as app:
+        picture = await overview_of(app)
+        await app.press("right", "right")
+        title = app.view.snapshot.by_id[picture.cursor_id].title
+        offered = [command.name for command in app.main.key_bar.commands]
+        assert {"open_point", "hide"} <= set(offered)
+        assert "⏎ open" in app.text
+        await app.press("x")
+        await app.until(lambda: "arrow keys select one" in app.text, "nothing is marked")
+        await app.until(lambda: not app.main.key_bar.object)
+        assert not {"open_point", "hide"} & {command.name for command in app.main.key_bar.commands}
+        assert "⏎ open" not in app.text
+        assert not app.main.selection.under_cursor
+        hidden = [note.title for note in app.view.snapshot.notes if note.hidden]
+        assert title in hidden
+        await app.press("x", "t", "e", "enter")
+        await app.pilot.pause()
+        assert app.app.screen is app.main
+        assert [note.title for note in app.view.snapshot.notes if note.hidden] == hidden
+        await app.press("right")
+        assert app.main.selection.target() is not None
+        await app.until(lambda: "open_point" in {command.name for command in app.main.key_bar.commands})
