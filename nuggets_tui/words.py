@@ -49,6 +49,11 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + ending}"
 
 
+def selected_text(count: int, away: int) -> str:
+    """What a list's title says of a selection; away: how many of it the list does not show. "" for none."""
+    return f" · {count:,} selected" + (f" ({away:,} not here)" if away else "") if count else ""
+
+
 def counted_holders(holders: Collection[Holder]) -> str:
     """How many there are, with their noun."""
     if not any(one.kept_id for one in holders):

@@ -22,7 +22,7 @@ from nuggets_tui.view import View
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, set_border_text, sides
-from nuggets_tui.words import SIGN, kinds_in
+from nuggets_tui.words import SIGN, kinds_in, selected_text
 
 _NO_PLACE: Final = Content("The pages of Claude Code hold\nnotes and no facts.")
 _NO_PLACE_OF_TEAM: Final = Content("A team's memory holds\nnotes and no facts.")
@@ -75,10 +75,10 @@ class FactsPane(RowList):
             self.post_message(NotesSelected("facts"))
 
     def _show_title(self, view: View) -> None:
-        """How many facts are selected; notes are counted by their own pane."""
+        """How many are selected, for commands act on them from here too, and how many of those are elsewhere."""
         notes = map(view.snapshot.by_id.get, view.selected)
-        facts = sum(note is not None and note.is_fact and not note.hidden for note in notes)
-        said = f" · {facts:,} selected" if facts else ""
+        away = sum(note is None or not note.is_fact or note.hidden for note in notes)
+        said = selected_text(len(view.selected), away)
         set_border_text(self, Content.assemble("1 Facts", (said, "$text-accent")))
 
     def holds(self, key: str) -> bool:

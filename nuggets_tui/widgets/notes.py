@@ -31,7 +31,7 @@ from nuggets_tui.widgets.row_text import (
     with_label,
     with_reasons,
 )
-from nuggets_tui.words import ago
+from nuggets_tui.words import ago, selected_text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -287,7 +287,7 @@ class NotesPane(RowList):
             if found is not None and not _listed(view):
                 here = {hit.note.id: hit.rank for hit in found.hits}
             away = len(view.selected) - sum(map(here.__contains__, view.selected))
-            said = f" · {len(view.selected):,} selected" + (f" ({away:,} not here)" if away else "")
+            said = selected_text(len(view.selected), away)
             set_border_text(self, Content.assemble(name, (said, "$text-accent")))
             return
         if not _listed(view):

@@ -56,6 +56,7 @@ async def test_the_selection_lives_through_search_order_and_reload_and_esc_lets_
     async with opened(home) as app:
         await select(app, "Deploy day", "Session store")
         assert title_of(app) == "2 Notes · 2 selected"
+        assert title_of(app, FactsPane) == "1 Facts · 2 selected (2 not here)"
         await app.press("slash", *"jwt")
         await app.until(lambda: app.view.found is not None and app.view.found.query == "jwt")
         assert title_of(app) == "2 Results · 2 selected (2 not here)"
