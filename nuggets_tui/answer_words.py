@@ -21,8 +21,3 @@ def about(memory: Memory, nugget: str, note: Note | None, project: str, whose: s
     if note is not None:
         said += [time_ago(note.updated_at or note.created_at, now), memory.author_of(note.id)]
     return ", ".join(filter(None, [*said, "the team's" if whose == "team" else ""]))
-
-
-def certainty(value: float) -> str:
-    """How sure something is, in [0, 1], as it is shown: "certainty .93"."""
-    return f"certainty {f'{value:.2f}'.removeprefix('0')}"

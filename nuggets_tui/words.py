@@ -466,10 +466,13 @@ def other_side_lines(found: Recall) -> list[str]:
     return [f"{how} {one.id}, undecided: {squeeze(one.content)}" for how, one in sides]
 
 
+def certainty(value: float) -> str:
+    """How sure something is, in [0, 1], as it is shown: "certainty .93"."""
+    return f"certainty {f'{value:.2f}'.removeprefix('0')}"
+
+
 def how_sure(found: Recall) -> str:
     """The certainty of an answer, and why the vectors were of no use where they were asked."""
-    from nuggets_tui.answer_words import certainty
-
     why = f"; {_UNDECODED[found.undecoded]}" if found.undecoded else ""
     return f"{certainty(found.certainty)}{why}"
 
