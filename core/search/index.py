@@ -200,18 +200,6 @@ class SearchIndex:
         most = min(limit, ranking.settings.passages)
         return replace(result, passages=rank_passages(ranking, self.passages, most))
 
-    def begins(self, word: str) -> bool:
-        """Whether a word that no note holds is one of theirs half typed."""
-        from core.search.terms import beginnings, may_be_begun
-
-        state = self._state
-        return (
-            state is not None
-            and may_be_begun(word)
-            and not state.knows(word)
-            and bool(beginnings(word, state.words))
-        )
-
     def respelt(self, text: str) -> str:
         """A text with unknown words joined or parted as the notes have them ("roll back": "rollback"); the text itself
         where there is none.

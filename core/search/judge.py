@@ -86,9 +86,9 @@ class Evidence(NamedTuple):
 
     coverage: share of the query's weight that its best passage holds. held: that weight itself; 1 for enough. title:
     whether the note has a title of its own, titled: the share of its weight that the query names. lone: whether it
-    holds little but one word, while no note holds another one that was asked for ("Anna's birthday"). length: how many
-    stems the note has. ahead, more: by how much
-    its score and its coverage exceed those of the best other note, negative where they fall behind.
+    holds little but one word, while no note that may answer holds another one that was asked for ("Anna's birthday").
+    length: how many stems the note has. ahead, more: by how much its score and its coverage exceed those of the best
+    other note, negative where they fall behind.
     """
 
     coverage: float
@@ -103,13 +103,18 @@ class Evidence(NamedTuple):
 
 class Verdict(NamedTuple):
     """least: how likely a note answers whatever the rule says of its evidence, in [0, 1]. tied: whether another one
-    answers about as well and says something else, or a note only
-    completes words of the question, or holds one in a fact's value: then it is no claim.
+    answers about as well and says something else, or a note only completes words of the question, or holds one in a
+    fact's value: then it is no claim.
     """
 
     evidence: Evidence
     least: float
     tied: bool
+
+    @property
+    def likelihood(self) -> float:
+        """How likely the note answers, tied or not, in [0, 1]."""
+        return max(by_rule(self.evidence), self.least)
 
 
 class _Held(NamedTuple):
@@ -139,6 +144,7 @@ class Judge:
         # What is but a masked credential answers nothing.
         telling = (row for row in rows if not all_masked(ranking.state.notes[row].content))
         self._best = sorted(ranking.state.preferred(telling), key=lambda row: -ranking.blends[row])
+        self._said = {row: self._says(row) for row in self._best}
 
     def likelihood(self, row: int) -> float:
         """How likely the note of a row answers the query, in [0, 1]. Where a question asks for what holds now, or held
@@ -147,10 +153,8 @@ class Judge:
         rivals = self._rivals(row)
         if not rivals:
             found = self.verdict(row)
-            likely = max(by_rule(found.evidence), found.least)
-            return min(likely, MOST_TIED) if found.tied else likely
-        verdicts = [self.verdict(one) for one in (row, *rivals)]
-        likely = max(max(by_rule(found.evidence), found.least) for found in verdicts)
+            return min(found.likelihood, MOST_TIED) if found.tied else found.likelihood
+        likely = max(self.verdict(one).likelihood for one in (row, *rivals))
         notes = self._ranking.state.notes
         times = [max(notes[one].updated_at, notes[one].created_at) for one in (row, *rivals)]
         wanted = max(times) if self._asks_for_now else min(times)
@@ -163,9 +167,8 @@ class Judge:
         blends = self._ranking.blends
         return [
             other
-            for other in self._best[:CLAIMED_AMONG]
-            if other in self._others(row)
-            and abs(self._coverage(row) - self._coverage(other)) <= _ON_ONE_THING
+            for other in self._claimants(row)
+            if abs(self._coverage(row) - self._coverage(other)) <= _ON_ONE_THING
             and abs(float(blends[row] - blends[other])) <= _ON_ONE_THING
         ]
 
@@ -174,16 +177,22 @@ class Judge:
         text, others = self._ranking.text, self._others(row)
         only = text.phrase[row] and not any(text.phrase[other] for other in others)
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else 0.0
-        tied = [other for other in others if other in self._best[:CLAIMED_AMONG] and self._tied(row, other)]
-        torn = bool(tied)
+        torn = any(self._tied(row, other) for other in self._claimants(row))
         return Verdict(self.evidence(row), least, torn or self._only_completes(row) or self._value_alone(row))
+
+    def _claimants(self, row: int) -> list[int]:
+        """Those of the others that might be claimed in place of the note of a row."""
+        others = self._others(row)
+        return [one for one in self._best[:CLAIMED_AMONG] if one in others]
 
     def _others(self, row: int) -> list[int]:
         """The best notes that say something else than the note of a row."""
-        notes = self._ranking.state.notes
-        said = squeeze(f"{notes[row].title} {notes[row].content}")
-        others = (other for other in self._best if other != row)
-        return [one for one in others if squeeze(f"{notes[one].title} {notes[one].content}") != said]
+        said = self._said[row] if row in self._said else self._says(row)
+        return [one for one in self._best if one != row and self._said[one] != said]
+
+    def _says(self, row: int) -> str:
+        note = self._ranking.state.notes[row]
+        return squeeze(f"{note.title} {note.content}")
 
     def _value_alone(self, row: int) -> bool:
         """Whether a fact holds little but one word, in its value: that says little of what the fact is about. A port,
@@ -192,8 +201,8 @@ class Judge:
         held = self._held(row)
         if not self._ranking.state.notes[row].is_fact or held.titled or not _telling(held.weights, True)[1]:
             return False
-        words = (term.word for term, weight in zip(self._ranking.terms, held.weights, strict=True) if weight)
-        return not any(len(word) >= _LEAST_NAME and any(map(str.isdigit, word)) for word in words)
+        named = (term.word for term, weight in zip(self._ranking.terms, held.weights, strict=True) if weight)
+        return not any(len(word) >= _LEAST_NAME and any(map(str.isdigit, word)) for word in named)
 
     def _only_completes(self, row: int) -> bool:
         """Whether a note only completes words of a question of several: nobody asks that while still typing."""

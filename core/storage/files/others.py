@@ -58,9 +58,3 @@ def remove_empty(folders: Sequence[Path]) -> None:
     for folder in reversed(folders):
         with contextlib.suppress(OSError):
             folder.rmdir()
-
-
-def remove_quietly(path: Path) -> None:
-    """Removes a file where that can be done."""
-    with contextlib.suppress(OSError):
-        path.unlink()
