@@ -235,14 +235,18 @@ class Standpoint:
     def is_own(self, nugget: str) -> bool:
         """Whether a nugget is of this project."""
         mine = self._mine.nuggets if self._mine else ()
-        return nugget in mine or (self._is_named_so(nugget) and not self.owner_of(nugget))
+        return nugget in mine or self._bears_name(nugget)
 
     def may_promote(self, nugget: str) -> bool:
         """Whether the project's pages may hold a nugget's notes: it has the project's name, or a person joined it. That
         it was first written from here does not say that it is about the project.
         """
         joined = self._mine.joined if self._mine else ()
-        return nugget in joined or (self._is_named_so(nugget) and not self.owner_of(nugget))
+        return nugget in joined or self._bears_name(nugget)
+
+    def _bears_name(self, nugget: str) -> bool:
+        """Whether a nugget has the project's name and is no other project's."""
+        return self._is_named_so(nugget) and not self.owner_of(nugget)
 
     def _is_named_so(self, nugget: str) -> bool:
         name = self.project.nugget.casefold()

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from kits.synced import git, own_git
 
 from core.git_repository import first_commit, repository_around
 
 
-def git(folder: Path, *words: str) -> str:
-    named = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
-    ran = subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return ran.stdout.strip()
-
-
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    own_git(tmp_path, monkeypatch)
     monkeypatch.setenv("NUGGETS_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "shop"
     folder.mkdir()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
+from kits.synced import git, own_git
 from kits.team_pages import write_team
 
 from core.errors import ErrorCode, NuggetsError
@@ -21,16 +21,10 @@ PAGES = {
 }
 
 
-def git(folder: Path, *words: str) -> str:
-    named = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "commit.gpgsign=false"]
-    ran = subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return ran.stdout.strip()
-
-
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of notes in a repository that nobody was asked about."""
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    own_git(tmp_path, monkeypatch)
     folder = write_team(tmp_path / "shop", PAGES, trusted=False)
     # A fact file and a memory's own files beside the pages are no door either.
     (folder / "evil.nugget.json").write_text('{"name":"evil","facts":[{"key":"zebra","value":"sh"}]}')
