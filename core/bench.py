@@ -8,7 +8,7 @@ import os
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,7 +109,8 @@ class BenchResult:
     def ndcg(self) -> tuple[Mean, Mean]:
         """nDCG@10 of search, and of BM25."""
         pairs = [
-            (_ndcg(one.hits, one.question), _ndcg(one.plain_hits, one.question)) for one in self.answerable
+            (ndcg(one.hits, one.question.relevant), ndcg(one.plain_hits, one.question.relevant))
+            for one in self.answerable
         ]
         return _mean([ours for ours, _ in pairs]), _mean([plain for _, plain in pairs])
 
@@ -303,11 +304,12 @@ def _run(
 
 
 class BM25:
-    """Okapi BM25 with stems over title, content and tags as one text, as the baseline."""
+    """Okapi BM25 over title, content and tags as one text, as the baseline. terms: those of a text, its stems."""
 
-    def __init__(self, notes: Sequence[Note]) -> None:
+    def __init__(self, notes: Sequence[Note], terms: Callable[[str], Iterable[str]] = stems) -> None:
         self._ids = [note.id for note in notes]
-        counts = [Counter(stems(" ".join((note.title, note.content, *note.tags)))) for note in notes]
+        self._terms = terms
+        counts = [Counter(terms("\n".join((note.title, note.content, *note.tags)))) for note in notes]
         lengths = [count.total() for count in counts]
         mean = sum(lengths) / max(len(notes), 1) or 1.0
         self._postings: dict[str, list[tuple[int, float]]] = {}
@@ -319,7 +321,7 @@ class BM25:
     def search(self, text: str, limit: int = _CUT) -> list[str]:
         """Ids of the best notes, best first; of equals the earlier one."""
         scores = Counter[int]()
-        for stem, times in Counter(stems(text)).items():
+        for stem, times in Counter(self._terms(text)).items():
             held = self._postings.get(stem, ())
             rarity = math.log(1 + (len(self._ids) - len(held) + 0.5) / (len(held) + 0.5))
             for place, gain in held:
@@ -328,10 +330,13 @@ class BM25:
         return [self._ids[place] for place in best[:limit]]
 
 
-def _ndcg(ranked: Sequence[str], question: Question) -> float:
-    """Discounted gain of the first ten ids by the best that was possible, in [0, 1]."""
-    grades = [question.relevant.get(id, 0.0) for id in ranked[:_CUT]]
-    best = sorted(question.relevant.values(), reverse=True)[:_CUT]
+def ndcg(ranked: Sequence[str], relevant: Mapping[str, float], cut: int = _CUT) -> float:
+    """Discounted gain of the first `cut` ids (best first) by the best that was possible, in [0, 1].
+
+    relevant: grade of each id that is right, above 0, at least one.
+    """
+    grades = [relevant.get(id, 0.0) for id in ranked[:cut]]
+    best = sorted(relevant.values(), reverse=True)[:cut]
     return _discounted(grades) / _discounted(best)
 
 

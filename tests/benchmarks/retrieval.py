@@ -31,9 +31,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.retrieval_answers import Answers, answers_table
-from benchmarks.retrieval_baselines import BM25, FTS5
+from benchmarks.retrieval_baselines import FTS5, bm25
 from benchmarks.retrieval_memories import Asked, Searched, Store, asked, stores
-from benchmarks.retrieval_metrics import bootstrap, ndcg, recall, reciprocal_rank, with_slip
+from benchmarks.retrieval_metrics import bootstrap, recall, reciprocal_rank, with_slip
 from benchmarks.retrieval_sets import (
     DataSet,
     Query,
@@ -45,6 +45,7 @@ from benchmarks.retrieval_sets import (
 )
 from benchmarks.retrieval_variants import ablations
 
+from core.bench import ndcg
 from core.search import SearchIndex
 from core.settings import SearchSettings
 
@@ -183,7 +184,7 @@ class Report:
         self.bars: list[tuple[str, bool]] = []
         self.ours = ours
         visible = [part.snapshot.visible for part in data.collections]
-        self.bm25 = [plain(BM25(notes).search) for notes in visible]
+        self.bm25 = [plain(bm25(notes).search) for notes in visible]
         self.fts5 = [plain(FTS5(notes).search) for notes in visible]
         self.full = run(data, self.searchers(SearchSettings()))
         self.words = run(data, self.bm25)
@@ -255,7 +256,7 @@ class Report:
         answers = Answers()
         for part, ours in zip(self.data.collections, self.ours, strict=True):
             own = [query for query in part.queries if not query.is_miss]
-            answers.ask(ours, BM25(part.snapshot.visible).search, own, [q for q in part.queries if q.is_miss])
+            answers.ask(ours, bm25(part.snapshot.visible).search, own, [q for q in part.queries if q.is_miss])
         answers_table("recall", [("whole", answers)])
         if len(answers.first) >= FEWEST:
             self.answer_bars("", answers)
@@ -284,7 +285,7 @@ class Report:
     def _small(self, drawn: Sequence[Store], with_recall: bool) -> tuple[Run, Run, Answers]:
         ours_rows, words_rows, answers = [], [], Answers()
         for store in drawn:
-            words = BM25(store.snapshot.visible)
+            words = bm25(store.snapshot.visible)
             with asked(store.snapshot) as ours:
                 ours_rows += rows_of(store.own, ours.search)
                 words_rows += rows_of(store.own, plain(words.search))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-import numpy as np
 import snowballstemmer
 
+from core import bench
 from core.model.note import Note
 
 _STOP_WORDS = """
@@ -50,38 +49,9 @@ def terms(text: str) -> list[str]:
     return [stemmed(word) for word in words(text) if word not in STOP_WORDS]
 
 
-class BM25:
-    """Okapi BM25 over title, content and tags as one text."""
-
-    name = "BM25"
-    k1, b = 1.2, 0.75
-
-    def __init__(self, notes: Sequence[Note]) -> None:
-        self._ids = [note.id for note in notes]
-        counts = [Counter(terms("\n".join((n.title, n.content, " ".join(n.tags))))) for n in notes]
-        lengths = np.array([sum(count.values()) for count in counts], dtype=float)
-        norms = 1 - self.b + self.b * lengths / max(lengths.mean(), 1e-9)
-        gathered: dict[str, list[tuple[int, int]]] = {}
-        for place, count in enumerate(counts):
-            for term, times in count.items():
-                gathered.setdefault(term, []).append((place, times))
-        self._postings = {}
-        for term, entries in gathered.items():
-            places, times = np.array(entries).T
-            rarity = np.log(1 + (len(notes) - len(entries) + 0.5) / (len(entries) + 0.5))
-            gain = rarity * times * (self.k1 + 1) / (times + self.k1 * norms[places])
-            self._postings[term] = (places, gain)
-
-    def search(self, text: str, limit: int) -> list[str]:
-        """Ids of the best notes, best first; of equals the earlier one."""
-        scores = np.zeros(len(self._ids))
-        for term, times in Counter(terms(text)).items():
-            if term in self._postings:
-                places, gain = self._postings[term]
-                scores[places] += gain * times
-        found = np.flatnonzero(scores)
-        best = found[np.argsort(-scores[found], kind="stable")[:limit]]
-        return [self._ids[place] for place in best]
+def bm25(notes: Sequence[Note]) -> bench.BM25:
+    """Okapi BM25 with terms that owe nothing to our search."""
+    return bench.BM25(notes, terms)
 
 
 class FTS5:

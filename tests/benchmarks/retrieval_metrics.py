@@ -1,8 +1,7 @@
-"""How good a ranking is: nDCG, recall and reciprocal rank of one query, and intervals over many."""
+"""How good a ranking is beside its nDCG: recall and reciprocal rank of one query, and intervals over many."""
 
 from __future__ import annotations
 
-import math
 import random
 import re
 import string
@@ -11,18 +10,6 @@ from collections.abc import Mapping, Sequence
 
 CUT = 10
 SLIPS = ("insert", "drop", "replace", "swap")
-
-
-def ndcg(ranked: Sequence[str], relevant: Mapping[str, float], cut: int = CUT) -> float:
-    """Discounted gain of the first `cut` ids (best first) by the best that was possible, in [0, 1].
-
-    relevant: grade of each id that is right, above 0, at least one.
-    """
-    gained = sum(
-        relevant.get(note_id, 0) / math.log2(place + 2) for place, note_id in enumerate(ranked[:cut])
-    )
-    best = sorted(relevant.values(), reverse=True)[:cut]
-    return gained / sum(grade / math.log2(place + 2) for place, grade in enumerate(best))
 
 
 def recall(ranked: Sequence[str], relevant: Mapping[str, float], cut: int = CUT) -> float:

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from benchmarks.retrieval_metrics import ndcg
 from benchmarks.retrieval_sets import outside_set
 
+from core.bench import ndcg
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS

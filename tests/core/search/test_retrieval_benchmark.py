@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.retrieval_answers import Answers
-from benchmarks.retrieval_baselines import BM25
+from benchmarks.retrieval_baselines import bm25
 from benchmarks.retrieval_memories import QUESTIONS, Recalled, Searched, asked, stores
 from benchmarks.retrieval_metrics import share
 from benchmarks.retrieval_sets import DataSet, Query, languages_set, outside_files, outside_set
@@ -50,7 +50,7 @@ def test_a_memory_of_the_notes_answers_searches_and_recalls_of_people_and_agents
     store = stores(data, 30, 1)[0]
     with asked(store.snapshot) as memory:
         answers = Answers()
-        answers.ask(memory, BM25(store.snapshot.visible).search, store.own, store.foreign)
+        answers.ask(memory, bm25(store.snapshot.visible).search, store.own, store.foreign)
         titles = [memory.search(note.title, 3).ids[0] == note.id for note in store.snapshot.visible]
         assert memory.recall("zzyzx qwop").note_id is None
         assert not memory.search("zzyzx qwop", 3).sure

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import pytest
-from benchmarks.retrieval_baselines import BM25, terms
-from benchmarks.retrieval_metrics import bootstrap, ndcg, recall, reciprocal_rank, with_slip
+from benchmarks.retrieval_baselines import bm25, terms
+from benchmarks.retrieval_metrics import bootstrap, recall, reciprocal_rank, with_slip
 from benchmarks.retrieval_sets import Collection, Query, own_set
 from rapidfuzz.distance import OSA
 
+from core.bench import ndcg
 from core.search import SearchIndex
 
 pytestmark = pytest.mark.slow
@@ -117,7 +118,7 @@ def test_one_slip_in_the_longest_word_costs_little(asked: Asked) -> None:
 
 
 def test_search_finds_more_than_plain_bm25(asked: Asked) -> None:
-    plain = BM25(asked.part.snapshot.visible)
+    plain = bm25(asked.part.snapshot.visible)
     queries = [query for query in asked.part.queries if not query.is_miss]
     theirs = [ndcg(plain.search(query.text, 10), query.relevant) for query in queries]
     ours = [ndcg(asked.search(query.text), query.relevant) for query in queries]
