@@ -267,7 +267,7 @@ def written(found: Mapping[str, Mapping[str, float]], families: Mapping[str, Seq
 
 def amended(table: str) -> str:
     """A table with the short forms and German words beside this file, both ways, each as good as what it stands for; a
-    part of several words as its part.
+    part of several words as its part. Kinds lead to their things, and not back.
     """
     known = {line.split(" ")[0]: line.split(" ") for line in table.splitlines() if not line.startswith("#")}
     for file, languages in (("abbreviations.txt", ("english",)), ("translations.txt", ("english", "german"))):
@@ -279,24 +279,27 @@ def amended(table: str) -> str:
                     _say(known, (stem_in(fold(short), language), fold(short)), (stem(word), word), likeness)
     for line in _lines(HERE / "kinds.txt"):
         kind, things = line.split(": ")
-        entry = known.setdefault(stem(kind), [stem(kind), kind])
         for word in things.split():
-            known.setdefault(stem(word), [stem(word), word])
-            entry[2:] = [
-                *(held for held in entry[2:] if held.rstrip("0123456789") != stem(word)),
-                f"{stem(word)}{OF_KIND}",
-            ]
+            _say(known, (stem(kind), kind), (stem(word), word), f"{OF_KIND}", back=False)
     lines = (" ".join(known[name]) for name in sorted(known))
     return HEADER.format(model=MODEL) + "\n".join(lines) + "\n"
 
 
-def _say(known: dict[str, list[str]], one: tuple[str, str], other: tuple[str, str], likeness: str) -> None:
-    """Puts two stems, each with a word of it, into each other's lines."""
+def _say(
+    known: dict[str, list[str]],
+    one: tuple[str, str],
+    other: tuple[str, str],
+    likeness: str,
+    *,
+    back: bool = True,
+) -> None:
+    """Puts two stems, each with a word of it, into each other's lines; without `back` into that of the first alone."""
     if one[0] == other[0]:
         return
     # A word of another language is found by its English stem; see `State.stems_of`.
-    ways = ((one, other), (other, one)) if "@" not in one[0] else ((one, other),)
-    for (name, word), (near, _) in ways:
+    ways = ((one, other), (other, one)) if back and "@" not in one[0] else ((one, other),)
+    for (name, word), (near, said) in ways:
+        known.setdefault(near, [near, said])
         entry = known.setdefault(name, [name, word])
         entry[2:] = [f"{near}{likeness}", *(held for held in entry[2:] if held.rstrip("0123456789") != near)]
 

@@ -31,6 +31,7 @@ from core.pipeline.recall.rerank import (
 )
 from core.pipeline.recall.search_calls import SearchCalls
 from core.pipeline.recall.vector_matrix import Near, VectorMatrix
+from core.search.judge import OFFERED_FROM
 from core.search.signals import Ranked, Signal, Signals, after
 from core.settings.pipeline_sections import EmbeddingPart, PipelineConfiguration
 
@@ -41,7 +42,6 @@ _STANDS_OUT: Final = 2.0
 # What the nearest note scores by its vector alone; and one that is nearer by so much than it has to be is offered as an
 # answer, never claimed to be one.
 ALONE: Final = 0.6
-LIKELIHOOD: Final = 0.4
 _NEARER: Final = 0.15
 _LONGEST_QUERY: Final = 2_000
 _MOST_KEPT: Final = 128
@@ -294,7 +294,7 @@ def _nearness(near: Near, part: EmbeddingPart, target: str, alone: bool) -> Sign
     signal = Signal("embedding", f"{cosine:.2f}", added=part.weight * share, ceiling=math.inf)
     if not alone:
         return signal
-    offered = LIKELIHOOD if cosine >= part.min_similarity + _NEARER else 0.0
+    offered = OFFERED_FROM if cosine >= part.min_similarity + _NEARER else 0.0
     return signal._replace(at_least=ALONE * share, likelihood=offered)
 
 
