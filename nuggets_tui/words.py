@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from core.facts.recall import Recall, Undecoded
+    from core.memory import Memory
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.joined import Whose
     from core.model.judgement import Candidate
@@ -39,6 +40,8 @@ _PARTICIPLES = {
 _OF_FACTS_TOO = frozenset({"added", "deleted", "hid", "brought back", "edited", "renamed", "changed"})
 # What a note's deed may be called for its fact to come or to go with it.
 _COMING, _GOING = frozenset({"added", "brought back"}), frozenset({"hid", "deleted", "merged away"})
+# Characters of a text that an answer gives whole.
+PASSAGE: Final = 600
 # Names said of a change of many things, and characters of each.
 _NAMED, _NAME = 3, 60
 
@@ -464,6 +467,14 @@ def other_side_lines(found: Recall) -> list[str]:
     from core.text.normalise import squeeze
 
     return [f"{how} {one.id}, undecided: {squeeze(one.content)}" for how, one in sides]
+
+
+def about(memory: Memory, nugget: str, note: Note | None, project: str, whose: str, now: datetime) -> str:
+    """Where something is from, how old it is, and who wrote it. project: another one that it is from, "" for none."""
+    said = [f"from project {project}" if project else nugget]
+    if note is not None:
+        said += [time_ago(note.updated_at or note.created_at, now), memory.author_of(note.id)]
+    return ", ".join(filter(None, [*said, "the team's" if whose == "team" else ""]))
 
 
 def certainty(value: float) -> str:

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from core.text.normalise import squeeze
-from nuggets_tui.answer_words import PASSAGE, about
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.words import (
+    PASSAGE,
+    about,
     certainty,
     how_sure,
     other_side_lines,

@@ -14,7 +14,6 @@ from core.search import snippet
 from core.search.query_syntax import Clause, Question, parse_question, plain_question
 from core.search.results import Passage
 from core.search.snippet import WIDTH
-from nuggets_tui.answer_words import PASSAGE, about
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import (
@@ -37,7 +36,7 @@ from nuggets_tui.cli.output import (
 )
 from nuggets_tui.cli.recalled import answer_lines, recall_lines, said_beside
 from nuggets_tui.why import LINES, MEANINGS, SearchRequest, Why, neighbours, number, why
-from nuggets_tui.words import certainty, whose_document, whose_words
+from nuggets_tui.words import PASSAGE, about, certainty, whose_document, whose_words
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from core.model.infer import MetaInput
 from nuggets_tui import deeds
-from nuggets_tui.answer_words import PASSAGE
-from nuggets_tui.answer_words import about as about_note
 from nuggets_tui.cli.cautions import Caution, of_note
 from nuggets_tui.mcp import arguments
 from nuggets_tui.mcp.session import AgentSession
-from nuggets_tui.words import certainty, plural
+from nuggets_tui.words import PASSAGE, certainty, plural
+from nuggets_tui.words import about as about_note
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
