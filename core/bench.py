@@ -165,7 +165,9 @@ def run_own(memory: Memory, path: Path) -> BenchResult:
         expected = [expected] if isinstance(expected, str) else expected
         if not (isinstance(text, str) and text.strip() and isinstance(expected, list) and expected):
             raise InvalidInputError(
-                "needs a text and what it expects", where=where, todo='text = "…", expect = "a title"'
+                "a question needs a text and what it expects",
+                where=where,
+                todo='text = "…", expect = "a title"',
             )
         ids = {id for one in expected if one != UNKNOWN for id in _ids_of(memory, str(one), where)}
         questions.append(Question(text, dict.fromkeys(ids, 1.0)))
@@ -184,9 +186,7 @@ def _tables(path: Path) -> list[Mapping[str, Any]]:
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"cannot be read ({error})", where=str(path)) from error
     if not isinstance(tables, list) or not tables or not all(isinstance(one, dict) for one in tables):
-        raise InvalidInputError(
-            "holds no [[question]] tables", where=str(path), todo="see docs/performance.md"
-        )
+        raise InvalidInputError("has no [[question]] tables", where=str(path), todo="see docs/performance.md")
     return tables
 
 
@@ -218,7 +218,7 @@ def run_set(path: Path) -> BenchResult:
         name = str(data.get("name", path.stem))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInputError(
-            f"is no prepared set ({type(error).__name__}: {error})",
+            f"not a prepared set ({type(error).__name__}: {error})",
             where=str(path),
             todo="see docs/performance.md",
         ) from error

@@ -263,7 +263,7 @@ def _check_says_something(content: str) -> None:
     """In the app a title may say all; a command or a call without a text has lost it."""
     if not content.strip():
         raise InvalidInputError(
-            "the note says nothing", code=ErrorCode.EMPTY_TEXT, field="content", where="content",
+            "the note has no text", code=ErrorCode.EMPTY_TEXT, field="content", where="content",
             kept="nothing was written",
         )  # fmt: skip
 

@@ -45,7 +45,7 @@ def _files(paths: tuple[Path, ...]) -> list[Path]:
         inside = [*sorted(path.glob("*.json")), *sorted(path.glob(_QUESTIONS))] if path.is_dir() else [path]
         if not all(one.is_file() for one in inside) or not inside:
             raise InvalidInputError(
-                "no questions are there", where=str(path), todo="docs/performance.md says how to write some"
+                "no questions found", where=str(path), todo="docs/performance.md says how to write some"
             )
         found += inside
     return found

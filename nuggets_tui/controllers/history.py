@@ -115,7 +115,8 @@ class HistoryController(Controller):
                 self.open_entry(pane.entry_under_cursor, undoing=True)
             elif pane.entry_under_cursor:
                 said = (
-                    "This is not undone here. On a change marked ↶ undone, enter and then {redo} redoes it."
+                    "An undo or a redo can't be undone from its own row. To redo a change, open the one marked "
+                    "↶ undone and press {redo}."
                 )
                 self.context.notify(self.view.keys.filled(said))
         else:

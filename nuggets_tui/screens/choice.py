@@ -76,7 +76,7 @@ class ProjectsScreen(ChoiceScreen):
 
     heading = "Show notes of which project?"
     keys = "⏎  list · ↑↓  choose · esc  close"
-    said = "A project has the nuggets that were first written from it, or that have its name."
+    said = "A project owns the nuggets first written from it, and those that have its name."
 
     def __init__(self, projects: Mapping[str, str], snapshot: Snapshot) -> None:
         counts = Counter(projects.get(note.nugget_name, "") for note in snapshot.visible)
