@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.folder import PIPELINE_FILE, default_home, pages_of
+from core.folder import default_home, pages_of
 from core.model.change import Author
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
@@ -109,11 +109,11 @@ def status_before(home: str | Path) -> PipelineStatus:
 
 
 def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> HealthReport | None:
-    """How healthy the pipeline of a memory folder is, None where there is none. Looks only: nothing is made, migrated
-    or repaired. Raises StorageError, BrokenFileError, and ReadOnlyError for what a newer version wrote.
+    """How healthy the pipeline of a memory folder is, None where there is none. Looks only: nothing is made or
+    repaired. Raises StorageError, BrokenFileError, and ReadOnlyError for what a newer version wrote.
     """
     from core.pipeline.configuration import load_configuration
-    from core.pipeline.database.connection import check_known, open_read_only
+    from core.pipeline.database.connection import open_read_only
     from core.pipeline.intake.redaction import shown
     from core.pipeline.maintenance.maintainer import health_report
 
@@ -123,7 +123,6 @@ def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> 
     now = (clock or (lambda: datetime.now(UTC)))()
     configuration = load_configuration(folder).configuration
     with open_read_only(folder) as reader:
-        check_known(reader, folder / PIPELINE_FILE)
         report = health_report(reader, configuration, int(now.timestamp() * 1000))
         return shown(report, reader.masking.load_not_secrets())
 
@@ -732,16 +731,9 @@ class Pipeline:
 
     def diagnose(self) -> HealthReport:
         """How healthy each part is, from 0 to 1, with what is recommended and what maintenance did lately. Writes
-        nothing; takes a second or two for a hundred thousand memories. Raises ReadOnlyError for what a newer version
-        wrote.
+        nothing; takes a second or two for a hundred thousand memories.
         """
-        from core.pipeline.database.connection import check_known
-
-        def report(reader: Tables) -> HealthReport:
-            check_known(reader, self.database.path)
-            return self._maintaining().report(self.configuration)
-
-        return self._shown(report)
+        return self._shown(lambda _: self._maintaining().report(self.configuration))
 
     def maintenance_plan(self, action: MaintenanceAction, *, force: bool = False) -> MaintenancePlan:
         """What a repair would do now, one by one, and what keeps it from running. Writes nothing."""

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from core.pipeline.database import connection, migrations
+from core.pipeline.database import connection
+from core.pipeline.database import schema as pipeline_schema
 from core.storage.files.sqlite import begin_file, in_one_step, log_beside
 from core.storage.journal import schema
 
@@ -37,11 +38,9 @@ def make_databases(monkeypatch: pytest.MonkeyPatch) -> None:
 def _callables() -> tuple[Any, ...]:
     """What makes a database here; tests put others in their place."""
     making = (
-        migrations.MIGRATIONS,
-        migrations.VERSION,
+        pipeline_schema.VERSION,
         schema.VERSION,
         schema._make_tables,
-        schema._make_missing,
     )
     return os.open, os.link, open, sqlite3.connect, schema.sqlite3.connect, *making
 
@@ -78,7 +77,7 @@ def _make_pipeline(path: Path) -> None:
         writer.execute("PRAGMA foreign_keys = ON")
         log_beside(writer, path)
         with in_one_step(writer):
-            migrations.Migrations(writer).take_all()
+            pipeline_schema.make_tables(writer)
 
 
 def _make_log(path: Path) -> None:

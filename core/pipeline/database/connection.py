@@ -22,8 +22,8 @@ from core.errors import (
     remedy_for,
 )
 from core.folder import PIPELINE_FILE as PIPELINE_FILE
-from core.pipeline.database.migrations import VERSION, Migrations
 from core.pipeline.database.outbox_lock import outbox_lock
+from core.pipeline.database.schema import VERSION, is_empty, make_tables, version_of
 from core.pipeline.database.tables import Tables
 from core.pipeline.transaction_guard import holding_a_transaction
 from core.storage.files.atomic import identity, make_folder, write_target, wrong_kind
@@ -45,7 +45,6 @@ from core.storage.files.sqlite import (
     shows_damage,
 )
 from core.storage.journal.belonging import ID_NAME, folder_id, may_belong
-from core.storage.safety.database_copies import copy_database
 from core.storage.safety.quarantine import QUARANTINE
 
 _SET_ASIDE_SECONDS: Final = 15.0
@@ -94,9 +93,8 @@ class Database:
         make_folder(home)
         check_kind(home)
         if database._looks:
-            with open_read_only(home) as reader:
-                check_known(reader, database.path)
-            return database
+            with open_read_only(home):
+                return database
         try:
             database._connect()
         except BrokenFileError:
@@ -186,7 +184,7 @@ class Database:
                 self._lasting = lasting
             with in_one_step(writer), holding_a_transaction():
                 # A newer version may have changed the tables since this one opened them.
-                _refuse_newer(self.path, Migrations(writer).version())
+                _refuse_newer(self.path, version_of(writer))
                 yield Tables(writer)
 
     def _opened_to_write(self) -> sqlite3.Connection:
@@ -266,8 +264,7 @@ class Database:
             self._file = identity(self.path)
 
     def _prepare(self, writer: sqlite3.Connection) -> None:
-        migrations = Migrations(writer)
-        version = migrations.version()
+        version = version_of(writer)
         if version >= NO_VERSION:
             raise BrokenFileError("its version number is damaged", where=str(self.path))
         _refuse_newer(self.path, version)
@@ -278,58 +275,19 @@ class Database:
         # What was submitted must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
         if version <= 0:
-            self._make_tables(writer, migrations)
+            self._make_tables(writer)
         self._check_id(writer)
-        if version != VERSION:
-            self._migrate(writer, migrations)
 
-    def _make_tables(self, writer: sqlite3.Connection, migrations: Migrations) -> None:
+    def _make_tables(self, writer: sqlite3.Connection) -> None:
         with in_one_step(writer):
             # Another process may have made the tables while this one waited.
-            version = migrations.version()
-            if version < 0 or (version == 0 and not migrations.is_empty()):
+            version = version_of(writer)
+            if version < 0 or (version == 0 and not is_empty(writer)):
                 raise BrokenFileError(
                     "it is another program's database", code=ErrorCode.FOREIGN_DATABASE, where=str(self.path)
                 )
             if version == 0:
-                migrations.take_all()
-
-    def _migrate(self, writer: sqlite3.Connection, migrations: Migrations) -> None:
-        """Brings the tables of a former version to the present one, each step all or nothing, after a copy of the file
-        went into backups/. Whoever else opens it waits meanwhile, and finds it done.
-        """
-        copied, seen = False, migrations.version()
-        # A script may make a table anew, which others refer to; it can be switched between transactions only.
-        writer.execute("PRAGMA foreign_keys = OFF")
-        try:
-            while migrations.version() < VERSION:
-                with self._no_fault_of_the_file(), in_one_step(writer):
-                    version = migrations.version()
-                    if not 0 < version < VERSION:
-                        break  # another process did it while this one waited
-                    # Whoever took a step while this one waited has made the copy.
-                    if not copied and version == seen:
-                        # Nobody else writes now, so the copy is what the step begins with.
-                        copy_database(self.path.parent, self.path, version, datetime.now(UTC))
-                    copied = True
-                    migrations.take_step()
-        finally:
-            writer.execute("PRAGMA foreign_keys = ON")
-        _refuse_newer(self.path, migrations.version())
-
-    @contextmanager
-    def _no_fault_of_the_file(self) -> Iterator[None]:
-        """A step that fails leaves the database as it is: it could be read so far, and is not set aside for that."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            if not isinstance(error, sqlite3.IntegrityError) and not shows_damage(self.path, error):
-                raise
-            raise StorageError(
-                f"the pipeline's database has a former version and cannot be upgraded ({one_line(error)})",
-                where=str(self.path), kept="the file is unchanged, and your notes are not in it",
-                todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
-            ) from error  # fmt: skip
+                make_tables(writer)
 
     def _check_id(self, writer: sqlite3.Connection) -> None:
         """Raises BrokenFileError for the database of another memory; one that bears no id yet gets this folder's."""
@@ -387,9 +345,7 @@ class Database:
 def open_read_only(home: Path) -> Iterator[Tables]:
     """The database of a memory that has one, opened to look: nothing is made, repaired or written.
 
-    One of a former version is looked at through a copy for the moment, which has the present tables; of a newer one
-    all can be read whose tables are as they are here. Raises StorageError, BrokenFileError, LockTimeoutError, and
-    ReadOnlyError for what only a newer version can read.
+    Raises StorageError, BrokenFileError, LockTimeoutError, and ReadOnlyError for one that a newer version made.
     """
     path = home / PIPELINE_FILE
     check_kind(home)
@@ -402,19 +358,19 @@ def open_read_only(home: Path) -> Iterator[Tables]:
 
 
 def _look(path: Path, seconds: float) -> sqlite3.Connection:
-    """The database itself, or of a former version, and of one that a full disk left without tables, a copy for the
-    moment with the present tables.
-    """
+    """The database itself; for one that a full disk left without tables, an empty one in memory."""
     connection = connect_to_look(path, seconds=seconds)
-    found = Migrations(connection)
-    version = found.version()
-    if 0 < version < VERSION or (version == 0 and found.is_empty()):
-        # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
-        copy = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        with closing(connection):
-            connection.backup(copy)
-        Migrations(copy).take_all()
-        connection = copy
+    try:
+        version = version_of(connection)
+        _refuse_newer(path, version)
+        empty = version == 0 and is_empty(connection)
+    except BaseException:
+        connection.close()
+        raise
+    if empty:
+        connection.close()
+        connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        make_tables(connection)
     connection.row_factory = sqlite3.Row
     return connection
 
@@ -424,14 +380,9 @@ def _version_seen(path: Path) -> int:
     try:
         address, _ = address_to_read(path)
         with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as reader:
-            return Migrations(reader).version()
+            return version_of(reader)
     except DATABASE_ERRORS:
         return 0
-
-
-def check_known(reader: Tables, path: Path) -> None:
-    """Raises ReadOnlyError where a newer version wrote the database: what its rows mean is not known here."""
-    _refuse_newer(path, Migrations(reader.connection).version())
 
 
 def _refuse_newer(path: Path, version: int) -> None:
@@ -444,19 +395,6 @@ def _refuse_newer(path: Path, version: int) -> None:
             where=str(path),
             kept="nothing was written",
         )
-
-
-@contextmanager
-def open_copy(path: Path) -> Iterator[Tables]:
-    """A copy of the database in backups/, of whichever version, to be read or masked by nobody else meanwhile.
-
-    Raises StorageError, BrokenFileError.
-    """
-    with (
-        database_errors(path),
-        closing(sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)) as connection,
-    ):
-        yield Tables(connection)
 
 
 def check_whole(reader: Tables, home: Path) -> None:

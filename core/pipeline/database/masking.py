@@ -16,7 +16,6 @@ from core.pipeline.database.documents import terms_of
 from core.pipeline.database.meta import Meta
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
-from core.storage.files.sqlite import in_one_step
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
@@ -266,14 +265,6 @@ class Masking:
         put_guards_back()
         self.index_anew()
         return done
-
-    def mask_copy(self, masks: Masks) -> None:
-        """Masks a copy that nobody else uses, so that no byte of the former rows is left in it."""
-        with in_one_step(self._connection):
-            self.mask_rows(masks)
-            self.finish()
-        self._connection.execute("VACUUM")
-        self.index_anew()
 
     def _lift_guards(self) -> Callable[[], None]:
         """Takes the triggers of the audit away; what puts them back."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -17,13 +17,12 @@ from core.errors import BrokenFileError, LockTimeoutError, TryAgain, partly_done
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
-from core.pipeline.database.connection import PIPELINE_FILE, Database, open_copy, open_read_only
+from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import normalise
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, Scrubbed
-from core.storage.safety.database_copies import copies_of
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
     own = {memory.home / (PIPELINE_FILE + side) for side in SIDE_FILES}
     others = tuple(place for place in plan.places if place.path not in own)
-    places = (*others, *_places(memory, plan.masks), *_Copies(memory).places(plan.masks))
+    places = (*others, *_places(memory, plan.masks))
     return replace(plan, holders=(*plan.holders, *also), places=places)
 
 
@@ -89,36 +88,6 @@ class _Rows:
         self._database.leave_no_byte()
 
 
-class _Copies:
-    """The copies of the database that were made before an upgrade."""
-
-    def __init__(self, memory: Memory) -> None:
-        self._paths = copies_of(memory.home, PIPELINE_FILE)
-
-    def places(self, masks: Masks) -> tuple[Place, ...]:
-        """The copies in which the values stand."""
-        return tuple(self._places(_in_all_forms(masks)))
-
-    def scrub(self, masks: Masks) -> None:
-        """Masks their rows; what cannot be read is left alone. Raises StorageError."""
-        masks = _in_all_forms(masks)
-        for path in self._paths:
-            with suppress(BrokenFileError), open_copy(path) as copy:
-                if any(copy.masking.masked_rows(masks)):
-                    copy.masking.mask_copy(masks)
-
-    def _places(self, masks: Masks) -> Iterator[Place]:
-        for path in self._paths:
-            try:
-                with open_copy(path) as copy:
-                    held = any(copy.masking.masked_rows(masks))
-            except BrokenFileError:
-                yield Place("untouched", path)
-            else:
-                if held:
-                    yield Place("backup", path)
-
-
 @contextmanager
 def opened_stores(memory: Memory, *, now: int) -> Iterator[tuple[tuple[Scrubbed, ...], tuple[Scrubbed, ...]]]:
     """What of the pipeline is to be scrubbed before the memory, and what after it; nothing where there is none. now:
@@ -129,7 +98,7 @@ def opened_stores(memory: Memory, *, now: int) -> Iterator[tuple[tuple[Scrubbed,
         return
     with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
         derived, texts = (_Rows(memory, database, now, derived=which) for which in (True, False))
-        yield (derived, _Copies(memory)), (texts,)
+        yield (derived,), (texts,)
 
 
 def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:

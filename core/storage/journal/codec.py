@@ -100,17 +100,14 @@ def write_conflict(conflict: Conflict) -> bytes:
 
 
 def read_conflict(body: bytes) -> Conflict:
-    """The conflict that `write_conflict` wrote, in whatever version. Raises ValueError."""
+    """The conflict that `write_conflict` wrote. Raises ValueError."""
     try:
-        found = _CONFLICT.decode(body)
+        return _CONFLICT.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         try:
-            found = msgspec.convert(_with_known_code(load(body)), Conflict)
+            return msgspec.convert(_with_known_code(load(body)), Conflict)
         except msgspec.MsgspecError as error:
             raise ValueError(str(error)) from error
-    if found.code is not ErrorCode.CONFLICT:
-        return found
-    return msgspec.structs.replace(found, code=_former_code(found.what))
 
 
 def _with_known_code(shaped: Any) -> Any:
@@ -118,43 +115,6 @@ def _with_known_code(shaped: Any) -> Any:
     if isinstance(shaped, dict) and shaped.get("code") not in set(ErrorCode):
         return {name: value for name, value in shaped.items() if name != "code"}
     return shaped
-
-
-# How versions before this one, whose conflicts have no code, said what was in the way. Only what they wrote is read so.
-_FORMER_CODES: Final = {
-    "a note of this id was made meanwhile": ErrorCode.MADE_MEANWHILE,
-    "another program keeps bringing this fact back": ErrorCode.FACT_BROUGHT_BACK,
-    "another program keeps renaming this fact": ErrorCode.FACT_RENAMED_BACK,
-    "another program keeps showing this hidden fact": ErrorCode.HIDDEN_FACT_SHOWN,
-    "another program keeps taking this change back": ErrorCode.CHANGE_TAKEN_BACK,
-    "another program keeps taking this fact back": ErrorCode.FACT_TAKEN_BACK,
-    "changed in two ways": ErrorCode.CHANGED_IN_TWO_WAYS,
-    "it cannot be read here": ErrorCode.UNREADABLE_SIDE,
-    "it cannot be read there": ErrorCode.UNREADABLE_SIDE,
-    "it was changed here and deleted there": ErrorCode.CHANGED_AND_DELETED,
-    "it was deleted here and changed there": ErrorCode.CHANGED_AND_DELETED,
-    "it was forgotten here and changed there": ErrorCode.CHANGED_AND_DELETED,
-    "its fact was changed by one side and hidden or brought back by the other": ErrorCode.CHANGED_AND_HIDDEN,
-    "its fact was changed meanwhile": ErrorCode.FACT_CHANGED_MEANWHILE,
-    "its fact was renamed or hidden meanwhile": ErrorCode.RENAMED_MEANWHILE,
-    "its fact was stored anew here and brought back there": ErrorCode.STORED_MEANWHILE,
-    "no file can bear the name of its nugget": ErrorCode.BAD_NAME,
-    "the fact was changed in two ways": ErrorCode.CHANGED_IN_TWO_WAYS,
-    "the fact was changed meanwhile": ErrorCode.FACT_CHANGED_MEANWHILE,
-    "the fact was forgotten meanwhile": ErrorCode.FORGOTTEN_MEANWHILE,
-    "the fact was stored anew meanwhile": ErrorCode.STORED_MEANWHILE,
-    "the note was changed meanwhile": ErrorCode.CHANGED_MEANWHILE,
-    "the note was deleted meanwhile": ErrorCode.DELETED_MEANWHILE,
-    "the nugget has another name there": ErrorCode.OTHER_NAME,
-    "this key was stored meanwhile": ErrorCode.STORED_MEANWHILE,
-}
-_FORMER_ENDING: Final = " was changed in two ways"
-
-
-def _former_code(what: str) -> ErrorCode:
-    if what.endswith(_FORMER_ENDING):
-        return ErrorCode.CHANGED_IN_TWO_WAYS
-    return _FORMER_CODES.get(what, ErrorCode.CONFLICT)
 
 
 def _encoded(value: msgspec.Struct) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -38,6 +37,8 @@ CREATE TABLE entry (
 CREATE INDEX entry_about ON entry (about) WHERE about <> '';
 CREATE INDEX entry_open ON entry (state) WHERE state <> 'done';
 CREATE INDEX entry_size ON entry (seq, size);
+-- What a list of entries shows and is filtered by, so that it need not read the entries themselves.
+CREATE INDEX entry_listed ON entry (seq, at, kind, author_kind, author_name, state, about, id);
 CREATE TABLE touched (item TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (item, seq)) WITHOUT ROWID;
 CREATE INDEX touched_seq ON touched (seq);
 -- What stood in the files when they were last looked at: one row a file, one a note or fact.
@@ -45,20 +46,13 @@ CREATE TABLE seen_file (
     file TEXT PRIMARY KEY, inode INTEGER, size INTEGER, mtime_ns INTEGER, fields BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE seen (file TEXT NOT NULL, item TEXT NOT NULL, place INTEGER NOT NULL, raw BLOB NOT NULL);
 CREATE UNIQUE INDEX seen_item ON seen (file, item);
+-- Where the last note or fact of a file stood, without a look at all of them.
+CREATE INDEX seen_placed ON seen (file, place);
 -- Changes of ours that were seen taken back and wait to be restored.
 CREATE TABLE owed (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
+-- Lost updates that are not restored yet: each thing with the entry that says what the file has in its place.
+CREATE TABLE pending_restore (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
 """
-# What a list of entries shows and is filtered by, so that it need not read the entries themselves.
-_LISTED: Final = (
-    "CREATE INDEX IF NOT EXISTS entry_listed ON entry "
-    "(seq, at, kind, author_kind, author_name, state, about, id)"
-)
-# Lost updates that are not restored yet: each thing with the entry that says what the file has in its place.
-_PENDING: Final = (
-    "CREATE TABLE IF NOT EXISTS pending_restore (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"
-)
-# Where the last note or fact of a file stood, without a look at all of them.
-_PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
 
 
 class BrokenJournalError(Exception):
@@ -88,7 +82,6 @@ def connect(path: Path) -> sqlite3.Connection:
         log_beside(connection, path)
         if not made:
             _make_tables(connection)
-        _make_missing(connection)
     except DATABASE_ERRORS as error:
         connection.close()
         raise journal_error(path, error) from error
@@ -127,7 +120,6 @@ def copied(source: sqlite3.Connection) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         source.backup(connection)
-        _make_missing(connection)
     except BaseException:
         connection.close()
         raise
@@ -179,16 +171,6 @@ def _make_tables(connection: sqlite3.Connection) -> None:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
-
-
-def _make_missing(connection: sqlite3.Connection) -> None:
-    """Makes what journals of earlier versions lack. It goes on without an index, which only makes it quicker."""
-    for name, statement, index in (
-        ("entry_listed", _LISTED, True), ("seen_placed", _PLACED, True), ("pending_restore", _PENDING, False),
-    ):  # fmt: skip
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
-            with contextlib.suppress(*([sqlite3.OperationalError] if index else [])):
-                connection.execute(statement)
 
 
 def journal_error(path: Path, error: Exception) -> Exception:

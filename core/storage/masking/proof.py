@@ -21,7 +21,6 @@ from core.errors import NuggetsError
 from core.model.masks import Masks
 from core.storage.files.atomic import read_file
 from core.storage.files.sqlite import BUSY_SECONDS
-from core.storage.safety.database_copies import is_copy
 
 _DATABASE: Final = re.compile(r"(?:ledger|pipeline)\.db")
 # The index of a log of writes: numbers of pages, and locks that closing the file would take away.
@@ -74,7 +73,7 @@ def file_left(path: Path, masks: Masks) -> Left | None:
 
 
 def _why(path: Path, masks: Masks) -> Literal["holds", "unreadable"] | None:
-    if _DATABASE.fullmatch(path.name) or is_copy(path.name):
+    if _DATABASE.fullmatch(path.name):
         # Read through SQLite alone: closing such a file takes the locks away that this process has on it.
         return _database(path, masks)
     try:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from kits.kill_steps import end_before_step
-from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import decision, fact, found
@@ -275,21 +274,6 @@ def test_a_fact_of_a_nugget_keeps_its_key_and_gets_the_new_words(case: Case, mod
         case.pipeline.follow_undo()
         assert case.pipeline.memory.recall("database").answer == POSTGRES
         case.agree()
-
-
-def test_a_change_that_a_former_version_blocked_can_be_accepted_after_the_upgrade(tmp_path: Path) -> None:
-    home = configure(tmp_path / "home", "shadowMode = false")
-    version_1(home)
-    with open_pipeline(home) as pipeline:
-        pipeline.flush()
-        blocked = {one.action: one for one in pipeline.proposals() if one.status == "blocked"}
-        assert all(one.open for one in blocked.values())
-        assert pipeline.status().proposals_open == 3
-        done = pipeline.accept([one.id for one in blocked.values()])
-        assert (set(done.written) | {each for each, _ in done.skipped}) == {
-            one.id for one in blocked.values()
-        }
-        assert blocked["delete"].id in done.written
 
 
 def open_changes(pipeline: Pipeline) -> list[str]:

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from kits.old_pipeline import version_1
 from kits.service_kit import Clock, configure, open_pipeline
 
 from core.errors import ErrorCode, InvalidInputError
@@ -154,17 +153,6 @@ def test_a_kept_checkpoint_outlives_the_process_that_is_killed_right_after(home:
         found = pipeline.recover("s1")
         assert found is not None
         assert "Done: half." in found.text
-
-
-def test_a_database_from_before_checkpoints_is_read_as_it_is_and_keeps_them_once_it_is_opened(
-    home: Path,
-) -> None:
-    version_1(home)
-    assert Workspace(Memory.open(home)).secrets() == ()
-    with open_pipeline(home) as pipeline:
-        assert pipeline.recover() is None
-        pipeline.checkpoint("Done.", session="s1")
-        assert pipeline.recover("s1") is not None
 
 
 def test_a_credential_that_got_into_a_checkpoint_is_found_and_masked(home: Path) -> None:

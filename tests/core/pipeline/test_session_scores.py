@@ -14,8 +14,6 @@ from kits.service_kit import Clock, configure, open_pipeline
 from core.graph import edits
 from core.memory import Memory
 from core.pipeline.continuity.scores import confirmed_weight, decayed_weight, lexical_use, words_of
-from core.pipeline.database.migrations import CONTINUITY, MIGRATIONS, Migrations
-from core.pipeline.database.session_memories import SessionScore
 from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
 
@@ -152,25 +150,3 @@ def test_a_session_in_which_nothing_was_recalled_has_a_row_all_the_same(tmp_path
         # A worker that is killed before its job changes nothing of that.
     with closing(sqlite3.connect(tmp_path / "pipeline.db")) as connection:
         assert connection.execute("SELECT count(*) FROM session_scores").fetchone() == (1,)
-
-
-def test_a_session_scored_by_an_earlier_version_keeps_its_score_and_confirms_nothing_again(
-    tmp_path: Path,
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "pipeline.db")) as old:
-        old.row_factory = sqlite3.Row
-        migrations = Migrations(old)
-        while migrations.version() < MIGRATIONS.index(CONTINUITY):
-            migrations.take_step()
-        old.execute(
-            "INSERT INTO session_memories VALUES ('s1', 'note-a', 2, 7, 0.5), ('s1', 'note-b', 1, 8, NULL)"
-        )
-        old.execute("INSERT INTO session_scores VALUES ('s1', 9, 0.5, 2, 1), ('s2', 9, NULL, 0, 0)")
-        old.commit()
-    with open_pipeline(tmp_path) as pipeline:
-        page, other = pipeline.session("s1"), pipeline.session("s2")
-    assert page.overview.score == SessionScore("s1", 9, 0.5, 2, 1, "by_words", rounds=1)
-    assert [(one.lexical, one.relevance, one.confirmed) for one in page.memories] == [
-        (0.5, None, True), (None, None, False)
-    ]  # fmt: skip
-    assert other.overview.score == SessionScore("s2", 9, None, 0, 0, "no_conversation", rounds=1)

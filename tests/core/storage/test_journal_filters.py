@@ -1,4 +1,4 @@
-"""Filters of the ledger: an index that older journals get, and words found however they are written in the bytes."""
+"""Filters of the ledger: an index, and words found however they are written in the bytes."""
 
 from __future__ import annotations
 
@@ -19,29 +19,13 @@ from core.storage.journal.journal import Journal
 
 
 def journal_of(home: Path) -> Path:
-    """A journal with two entries, as an earlier version made it."""
+    """A journal with two entries."""
     write_graph(home, [note_object(1)])
     memory = Memory.open(home)
     for title in ("One", "Two"):
         memory.change(f"added {title}", partial(create_note, nugget="memory", title=title, content="x"))
     memory.close()
-    path = home / "ledger.db"
-    journal = Journal(path)
-    journal.rows("DROP INDEX entry_listed")
-    journal.close()
-    return path
-
-
-def test_an_older_journal_gets_its_index_and_lists_the_same(tmp_path: Path) -> None:
-    path = journal_of(tmp_path)
-    read_only = Journal(path, read_only=True)
-    before = read_only.entries(author="person", text="added")
-    assert [entry.change_set.reason for entry in before] == ["added Two", "added One"]
-    read_only.close()
-    journal = Journal(path)
-    assert journal.rows("SELECT name FROM sqlite_master WHERE name = 'entry_listed'")
-    assert journal.entries(author="person", text="added") == before
-    journal.close()
+    return home / "ledger.db"
 
 
 def test_lists_are_narrowed_without_reading_the_entries(tmp_path: Path) -> None:

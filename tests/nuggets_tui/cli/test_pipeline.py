@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
-from kits.old_pipeline import version_1
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 from kits.writes_kit import decision, fact, found, parrot
@@ -291,13 +290,6 @@ def test_accepting_all_above_a_confidence_says_which_changes_it_leaves_and_how_t
     assert nuggets.json("pipeline", "accept", "--above", "0")["changesLeft"] == [changed]
     assert nuggets.json("pipeline", "accept", changed)["changesLeft"] == []
     assert "waits for you" not in nuggets.ok("pipeline", "accept", "--above", "0")
-
-
-def test_a_job_that_is_done_says_so_once_also_where_nobody_knows_since_when(nuggets: Any) -> None:
-    version_1(nuggets.home)
-    told = nuggets.ok("pipeline", "jobs")
-    assert "done  " in told
-    assert "done done" not in told
 
 
 def test_both_sides_of_a_change_are_shown_before_they_are_accepted_at_once(

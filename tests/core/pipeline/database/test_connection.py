@@ -15,9 +15,10 @@ import pytest
 from kits.faults import failing
 from kits.service_kit import configure, drain, open_pipeline
 
-from core.errors import BrokenFileError, NuggetsError, ReadOnlyError
+from core.errors import BrokenFileError, ErrorCode, NuggetsError, ReadOnlyError
 from core.memory import Memory
-from core.pipeline.database.connection import Database
+from core.pipeline.database.connection import Database, open_read_only
+from core.pipeline.database.schema import VERSION
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
 from core.storage.files import sqlite
@@ -75,6 +76,37 @@ def test_a_database_of_another_program_is_set_aside_whatever_its_version(
     with sqlite3.connect(aside) as kept:
         assert kept.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
     kept.close()
+
+
+def test_a_newer_database_is_refused_with_one_error_and_not_a_byte_of_it_changes(tmp_path: Path) -> None:
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(TEXT)
+    with contextlib.closing(sqlite3.connect(tmp_path / "pipeline.db")) as newer:
+        newer.execute(f"PRAGMA user_version = {VERSION + 1}")
+        newer.execute("ALTER TABLE facts RENAME TO statements")
+        newer.commit()
+        # Somebody else has it open, so that what was written last lies in the log beside it.
+        files = {one.name: one.read_bytes() for one in tmp_path.iterdir() if not one.name.endswith("-shm")}
+        with pytest.raises(ReadOnlyError) as refused:
+            Database.open(tmp_path)
+        assert refused.value.code is ErrorCode.NEWER_VERSION
+        with pytest.raises(ReadOnlyError) as refused, open_read_only(tmp_path):
+            pass
+        assert refused.value.code is ErrorCode.NEWER_VERSION
+        assert files == {
+            one.name: one.read_bytes() for one in tmp_path.iterdir() if not one.name.endswith("-shm")
+        }
+
+
+def test_who_has_it_open_while_it_becomes_a_newer_one_writes_no_more(tmp_path: Path) -> None:
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(TEXT)
+        with contextlib.closing(sqlite3.connect(tmp_path / "pipeline.db", isolation_level=None)) as newer:
+            newer.execute(f"PRAGMA user_version = {VERSION + 1}")
+        with pytest.raises(ReadOnlyError) as refused:
+            pipeline.ingest(f"{TEXT} Later.")
+        assert refused.value.code is ErrorCode.NEWER_VERSION
+        assert pipeline.status().raw == 1
 
 
 @pytest.mark.slow
