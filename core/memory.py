@@ -314,7 +314,7 @@ class Memory:
     def history(self) -> tuple[ChangeSet, ...]:
         """Change sets of this run, oldest first: made through this object, or by other programs meanwhile.
 
-        They are read from the log, without its archives. Raises StorageError.
+        They are read from the log. Raises StorageError.
         """
         return self._repository.history
 
@@ -760,9 +760,7 @@ class Memory:
             self._repository.refresh_read_only()
             if self._store.log_problem is not None:
                 raise self._store.log_problem
-            return timeline_of(
-                self.snapshot, self.home, lambda: self._store.journal, self._guard, iso(self._clock())
-            )
+            return timeline_of(self.snapshot, lambda: self._store.journal, self._guard, iso(self._clock()))
 
     def at(self, when: str) -> Snapshot:
         """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Final, TypeVar
 
 from core.errors import ErrorCode, NotFoundError
@@ -15,11 +14,10 @@ from core.model.change import ChangeSet
 from core.model.in_order import times_in_order
 from core.model.revert import at_moment
 from core.model.snapshot import Snapshot
-from core.storage.journal.archive import archives
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.times import Mark as Mark
-from core.storage.journal.times import archived_marks, change_sets, marks
+from core.storage.journal.times import change_sets, marks
 
 # Every so many changes a state is kept, so that any other is few changes away from one.
 _STRIDE: Final = 64
@@ -43,27 +41,23 @@ class Timeline:
         present: Snapshot,
         marks: Iterable[Mark],
         read: Read,
-        archives: Iterable[Path] = (),
         now: str = "",
     ) -> None:
         """read: the change sets of entries by their numbers; those that are gone are left out of what it returns.
-        archives: of older entries, newest first; each is opened when somebody goes so far back. now: the time; an entry
-        that is later was made with a wrong clock.
+        now: the time; an entry that is later was made with a wrong clock.
         """
         self.marks: list[Mark] = list(marks)
         self._now = now
         # When each entry was made, newest first, once somebody asks.
         self._made: list[str] = []
+        self._changes_at = [place for place, mark in enumerate(self.marks) if not mark.recall]
         # Where a person stops: at each change that is no mere recall, at the present, and at the beginning.
-        self.stops: list[int] = []
+        self.stops = sorted({0, *self._changes_at, len(self.marks)})
         self._read = read
-        self._archives = list(archives)
-        self._archived: dict[int, ChangeSet] = {}
         self._kept: dict[int, Snapshot] = {0: present}
         self._recent: OrderedDict[int, Snapshot] = OrderedDict()
         self._lost: set[int] = set()
         self._guard = threading.RLock()
-        self._find_stops()
 
     def __len__(self) -> int:
         return len(self.marks)
@@ -72,13 +66,8 @@ class Timeline:
 
     @property
     def reach(self) -> str:
-        """The time of the oldest entry known so far, as files hold it; "" for an empty log."""
+        """The time of the oldest entry, as files hold it; "" for an empty log."""
         return self.marks[-1].at if self.marks else ""
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether archives may tell of times before `reach`."""
-        return bool(self._archives)
 
     @property
     def lost(self) -> int:
@@ -107,15 +96,12 @@ class Timeline:
         """The position of the state that was there at a time: the one that the last entry made by then left.
         The order of the entries rules over their times, of which a wrong clock may have made some.
 
-        Opens archives as far as need be. Raises NotFoundError for a time before the log begins.
+        Raises NotFoundError for a time before the log begins.
         """
         with self._guard:
-            while True:
-                for position, made in enumerate(self._times()):
-                    if made <= moment:
-                        return position
-                if not self.dig():
-                    break
+            for position, made in enumerate(self._times()):
+                if made <= moment:
+                    return position
         if not self.marks:
             raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG, where=moment)
         raise NotFoundError(
@@ -133,25 +119,9 @@ class Timeline:
 
     @property
     def misdated(self) -> list[str]:
-        """Times that entries bear though they were made at others, of those known so far."""
+        """Times that entries bear though they were made at others."""
         with self._guard:
             return [mark.at for mark, made in zip(self.marks, self._times(), strict=True) if mark.at != made]
-
-    def dig(self) -> bool:
-        """Opens the next archive of older entries; False when there is none."""
-        with self._guard:
-            if not self._archives:
-                return False
-            known = {mark.seq for mark in self.marks}
-            found = [one for one in archived_marks(self._archives.pop(0)) if one[0].seq not in known]
-            self.marks = [*self.marks, *(mark for mark, _ in found)]
-            self._archived.update((mark.seq, change_set) for mark, change_set in found)
-            self._find_stops()
-            return True
-
-    def _find_stops(self) -> None:
-        self._changes_at = [place for place, mark in enumerate(self.marks) if not mark.recall]
-        self.stops = sorted({0, *self._changes_at, len(self.marks)})
 
     # States
 
@@ -185,15 +155,13 @@ class Timeline:
     def _change_sets(self, start: int, end: int) -> list[ChangeSet]:
         """The change sets between two positions, newest first."""
         numbers = [mark.seq for mark in self.marks[start:end]]
-        wanted = [number for number in numbers if number not in self._archived]
-        found = {**self._read(wanted), **self._archived} if wanted else self._archived
+        found = self._read(numbers) if numbers else {}
         self._lost.update(number for number in numbers if number not in found)
         return [found[number] for number in numbers if number in found]
 
 
 def timeline_of(
     present: Snapshot,
-    home: Path,
     journal: Callable[[], Journal | None],
     guard: AbstractContextManager[object],
     now: str,
@@ -209,7 +177,7 @@ def timeline_of(
 
     opened = journal()
     known = marks(opened) if opened is not None else []
-    return Timeline(present, known, read, archives(home), now)
+    return Timeline(present, known, read, now)
 
 
 def _reading(journal: Journal, read: Callable[[Journal], _Result]) -> _Result:

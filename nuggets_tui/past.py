@@ -31,21 +31,16 @@ class TimeTravel:
         self.memory = memory
         self.timeline: Timeline = memory.timeline()
         self.now = clock()
-        # For each change that is no recall, newest first: seconds before the present.
-        self._ages = array("d")
-        self._count()
-
-    def _count(self) -> None:
         marks, stops = self.timeline.marks, self.timeline.stops
         places = [place for place in stops if place < len(marks)]
         self._places = [place for place in places if not marks[place].recall]
-        ages, last = array("d"), 0.0
+        # For each change that is no recall, newest first: seconds before the present.
+        self._ages, last = array("d"), 0.0
         for place in self._places:
             moment = parse_iso(marks[place].at)
             # A clock that was set back makes no change younger than those after it.
             last = max(last, (self.now - moment).total_seconds()) if moment is not None else last
-            ages.append(last)
-        self._ages = ages
+            self._ages.append(last)
 
     # Moments
 
@@ -63,33 +58,13 @@ class TimeTravel:
             at=timeline.time_at(position),
             seq=timeline.marks[position].seq if position < len(timeline) else 0,
             changes_after=timeline.changes_after(position),
-            begins=position >= len(timeline) and not timeline.goes_on,
+            begins=position >= len(timeline),
         )
-
-    def earlier(self, position: int) -> int:
-        """The change before; opens an archive of old entries where need be."""
-        found = self.timeline.earlier(position)
-        if (found == position or found == len(self.timeline)) and self.dig():
-            return self.timeline.earlier(position)
-        return found
-
-    def oldest(self) -> int:
-        """The beginning of all that the log tells, its archives among it."""
-        while self.dig():
-            pass
-        return len(self.timeline)
-
-    def dig(self) -> bool:
-        """Opens the next archive of older entries; False when there is none."""
-        dug = self.timeline.dig()
-        if dug:
-            self._count()
-        return dug
 
     def day(self, position: int, step: int) -> int:
         """The last state of the day before (step -1) or after (1) that of a position on which anything changed."""
         today = self._day_of(position)
-        going = self.timeline.later if step > 0 else self.earlier
+        going = self.timeline.later if step > 0 else self.timeline.earlier
         found = position
         while True:
             following = going(found)
@@ -116,19 +91,16 @@ class TimeTravel:
             if by == "to":
                 position = step
             elif by == "end":
-                position = 0 if step > 0 else self.oldest()
+                position = 0 if step > 0 else len(self.timeline)
             elif by == "day":
                 position = self.day(position, step)
             else:
-                position = self.timeline.later(position) if step > 0 else self.earlier(position)
+                position = self.timeline.later(position) if step > 0 else self.timeline.earlier(position)
         return self.moment(position)
 
     def position_at(self, moment: datetime) -> int:
         """The position of what was there at a time. Raises NotFoundError."""
-        try:
-            return self.timeline.position_at(iso(moment))
-        finally:
-            self._count()
+        return self.timeline.position_at(iso(moment))
 
     # The bar
 

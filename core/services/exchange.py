@@ -345,16 +345,13 @@ class Exchange:
             if journal is None:
                 return Snapshot(), []
             try:
-                entries = carried_entries(journal, repository.home)
+                entries = carried_entries(journal)
                 timeline = timeline_of(
                     repository.snapshot,
-                    repository.home,
                     lambda: repository.store.journal,
                     repository.guard,
                     repository.now(),
                 )
-                while timeline.dig():
-                    pass
                 return timeline.at(len(timeline)), entries
             except BrokenJournalError as error:
                 raise unreadable(journal.path, str(error)) from error
@@ -366,7 +363,7 @@ class Exchange:
             repository.refresh_read_only()
             snapshot = repository.snapshot
             journal = repository.store.journal
-            entries = carried_entries(journal, repository.home) if journal is not None else []
+            entries = carried_entries(journal) if journal is not None else []
         if read.whole is None:
             raise InvalidInputError(
                 "is no whole memory", code=ErrorCode.UNKNOWN_VALUE, where=read.source.name,

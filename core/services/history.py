@@ -30,7 +30,6 @@ from core.model.note import replace
 from core.model.snapshot import Snapshot
 from core.model.undo_state import where_already_undone
 from core.model.window import Window
-from core.storage.journal.archive import archived
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
@@ -136,14 +135,7 @@ class History:
             raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY_ID, remedy=ShowLog())
         if self._opened() is None:
             raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
-        try:
-            return self._journal.entry(id.strip())
-        except NotFoundError:
-            # What grew too old for the journal is still there.
-            found = archived(self._store.home, id.strip())
-            if len(found) != 1:
-                raise
-            return msgspec.structs.replace(found[0], undone=found[0].id in self._journal.undone())
+        return self._journal.entry(id.strip())
 
     def taken_back(self) -> frozenset[str]:
         """Ids of entries, and "<id>.<number>" of parts, that are undone at present."""

@@ -299,9 +299,7 @@ class Maintenance:
             raise self._store.log_problem
         guard = self._repository.guard
         with guard:
-            timeline = timeline_of(
-                current, self._store.home, lambda: self._store.journal, guard, iso(self._clock())
-            )
+            timeline = timeline_of(current, lambda: self._store.journal, guard, iso(self._clock()))
         try:
             return timeline.at(timeline.position_at(at)), []
         except NotFoundError:

@@ -220,14 +220,6 @@ class BackupSettings(msgspec.Struct, frozen=True):
     keep: Annotated[int, Meta(ge=1, le=10_000), Words("Backups kept of each kind")] = 14
 
 
-class LedgerSettings(msgspec.Struct, frozen=True):
-    """How large the journal grows, in megabytes, before its oldest entries go to archives."""
-
-    max_mb: Annotated[
-        int, Meta(ge=1, le=100_000), Words("History: megabytes before old entries are archived")
-    ] = 64
-
-
 class SyncSettings(msgspec.Struct, frozen=True):
     """When a memory whose sync is set up is synced unasked. every: so often, by the daemon and the open app; "" for
     never. on_exit: when the app is closed, or the daemon ends.
@@ -340,7 +332,6 @@ class Settings(msgspec.Struct, frozen=True):
     backups: BackupSettings = BackupSettings()
     sync: SyncSettings = SyncSettings()
     team: TeamSettings = TeamSettings()
-    ledger: LedgerSettings = LedgerSettings()
     app: AppSettings = AppSettings()
     keys: tuple[tuple[str, str | None], ...] = ()
     synonyms: Synonyms = ()

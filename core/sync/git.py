@@ -38,7 +38,7 @@ _PLAIN: Final = ("100644", "100755")
 _LONGEST: Final = 300
 # What a folder has that belongs to its machine alone.
 OF_THIS_MACHINE: Final = (
-    "ledger.*", "ledger-archive/", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", "*.held",
+    "ledger.*", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", "*.held",
 )  # fmt: skip
 KEPT: Final = "your memory is unchanged"
 # As git runs a hook: one that does not say what runs it is a shell's.

@@ -36,7 +36,6 @@ and run once:
   git config merge.nuggets.driver "nuggets merge-file %O %A %B %P"
 History, submitted texts and backups belong to one machine. Put these into .gitignore:
   ledger.*
-  ledger-archive/
   pipeline.db*
   backups/
   quarantine/

@@ -24,7 +24,7 @@ _SOUND = (
     "searched."
 )
 _WORDS = {
-    "file": "in {0}", "log": "in {0} of the history", "archive": "in the archive {1}", "backup": "in the backup {1}",
+    "file": "in {0}", "log": "in {0} of the history", "backup": "in the backup {1}",
     "quarantine": "in the quarantined {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
 }  # fmt: skip
 _PARTS = {

@@ -93,7 +93,7 @@ class TimeTravelController(Controller):
         )
         if looking is None or session is not self.context.open_session:
             return
-        if not looking.timeline.marks and not looking.dig():
+        if not looking.timeline.marks:
             self.context.notify(
                 "There is no past to show yet. It begins with your first change.",
             )

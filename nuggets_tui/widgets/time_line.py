@@ -127,8 +127,7 @@ class TimeLine(Widget, can_focus=True):
         if moment is not None:
             local = moment.astimezone()
             year = "" if local.year == self._now.astimezone().year else f" {local:%y}"
-            more = "… " if self.time_travel.timeline.goes_on else ""
-            begin = f"{more}{local.day} {local:%b}{year} "
+            begin = f"{local.day} {local:%b}{year} "
         return self.content_size.width - len(begin) - len(_NOW), begin, _NOW
 
     def on_click(self, event: Click) -> None:

@@ -39,7 +39,7 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
     plain = Settings()
     lines = [
         line
-        for section in ("search", "reflection", "promotion", "backups", "ledger")
+        for section in ("search", "reflection", "promotion", "backups")
         for line in (
             f"[{section}]",
             *(
@@ -86,9 +86,6 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
         ("backups", "keep = 10001"),
         ("backups", "keep = 1.5"),
         ("backups", 'keep = "all"'),
-        ("ledger", "max_mb = 0"),
-        ("ledger", "max_mb = 100001"),
-        ("ledger", "max_mb = true"),
         ("inference", 'user_words = ["me", ""]'),
         ("inference", 'temporary_prefixes = [" "]'),
         ("inference", "style_words = [1]"),
@@ -198,9 +195,9 @@ def test_names_that_mean_nothing_are_ignored_and_told(tmp_path: Path) -> None:
     assert settings.promotion.threshold == 4
 
 
-def test_how_much_is_kept_of_backups_and_journal_can_be_set(tmp_path: Path) -> None:
-    settings = load(tmp_path, "[backups]\nkeep = 10000\n[ledger]\nmax_mb = 1\n")
-    assert (settings.backups.keep, settings.ledger.max_mb) == (10_000, 1)
+def test_how_many_backups_are_kept_can_be_set(tmp_path: Path) -> None:
+    settings = load(tmp_path, "[backups]\nkeep = 10000\n")
+    assert settings.backups.keep == 10_000
     assert settings.unknown == ()
 
 

@@ -18,7 +18,6 @@ from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.snapshot import Snapshot
-from core.storage.journal.archive import archive_oldest
 from core.timeline import Timeline
 
 FEW = settings(
@@ -164,27 +163,6 @@ def test_what_was_masked_is_masked_at_every_time(memory: Memory) -> None:
     timeline = memory.timeline()
     for position in range(len(timeline) + 1):
         assert all(secret not in note.content for note in timeline.at(position).notes)
-
-
-def test_entries_in_the_archive_are_found_when_one_goes_so_far_back(memory: Memory) -> None:
-    for title in "abcdef":
-        memory.change(
-            f"added {title}", partial(create_note, nugget="project", title=title, content="x" * 500)
-        )
-    whole = memory.timeline()
-    states = [state(whole.at(position)) for position in range(len(whole) + 1)]
-    journal = memory._store.journal
-    assert journal is not None
-    sizes = journal.rows("SELECT sum(size) FROM entry")[0][0]
-    assert archive_oldest(journal, memory.home, sizes / 2_000_000) is not None
-    timeline = memory.timeline()
-    assert len(timeline) < len(whole)
-    assert timeline.goes_on
-    while timeline.dig():
-        pass
-    assert not timeline.goes_on
-    assert [state(timeline.at(position)) for position in range(len(timeline) + 1)] == states
-    assert state(memory.at(whole.reach)) == state(whole.at(whole.position_at(whole.reach)))
 
 
 def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:

@@ -24,7 +24,7 @@ _SQLITE: Final = {
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _CHANGES: Final = re.compile(
     r"\s*(BEGIN IMMEDIATE|COMMIT|INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|VACUUM|PRAGMA \w+ ?= ?|"
-    r"PRAGMA (wal_checkpoint|incremental_vacuum))",
+    r"PRAGMA wal_checkpoint)",
     re.IGNORECASE,
 )
 _HARMLESS: Final = re.compile(r"\s*PRAGMA (synchronous|busy_timeout|foreign_keys|query_only)", re.IGNORECASE)

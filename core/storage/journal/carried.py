@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,13 +13,11 @@ from core.exchange.exact import laid_down
 from core.model.change import OURSELVES
 from core.model.entry import EntryState
 from core.model.snapshot import Snapshot
-from core.storage.format.json_text import JsonError, dump, load, split_object
-from core.storage.journal.archive import archive_lines, archives
+from core.storage.format.json_text import dump, load, split_object
 from core.storage.journal.codec import by, insert_entry, read_change_set, read_conflict, read_maker, unpressed
 from core.storage.journal.journal import Journal
 
-# What is not in the files for sure, and may not come to be in them elsewhere.
-_PENDING: Final = "pending"
+# Not pending: that is not in the files for sure, and may not come to be in them elsewhere.
 _STATES: Final = ("done", "conflict", "settled")
 # No keyboard's: pressing undo passes over what only joins two histories.
 _JOINT: Final = by("carried history")
@@ -36,32 +34,15 @@ class CarriedEntry(NamedTuple):
     conflict: bytes | None = None
 
 
-def carried_entries(journal: Journal, home: Path) -> list[CarriedEntry]:
-    """Every entry of a journal and of its archives, oldest first. One whose bytes are damaged is passed over."""
-    known: dict[int, CarriedEntry] = {}
-    for path in reversed(archives(home)):
-        for line in archive_lines(path) or []:
-            known.update(_archived(line))
-    for seq, state, made_by, body, conflict in journal.rows(
-        "SELECT seq, state, made_by, body, conflict FROM entry ORDER BY seq"
+def carried_entries(journal: Journal) -> list[CarriedEntry]:
+    """Every entry of a journal, oldest first. One whose bytes are damaged is passed over."""
+    found: list[CarriedEntry] = []
+    for state, made_by, body, conflict in journal.rows(
+        "SELECT state, made_by, body, conflict FROM entry WHERE state <> 'pending' ORDER BY seq"
     ):
-        try:
-            text = unpressed(body)
-        except zlib.error:
-            continue
-        if state != _PENDING:
-            known[seq] = CarriedEntry(state, made_by, text, conflict)
-    return [known[seq] for seq in sorted(known)]
-
-
-def _archived(line: bytes) -> Iterator[tuple[int, CarriedEntry]]:
-    try:
-        shaped = split_object(line)
-        seq, state, made_by = (load(shaped[name]) for name in ("seq", "state", "made_by"))
-        if isinstance(seq, int) and state in _STATES:
-            yield seq, CarriedEntry(state, made_by, shaped["change_set"], shaped.get("conflict"))
-    except (JsonError, KeyError):
-        return
+        with suppress(zlib.error):
+            found.append(CarriedEntry(state, made_by, unpressed(body), conflict))
+    return found
 
 
 def write_entry(entry: CarriedEntry) -> bytes:

@@ -241,13 +241,6 @@ class Journal:
         fold_recalls(connection, seq)
         return seq, kept
 
-    def drop(self, numbers: Iterable[int]) -> None:
-        """Deletes entries that are safe elsewhere, and gives their space back."""
-        with self.transaction(durable=True) as connection:
-            for seq in numbers:
-                delete_entry(connection, seq)
-        self.rows("PRAGMA incremental_vacuum")
-
     def set_state(self, id: str, state: EntryState, conflict: Conflict | None = None) -> None:
         """Gives an entry another state, and the conflict that it met."""
         with self.transaction(durable=True) as connection:

@@ -36,7 +36,6 @@ CREATE TABLE entry (
     conflict BLOB, staged TEXT, written_ns INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX entry_about ON entry (about) WHERE about <> '';
 CREATE INDEX entry_open ON entry (state) WHERE state <> 'done';
-CREATE INDEX entry_size ON entry (seq, size);
 -- What a list of entries shows and is filtered by, so that it need not read the entries themselves.
 CREATE INDEX entry_listed ON entry (seq, at, kind, author_kind, author_name, state, about, id);
 CREATE TABLE touched (item TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (item, seq)) WITHOUT ROWID;
@@ -76,9 +75,6 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         # A database that is not our journal is recognised before anything is written to it.
         made = _is_made(connection, path)
-        if not made:
-            # Space of entries that went to an archive is given back; only a new database takes this up.
-            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         log_beside(connection, path)
         if not made:
             _make_tables(connection)

@@ -20,7 +20,6 @@ from core.settings import Settings
 from core.storage.files.atomic import can_be_locked
 from core.storage.files.sqlite import damage_in
 from core.storage.format.documents import Loaded
-from core.storage.journal.archive import archive_oldest
 from core.storage.journal.baseline import (
     NEVER,
     Baseline,
@@ -308,8 +307,6 @@ class JournalFile:
 
 
 _ID_DIGITS: Final = 8
-# After so many entries the journal's size is looked at: measuring it at each would cost for nothing.
-_ARCHIVED_EVERY: Final = 64
 
 
 @dataclass(frozen=True)
@@ -340,7 +337,6 @@ class JournalSession:
         self._given_ids = ids
         self._drawn_from, self._drawn = secrets.token_hex(8), 0
         self.rules = settings.inference
-        self._settings = settings
         self._clock = clock
         self.notices = Notices()
         self.baseline = Baseline(home, settings.inference)
@@ -434,8 +430,6 @@ class JournalSession:
                 self.mark_written(
                     self.journal, seq, before, after or before, concurrent_changes, recall=recall
                 )
-            if seq is not None and seq % _ARCHIVED_EVERY == 0:
-                archive_oldest(self.journal, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
             self.notices.add(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
         except BrokenJournalError as error:

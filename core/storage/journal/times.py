@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from core.model.change import ChangeSet
-from core.storage.journal.archive import archive_entries
 from core.storage.journal.codec import read_change_set
 from core.storage.journal.journal import Journal
 
@@ -35,13 +33,3 @@ def change_sets(journal: Journal, numbers: Collection[int]) -> Iterator[tuple[in
             yield seq, read_change_set(body)
         except ValueError:
             continue
-
-
-def archived_marks(path: Path) -> list[tuple[Mark, ChangeSet]]:
-    """What an archive of old entries holds of what was carried out, newest first. Raises StorageError."""
-    found = [
-        (Mark(entry.seq, entry.id, entry.change_set.at, entry.change_set.kind == "hit"), entry.change_set)
-        for entry in archive_entries(path)
-        if entry.state == "done"
-    ]
-    return sorted(found, key=lambda one: one[0].seq, reverse=True)

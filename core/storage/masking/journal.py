@@ -1,15 +1,11 @@
-"""Masks the journal: both sides of each change, the baseline, and archives."""
+"""Masks the journal: both sides of each change, and the baseline."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
-
-import msgspec
 
 from core.errors import StorageError
 from core.model.fact import Fact
@@ -17,8 +13,6 @@ from core.model.masks import Masks
 from core.model.note import Note
 from core.settings import InferenceSettings
 from core.storage.format.codec import ItemError, read_fact, read_note, write_fact, write_note
-from core.storage.format.json_text import split_object
-from core.storage.journal.archive import archive_lines, archives, pressed_archive
 from core.storage.journal.codec import (
     pressed,
     read_change_set,
@@ -144,33 +138,3 @@ def _make_anew(journal: Journal) -> None:
             "another program is reading the history, so a side file of it still holds what you masked",
             where=str(journal.path), kept="no note or fact is changed yet", todo="mask again when it is done",
         )  # fmt: skip
-
-
-def masked_archives(home: Path, masks: Masks) -> Iterator[tuple[Path, bytes | None]]:
-    """Each archive of old entries that holds a value, and its new bytes; None for one that cannot be read."""
-    for path in archives(home):
-        lines = archive_lines(path)
-        if lines is None:
-            yield path, None
-            continue
-        masked = [_masked_line(line, masks) for line in lines]
-        if masked != lines:
-            yield path, pressed_archive(b"\n".join(masked))
-
-
-def _masked_line(line: bytes, masks: Masks) -> bytes:
-    if not line or (_FILES not in line and not masks.may_hold(line)):
-        return line
-    try:
-        shaped = split_object(line)
-        former = shaped["change_set"]
-        body = masked_body(former, masks)
-        shaped["change_set"] = unpressed(body)
-        if "conflict" in shaped:
-            shaped["conflict"] = _masked_conflict(shaped["conflict"], masks)
-    except (ValueError, KeyError, msgspec.MsgspecError):
-        return masks.data(line)
-    masked = (
-        b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in shaped.items()) + b"}"
-    )
-    return line if body == former and not masks.holds(line) else masks.json(masked)

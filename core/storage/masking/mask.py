@@ -38,10 +38,9 @@ from core.storage.files.atomic import (
 from core.storage.files.side_folders import names_in, remove_half_written
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
-from core.storage.journal.archive import ARCHIVES
 from core.storage.journal.codec import by
 from core.storage.journal.schema import JOURNAL_FILE
-from core.storage.masking.journal import changed_rows, mask_journal, masked_archives, masked_raw
+from core.storage.masking.journal import changed_rows, mask_journal, masked_raw
 from core.storage.masking.proof import blanked_database, file_left, is_database
 from core.storage.merge.conflict_copies import bad_copies, conflict_copies
 from core.storage.reconcile.concurrent_writes import concurrent_changes
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from core.storage.journal.journal import Journal
     from core.storage.store import Store
 
-What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "page", "pipeline", "untouched"]
+What = Literal["file", "log", "backup", "quarantine", "copy", "page", "pipeline", "untouched"]
 # Another floor's, which masks it.
 _PIPELINE: Final = "pipeline.db"
 _TRIES: Final = 20
@@ -192,11 +191,6 @@ def _masked_zip(data: bytes, masks: Masks, rules: InferenceSettings) -> tuple[by
     return (buffer.getvalue(), count) if count else None
 
 
-def _archived(home: Path, masks: Masks) -> _Rewrites:
-    for path, data in masked_archives(home, masks):
-        yield Place("archive" if data is not None else "untouched", path), data
-
-
 def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> _Rewrites:
     folder = home / QUARANTINE
     digests: dict[bytes, bytes] = {}
@@ -260,7 +254,7 @@ def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
     for folder, names, files in os.walk(home):
         if ".git" in names:
             yield Place("untouched", Path(folder, ".git"))
-        names[:] = [name for name in names if name not in (".git", BACKUPS, QUARANTINE, ARCHIVES)]
+        names[:] = [name for name in names if name not in (".git", BACKUPS, QUARANTINE)]
         for name in files:
             path = Path(folder, name)
             if path in known or (Path(folder) == home and name in ours):
@@ -280,7 +274,6 @@ def _kept(
 ) -> tuple[Scrubbed, ...]:
     """What is kept of former times, and beside the notes and facts."""
     rewrites: tuple[Callable[[Masks], _Rewrites], ...] = (
-        lambda masks: _archived(home, masks),
         lambda masks: _backups(home, masks, rules),
         lambda masks: _quarantined(home, masks, rules),
         lambda masks: _copies(home, loaded, masks, rules),
@@ -334,7 +327,7 @@ def mask_folder(
     for _ in range(_TRIES):
         with locked(store.home):
             session, loaded = store.reconcile_now()
-            for name in (BACKUPS, QUARANTINE, ARCHIVES):
+            for name in (BACKUPS, QUARANTINE):
                 remove_half_written(store.home / name)
             for kept in _kept(store.home, loaded, session.journal, rules):
                 kept.scrub(masks)

@@ -34,7 +34,7 @@ def changed_settings(
 
 
 # All others may name a server, a command or a folder that is written to, or loosen a guard.
-_HARMLESS: Final = ("search", "inference", "app", "ledger")
+_HARMLESS: Final = ("search", "inference", "app")
 # Tables whose names a person chooses: keys of the app, words that mean the same.
 _FREE: Final = (("keys",), ("search", "words"))
 
