@@ -191,8 +191,8 @@ def filing(
     memory: Memory, given: str, title: str, content: str, meta: MetaInput, *, by_agent: bool
 ) -> tuple[str, MetaInput]:
     """The nugget that a text goes to and what is known of it, as an agent writes: to the project at hand, unless it is
-    about the person (`core.model.infer.scope_of`). As given for everybody else. by_agent: whoever writes is an agent,
-    whatever its name.
+    about the person (`core.model.infer.scope_of`). What a person names is taken as given. by_agent: whoever writes is
+    an agent, whatever its name.
 
     Raises InvalidInputError for a name that is nearly one of the memory's.
     """
@@ -200,7 +200,8 @@ def filing(
     from core.model.names import PERSONS_NUGGETS
 
     here = memory.standpoint
-    if not (by_agent or memory.author.is_known_agent) or memory.pages is not None:
+    by_agent = by_agent or memory.author.is_known_agent
+    if memory.pages is not None or (given and not by_agent):
         return given, meta
     if here is None:
         return nugget_named(memory, given, ""), meta

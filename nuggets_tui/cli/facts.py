@@ -41,17 +41,23 @@ _SHOWN = 10
 @command(
     "remember",
     epilog=example(
-        'nuggets remember project "test cmd" "pytest -q"',
-        "nuggets remember project changelog - < CHANGELOG.md",
+        'nuggets remember "test cmd" "pytest -q"',
+        "nuggets remember prefs editor helix",
+        "nuggets remember changelog - < CHANGELOG.md",
     ),
 )
-@click.argument("nugget", type=TEXT)
+@click.argument("nugget", type=TEXT, metavar="[NUGGET]")
 @click.argument("key", type=TEXT)
-@click.argument("value", type=TEXT)
+@click.argument("value", type=TEXT, required=False, metavar="VALUE")
 @pass_call
-def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
-    """Store a fact in a nugget. An existing key gets the new value. VALUE - reads standard input."""
-    if not nugget.strip():
+def remember(call: Invocation, /, nugget: str, key: str, value: str | None) -> None:
+    """Store a fact. An existing key gets the new value. VALUE - reads standard input.
+
+    Without NUGGET it goes to that of the project you are in.
+    """
+    if value is None:
+        nugget, key, value = "", nugget, key
+    elif not nugget.strip():
         raise InvalidInputError(
             "the name is empty",
             code=ErrorCode.EMPTY_TEXT,

@@ -175,9 +175,7 @@ class MemoryCommand(click.Command):
                 doubtful += _OPTION.fullmatch(word) is not None
                 slip = slip or _is_slip(word, known)
                 values.append(word)
-        wanted = [
-            one for one in params if isinstance(one, click.Argument) and (one.required or one.nargs == -1)
-        ]
+        wanted = [one for one in params if isinstance(one, click.Argument)]
         fits = len(wanted) == len(values) and all(isinstance(one.type, Text) for one in wanted)
         return [*options, "--", *values] if (fits and not slip) or not doubtful else args
 

@@ -57,7 +57,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
         missing = (
             "" if Path(folder).is_dir() else " (the folder does not exist yet; your first change creates it)"
         )
-        return [f"No nuggets in {folder} yet{missing}. To begin: nuggets remember NUGGET KEY VALUE"]
+        return [f"No nuggets in {folder} yet{missing}. To begin: nuggets remember KEY VALUE"]
     head = [Span(name, "dim") for name in ("nugget", "facts", "notes", "hidden", "used", "")]
     body = [
         (

@@ -128,7 +128,7 @@ def test_an_option_stays_one_wherever_it_stands(nuggets: Any) -> None:
     for args in (["remember", "-h"], ["remember", "app", "-h"], ["remember", "app", "x", "y", "--help"]):
         assert "Usage:" in nuggets.ok(*args)
     assert " -- " in nuggets.fails("remember", "app", "flag", "x", "--verbose")
-    nuggets.fails("remember", "app", "flag", "--json")
+    nuggets.fails("remember", "app", "--json")
     nuggets.ok("remember", "app", "flag", "--", "--json")
     assert nuggets.json("facts", "app")[-1]["value"] == "--json"
 

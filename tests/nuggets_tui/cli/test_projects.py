@@ -85,3 +85,13 @@ def test_names_of_projects_are_offered_in_a_shell(
     for words, begun in ((["--project"], "sc"), (["recall", "--project"], ""), (["projects", "rename"], "s")):
         shell = ShellComplete(program, {"obj": Invocation(home=home)}, "nuggets", "_NUGGETS_COMPLETE")
         assert [one.value for one in shell.get_completions(words, begun)] == ["scanner"]
+
+
+def test_a_fact_without_a_nugget_goes_to_the_project_at_hand(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "scanner")
+    assert nuggets.json("remember", "test cmd", "pytest -q")["nuggetName"] == "scanner"
+    assert nuggets.json("remember", "prefs", "editor", "helix")["nuggetName"] == "prefs"
+    monkeypatch.setenv("NUGGETS_PROJECT", "off")
+    assert nuggets.json("remember", "city", "Kyoto")["nuggetName"] == "memory"
