@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.passages import PassageSource
-    from core.search.signals import OpenChangeSource, SignalSource
+    from core.search.signals import OpenChanges, SignalSource
     from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
@@ -285,7 +285,7 @@ class Memory:
         source = self._search.passages
         return "" if source is None else source.document_text(document_id)
 
-    def use_open_changes(self, source: OpenChangeSource) -> None:
+    def use_open_changes(self, source: OpenChanges) -> None:
         """From now on recalls say which changes of what answers wait for a person, as a source knows them."""
         self._recall.changes = source
 

@@ -60,7 +60,7 @@ class _Signals:
         return NO_SIGNALS if source is None else source.signals(text, ranked)
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
-        """See `OpenChangeSource`."""
+        """See `OpenChanges`."""
         source = self._opened()
         return {} if source is None else source.open_changes(note_id)
 
@@ -99,7 +99,7 @@ def open_memory(path: str | Path | None = None, *, patient: bool = True, **named
     memory = Memory.open(path, **named)
     known = _Signals(memory, patient)
     memory.use_signals(known)
-    memory.use_open_changes(known)
+    memory.use_open_changes(known.open_changes)
     memory.use_passages(known)
     return memory
 

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from core.model.joined import Whose
     from core.model.note import Note
     from core.model.snapshot import Snapshot
-    from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
+    from core.search import Explanation, Filters, Hit
     from core.search.conditions import Elsewhere
     from core.search.query_syntax import Question
+    from core.search.results import Breakdown, ScoreReason
     from nuggets_tui.differences import TitleOf
 
 # The parts of a score in the order in which they are told: of a breakdown's lines, what a person calls it.
@@ -163,8 +164,9 @@ def _sentences(explanation: Explanation, request: SearchRequest, is_hit: bool) -
         yield (f"Matches {covered} of the query{less} (minimum {needed}).")
     if is_hit and not hit_is_sure(explanation):
         yield _below_the_line(explanation)
-    if explanation.missing and parts.reached:
-        yield f"Missing words: {_quoted(explanation.missing)}."
+    missing = parts.query_words().missing
+    if missing and parts.reached:
+        yield f"Missing words: {_quoted(missing)}."
     if is_hit and explanation.nowhere and explanation.judgement != "found":
         yield f"No note holds {_quoted(explanation.nowhere)}, so every answer is less likely."
 
@@ -224,11 +226,11 @@ def unmet(note: Note, request: SearchRequest) -> tuple[str, ...]:
 
 def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
     from core.search import Filters
-    from core.search.conditions import NOWHERE_ELSE, Asked
+    from core.search.conditions import Asked, Elsewhere
     from core.search.query_syntax import Question
 
     question, filters = request.question, request.filters or Filters()
-    asked = Asked(request.now, request.new_since, request.whose, request.elsewhere or NOWHERE_ELSE)
+    asked = Asked(request.now, request.new_since, request.whose, request.elsewhere or Elsewhere())
     for condition in question.conditions:
         if not condition.admits(note, asked):
             yield condition.described()
@@ -259,7 +261,7 @@ def _lines(hit: Hit) -> tuple[Line, ...]:
 
 
 def _vector_about(parts: Breakdown) -> str:
-    return f"similarity of query and note: {number(parts.raw_vector)} of 1" if parts.vector else ""
+    return f"similarity of query and note: {number(parts.raw_vector())} of 1" if parts.vector else ""
 
 
 def said(reason: ScoreReason) -> str:

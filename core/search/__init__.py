@@ -2,23 +2,11 @@
 
 import os
 
-from core.search.highlight import highlights
+from core.search.highlight import highlights, snippet
 from core.search.index import SearchIndex
-from core.search.results import Breakdown, Explanation, Filters, Hit, ScoreReason, SearchResult
-from core.search.snippet import Snippet, snippet
+from core.search.results import Explanation, Filters, Hit, SearchResult
 
 # numpy is loaded by the first search; the arrays are short, and its threads would cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-__all__ = [
-    "Breakdown",
-    "Explanation",
-    "Filters",
-    "Hit",
-    "ScoreReason",
-    "SearchIndex",
-    "SearchResult",
-    "Snippet",
-    "highlights",
-    "snippet",
-]
+__all__ = ["Explanation", "Filters", "Hit", "SearchIndex", "SearchResult", "highlights", "snippet"]

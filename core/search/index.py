@@ -315,11 +315,6 @@ class QuestionFilters(Filters):
         return fits and super().admits(note)
 
     @property
-    def preferred(self) -> tuple[str, ...]:
-        """Exact words: notes that hold them come first."""
-        return self.question.phrases
-
-    @property
     def narrow(self) -> bool:
         """Whether notes have to be looked at one by one."""
         return self.question.narrow or super().narrow
@@ -330,6 +325,7 @@ def question_filters(question: Question, asked: Asked, filters: Filters | None =
     given = filters or Filters()
     fields = {one.name: getattr(given, one.name) for one in dataclasses.fields(Filters)}
     fields["include_hidden"] |= question.hidden
+    fields["preferred"] = question.phrases
     return QuestionFilters(**fields, question=question, asked=asked)
 
 
@@ -396,9 +392,6 @@ def explain_question(
         hit=Hit(note=note, score=0.0, rank=rank, breakdown=Breakdown(), sure=bool(rank)),
         total=len(ids),
         obstacle="" if rank else left_out,
-        missing=(),
-        floor=0.0,
-        needed=0.0,
         judgement="found" if ids else "nothing",
     )
 

@@ -41,7 +41,7 @@ def _queries(
     snapshot: Snapshot, question: Question, unknown: tuple[str, ...], spelling: Callable[[str], str]
 ) -> Iterator[str]:
     offers = offers_of(snapshot)
-    names = {field: [name for name, _ in getattr(offers, field) if name] for field in _FIELDS}
+    names = {field: [name for name, _ in offers[field]] for field in _FIELDS}
     for condition in question.conditions:
         if condition.field in names and not condition.negated:
             known = {name.casefold() for name in names[condition.field]}

@@ -17,7 +17,6 @@ from core.search.judge import CLAIMED_AMONG, Judge, judged, nowhere, spellings
 from core.search.query_syntax import Query
 from core.search.results import (
     Breakdown,
-    ExactWords,
     Explanation,
     Filters,
     Hit,
@@ -83,7 +82,7 @@ class Ranking:
             for rank, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         )
         among = set(self.candidates.tolist()) if self.exact else set()
-        held = tuple(ExactWords(text, len(among & one.rows)) for text, one in self.exact.items())
+        held = tuple((text, len(among & one.rows)) for text, one in self.exact.items())
         return SearchResult(
             hits,
             judged(*map(self._likelihood, self._ordered(CLAIMED_AMONG))),
@@ -152,7 +151,6 @@ class Ranking:
             hit=self._hit(row, rank, score, 0 < rank <= above),
             total=len(self.candidates),
             obstacle=obstacle,
-            missing=self._query_words(row).missing,
             floor=_floor(self.settings, self.terms),
             needed=needed,
             judgement=judged(*map(self._likelihood, self._ordered(CLAIMED_AMONG))),
@@ -229,9 +227,8 @@ class Ranking:
             coverage=float(self.text.coverage[row]),
             reached=float(self.text.reached[row]),
             likelihood=self._likelihood(row),
-            score=score,
-            _raw_vector=lambda: min(self.vector.cosine(self.state, row), 1.0),
-            _raw_text=lambda: _original_text_score(self.query, haystack(note)),
+            raw_vector=lambda: min(self.vector.cosine(self.state, row), 1.0),
+            raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
                 note,
                 self.state.language(row),
@@ -239,7 +236,7 @@ class Ranking:
                 self.query,
                 bool(self.text.phrase[row]),
             ),
-            _query_words=lambda: self._query_words(row),
+            query_words=lambda: self._query_words(row),
             _reasons=lambda: reasons(self, row, parts),
         )
         return Hit(note=note, score=score, rank=rank, breakdown=breakdown, sure=sure)

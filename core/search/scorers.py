@@ -12,7 +12,7 @@ import numpy as np
 
 from core.model.note import Note
 from core.search.documents import PAIR_SHARE, haystack, is_content_word, searched_fields
-from core.search.query_syntax import Exclusion, Query, haystack_of, squeezed, stands
+from core.search.query_syntax import Query, is_excluded, squeezed, stands
 from core.search.state import Counts, Mask, Numbers, State, Values, length_of, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings
@@ -293,9 +293,8 @@ def exact_rows(
 
 def is_excluded_by(state: State, text: str) -> bool:
     """Whether some visible note would be left out for some words. Of very many that hold the words some are read."""
-    exclusion = Exclusion(text)
     rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden))
-    return any(exclusion.stands(haystack_of(state.notes[row])) for row in rows[:_LOOKS].tolist())
+    return any(is_excluded(text, haystack(state.notes[row])) for row in rows[:_LOOKS].tolist())
 
 
 def _holding(state: State, text: str, blends: Values, candidates: Numbers, outsider: int | None) -> list[int]:
@@ -304,7 +303,7 @@ def _holding(state: State, text: str, blends: Values, candidates: Numbers, outsi
     if outsider is not None:
         looked_into.append(outsider)
     wanted = squeezed(text)
-    return [row for row in looked_into if stands(wanted, haystack_of(state.notes[row]))]
+    return [row for row in looked_into if stands(wanted, haystack(state.notes[row]))]
 
 
 def _with_words_of(text: str, state: State, rows: Numbers) -> Numbers:

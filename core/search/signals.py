@@ -1,13 +1,13 @@
-"""Signals: what is known of notes beside their words, and what it does to their scores.
-
-A search asks a source for them and never learns where they come from.
+"""Signals: what is known of notes beside their words, and what it does to their scores. A search never learns where
+they come from.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import reduce
 from typing import Final, Literal, NamedTuple, Protocol
 
 from core.model.note import Note
@@ -65,24 +65,23 @@ class Signals(NamedTuple):
 
 
 NO_SIGNALS = Signals({})
-_own: Final = threading.local()
+_waits: Final = ContextVar[bool | None]("waits", default=None)
 
 
 @contextmanager
 def waiting(for_all: bool) -> Iterator[None]:
     """Within this, searches of this thread wait for what takes a moment to find out, or do not."""
-    before = getattr(_own, "waits", None)
-    _own.waits = for_all
+    before = _waits.set(for_all)
     try:
         yield
     finally:
-        _own.waits = before
+        _waits.reset(before)
 
 
 def waits(usually: bool) -> bool:
     """Whether who searches in this thread waits. usually: where nobody has said."""
-    said = getattr(_own, "waits", None)
-    return usually if said is None else bool(said)
+    said = _waits.get()
+    return usually if said is None else said
 
 
 class SignalSource(Protocol):
@@ -94,7 +93,6 @@ class SignalSource(Protocol):
         ranked: the best hits, best first, at most `MOST_RANKED`, and behind them a note that is explained; other notes
         may have signals as well. text: the words of the query.
         """
-        ...
 
 
 class OpenChange(NamedTuple):
@@ -105,16 +103,10 @@ class OpenChange(NamedTuple):
     note_id: str = ""
 
 
-class OpenChangeSource(Protocol):
-    """Who knows of changes that wait. Safe to ask from several threads."""
-
-    def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
-        """The changes of one note that wait, or of all notes, by the id of the note. Never raises."""
-        ...
+# Gives the changes of one note that wait, or of all notes for "", by the id of the note. Never raises, from any thread.
+OpenChanges = Callable[[str], Mapping[str, Sequence[OpenChange]]]
 
 
 def after(signals: Sequence[Signal], score: float) -> float:
     """The score of a note with all of its signals."""
-    for signal in signals:
-        score = signal.applied(score)
-    return score
+    return reduce(lambda before, signal: signal.applied(before), signals, score)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from core.projects import Standpoint
     from core.search import Filters, Hit, SearchIndex, SearchResult
     from core.search.results import Passage
-    from core.search.signals import OpenChange, OpenChangeSource
+    from core.search.signals import OpenChange, OpenChanges
     from core.services.team import JoinedSearch
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
@@ -98,7 +98,7 @@ class RecallService:
         clock: Callable[[], datetime],
     ) -> None:
         # Who knows which changes wait for a person; None for nobody.
-        self.changes: OpenChangeSource | None = None
+        self.changes: OpenChanges | None = None
         # How many recalls of this run were answered and could not be counted.
         self.uncounted = 0
         self._search = search
@@ -158,7 +158,7 @@ class RecallService:
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
         """The changes of a note, or of all, that wait for a person; by the id of the note."""
-        return {} if self.changes is None else self.changes.open_changes(note_id)
+        return {} if self.changes is None else self.changes(note_id)
 
     # Whom to ask
 
@@ -292,7 +292,7 @@ class RecallService:
         nugget = snapshot.by_name.get(note.nugget_name)
         fact = nugget.find(note.key) if note.is_fact and nugget is not None else None
         if nugget is not None and fact is not None:
-            guessed = best.hit.breakdown.query_words.guessed
+            guessed = best.hit.breakdown.query_words().guessed
             match = Match("fuzzy" if guessed else "tokens", best.likelihood)
             keyed = KeyedFact(nugget, fact[0], best.likelihood)
             return self._of_fact(keyed, note, match, asked, missed)
@@ -478,7 +478,7 @@ def _distinguishes(word: str) -> bool:
 
 
 def _candidate(one: _Likely) -> Candidate:
-    note, asked = one.hit.note, one.hit.breakdown.query_words
+    note, asked = one.hit.note, one.hit.breakdown.query_words()
     return Candidate(
         note_id=note.id,
         title=note.title,

@@ -39,9 +39,9 @@ def _yours(note_id: str) -> Whose:
 
 
 def _nothing(new_since: str | None) -> Elsewhere:
-    from core.search.conditions import NOWHERE_ELSE
+    from core.search.conditions import Elsewhere
 
-    return NOWHERE_ELSE
+    return Elsewhere()
 
 
 class SearchQuery(msgspec.Struct, frozen=True):
@@ -150,9 +150,7 @@ class SearchService:
 
     def _asked_elsewhere(self, question: Question, new_since: str | None) -> Elsewhere:
         """What a question wants to know of other machines and people; nothing is looked up for any other."""
-        from core.search.conditions import NOWHERE_ELSE
-
-        return self.elsewhere(new_since) if question.asks_elsewhere else NOWHERE_ELSE
+        return (self.elsewhere if question.asks_elsewhere else _nothing)(new_since)
 
     def _question_filters(
         self, index: SearchIndex, query: SearchQuery, whose: Callable[[str], Whose]

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import NotFoundError
-from core.search import snippet
+from core.search.highlight import WIDTH, snippet
 from core.search.query_syntax import Clause, Question, parse_question, plain_question
 from core.search.results import Passage
-from core.search.snippet import WIDTH
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import (
@@ -284,7 +283,7 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
         "rank": hit.rank,
         "total": explanation.total,
         "obstacle": explanation.obstacle or None,
-        "missing": list(explanation.missing),
+        "missing": list(parts.query_words().missing),
         "coverage": parts.coverage,
         "floor": explanation.floor,
         "needed": explanation.needed,
@@ -296,8 +295,8 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
             if (value := getattr(parts, line)) or line not in ("exact", "signals")
         },
         "reasons": [reason._asdict() for reason in parts.reasons],
-        "rawVector": parts.raw_vector,
-        "rawText": parts.raw_text,
+        "rawVector": parts.raw_vector(),
+        "rawText": parts.raw_text(),
     }
 
 

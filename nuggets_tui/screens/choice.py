@@ -67,7 +67,7 @@ class TagsScreen(ChoiceScreen):
     said = "A click on a tag of a note lists its notes, too."
 
     def __init__(self, tags: Sequence[str], snapshot: Snapshot, team: Snapshot | None) -> None:
-        counts = dict(offers_of(snapshot, team).tag)
+        counts = dict(offers_of(snapshot, team)["tag"])
         super().__init__([_tag_row(tag, counts.get(tag, 0)) for tag in tags])
 
 

@@ -115,7 +115,7 @@ def tag_offers(snapshot: Snapshot, typed: str) -> Sequence[Offer]:
     words = typed.replace(",", " ")
     before, _, begun = words.rpartition(" ")
     present = {word.casefold() for word in before.split()}
-    usable = ((tag, count) for tag, count in offers_of(snapshot).tag if tag.casefold() not in present)
+    usable = ((tag, count) for tag, count in offers_of(snapshot)["tag"] if tag.casefold() not in present)
     return _begun_with(begun, ((tag, count) for tag, count in usable if not set(tag) & set(" ,\t\n")))
 
 
@@ -123,7 +123,7 @@ def nugget_offers(snapshot: Snapshot, typed: str) -> Sequence[Offer]:
     """The nuggets of a memory that go on as is typed, those with most notes first."""
     from core.search.completion import offers_of
 
-    counted = offers_of(snapshot).nugget
+    counted = offers_of(snapshot)["nugget"]
     known = {name for name, _ in counted}
     return _begun_with(
         typed.lstrip(), [*counted, *((name, 0) for name in snapshot.nugget_names if name not in known)]

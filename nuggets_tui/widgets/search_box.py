@@ -39,8 +39,6 @@ _GAPS: Final = 4
 # The words stand in the field as well: less of them is not worth the room.
 _LEAST_WORDS: Final = 20
 _BROKEN: Final = "$text-warning"
-# A shorter beginning of a field's name is mostly the beginning of a word.
-_LEAST_BEGUN: Final = 2
 
 
 class Earlier:
@@ -173,7 +171,7 @@ class SearchBox(OfferingInput, PromptFrames):
         if action == "take_offer":
             return bool(self.suggestion) and self.cursor_at_end
         if action == "other_offer":
-            return self._earlier.goes_on(self.value) or len(self._fitting()) > 1
+            return self._earlier.goes_on(self.value) or len(self.offered) > 1
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
@@ -187,7 +185,7 @@ class SearchBox(OfferingInput, PromptFrames):
             self.value = self._earlier.before(self.value)
             self.cursor_position = len(self.value)
             return
-        first, *others = self._fitting()
+        first, *others = self.offered
         self._show_offers((*others, first))
 
     async def offer(self, typed: str) -> str | None:
@@ -196,23 +194,18 @@ class SearchBox(OfferingInput, PromptFrames):
 
         if not self.view.loaded:
             return None
-        offers = await run_in_thread(offers_of, *self.view.searched)
+        projects = tuple(self.view.projects.items())
+        offers = await run_in_thread(offers_of, *self.view.searched, projects)
         if typed != self.value:
             return None
-        self.offered = complete(typed, len(typed), offers)
-        self._explain()
-        fitting = self._fitting()
-        return fitting[0].applied(typed) if fitting else None
-
-    def _fitting(self) -> tuple[Completion, ...]:
-        """Offers that go on where what is typed ends; the others would change it."""
-        return tuple(one for one in self.offered if _goes_on(one, self.value))
+        self._show_offers(complete(typed, offers))
+        return self.suggestion or None
 
     def _show_offers(self, offered: tuple[Completion, ...]) -> None:
         self.offered = offered
         value = self.value
         # Ghost text goes on behind what is typed, which keeps its own spelling.
-        self.suggestion = value + offered[0].text[len(value) - offered[0].start :]
+        self.suggestion = value + offered[0].text[len(value) - offered[0].start :] if offered else ""
         self._explain()
 
     # What is said about it
@@ -222,9 +215,8 @@ class SearchBox(OfferingInput, PromptFrames):
         if not self.value.strip():
             return
         room = self.size.width - _GAPS - len(_NAME)
-        fitting = self._fitting()
-        in_field = bool(fitting) and self.value[: fitting[0].start].endswith((":", ","))
-        said = _offers_line(fitting) if in_field else _explained(self._clauses(), room)
+        in_field = bool(self.offered) and self.value[: self.offered[0].start].endswith((":", ","))
+        said = _offers_line(self.offered) if in_field else _explained(self._clauses(), room)
         if said is not None:
             self.border_title = Content.assemble(_NAME, "  ", said)
 
@@ -261,14 +253,6 @@ class _Offering(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """The value with what is offered behind it."""
         return await self._box.offer(value)
-
-
-def _goes_on(offer: Completion, value: str) -> bool:
-    if offer.end != len(value):
-        return False
-    begun, after = value[offer.start :], value[: offer.start]
-    long_enough = len(begun) >= _LEAST_BEGUN or after.endswith((":", ","))
-    return long_enough and offer.text.casefold().startswith(begun.casefold())
 
 
 def _explained(clauses: tuple[Clause, ...], room: int) -> Content | None:

@@ -110,10 +110,9 @@ def numbers(hit: Hit) -> list[float]:
         *(
             parts.vector_score,
             parts.text_score,
-            parts.raw_vector,
-            parts.raw_text,
+            parts.raw_vector(),
+            parts.raw_text(),
             parts.coverage,
-            parts.score,
         ),
         *(hit.score, hit.rank),
     ]

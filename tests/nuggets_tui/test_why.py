@@ -10,8 +10,9 @@ from kits.app_kit import small_memory
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.search import Filters, ScoreReason
+from core.search import Filters
 from core.search.query_syntax import parse_question
+from core.search.results import ScoreReason
 from nuggets_tui.why import SearchRequest, Why, neighbours, number, percents, said, why
 
 SHOWN = 10

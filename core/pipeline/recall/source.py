@@ -149,7 +149,7 @@ class PipelineSignals:
             return ""
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
-        """See `OpenChangeSource`."""
+        """See `OpenChanges`."""
         found: dict[str, list[OpenChange]] = {}
         try:
             if self._configuration().enabled:

@@ -144,7 +144,7 @@ def test_what_means_the_same_never_counts_as_a_word_of_the_query(
     assert hit.breakdown.coverage == 0.0
     found = index.explain("delete", hit.note.id)
     assert found is not None
-    assert found.missing == ("delete",)
+    assert found.hit.breakdown.query_words().missing == ("delete",)
     assert found.obstacle == ""
     assert hit.breakdown.matched == ("removed",)
 

@@ -59,7 +59,7 @@ def test_raw_text_scores_are_those_of_the_original(index: SearchIndex, query: di
         wanted = result["textScore"]
         if query["query"] in OTHER_SCRIPTS and wanted:
             wanted = 1.75
-        assert hit.breakdown.raw_text == pytest.approx(wanted, abs=1e-12), result["title"]
+        assert hit.breakdown.raw_text() == pytest.approx(wanted, abs=1e-12), result["title"]
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query["query"] or "empty")
@@ -87,7 +87,7 @@ def test_the_first_hits_are_those_with_text_in_the_original(
     expected = {result["id"] for result in query["results"] if result["textScore"]}
     hits = index.search(query["query"], query["limit"], filters_of(query))
     assert expected <= {hit.note.id for hit in hits}
-    assert all(hit.breakdown.vector_score or hit.breakdown.raw_text for hit in hits)
+    assert all(hit.breakdown.vector_score or hit.breakdown.raw_text() for hit in hits)
 
 
 def test_hidden_notes_are_found_when_asked_for(index: SearchIndex) -> None:

@@ -52,7 +52,7 @@ def test_the_cosine_is_that_of_weighted_words_and_pairs(make_note: MakeNote, mak
         product = sum(weight * words.get(stem, 0) for stem, weight in weights.items())
         product += sum(weight * pairs.get(pair, 0) for pair, weight in pair_weights.items())
         cosine = product / length / math.hypot(*words.values(), *pairs.values())
-        assert hit.breakdown.raw_vector == pytest.approx(cosine, abs=1e-6)
+        assert hit.breakdown.raw_vector() == pytest.approx(cosine, abs=1e-6)
 
 
 def test_sharing_more_stems_scores_more_and_unrelated_notes_nothing(
@@ -71,7 +71,7 @@ def test_sharing_more_stems_scores_more_and_unrelated_notes_nothing(
     assert found[both.id].vector_score == 1.0
     assert 0.1 < found[one.id].vector_score < 0.7
     assert found[none.id].vector_score == 0.0
-    assert found[none.id].raw_vector == 0.0
+    assert found[none.id].raw_vector() == 0.0
     assert index.search(query)[0].note is both
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.search import Breakdown, Hit, ScoreReason
+from core.search import Hit
+from core.search.results import Breakdown, ScoreReason
 from nuggets_tui.widgets.results import found_words
 
 OWN = Note(id="own", title="Session store", nugget_name="project", content="Redis holds the token.")
