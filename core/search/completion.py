@@ -49,7 +49,8 @@ def offers_of(
     owners, offers = dict(projects), dict[str, Sequence[tuple[str, int]]]()
     for name, field in FIELDS.items():
         held = (lambda note, _: custom_tags(note)) if name == "tag" else field.held
-        if held is not None:
+        # Titles are many, and found by their words.
+        if held is not None and name != "title":
             counts = Counter(value for note in notes for value in held(note, owners) if value)
             offers[name] = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return offers if team is None else {**offers, "is": [(side, 0) for side in _SIDES]}

@@ -112,9 +112,6 @@ class Condition:
         return says + " or ".join(reading.said for reading in self._readings)
 
 
-# Names and words
-
-
 @lru_cache(maxsize=20_000)
 def _form(name: str) -> str:
     return fold(normalise_tag(name))
@@ -254,6 +251,7 @@ def _read_time(stamp_of: Callable[[Note], str], value: str) -> Reading | None:
     return Reading(said, check)
 
 
+@lru_cache(maxsize=64)
 def _days(named: str, today: date) -> tuple[date, date]:
     """The first day of a year, month or day ("2026", "2026-01", "2026-01-31"), or today, and the first day after it.
 

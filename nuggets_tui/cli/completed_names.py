@@ -42,6 +42,10 @@ def completed(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
             offered = ((one.name, one.root) for one in known_projects(str(_folder(ctx))))
         elif (ctx.info_name, param.name) in (("forget", "key"), ("remember", "key"), ("recall", "words")):
             offered = _keys(ctx, _names(ctx))
+        elif (ctx.info_name, param.name) == ("search", "words"):
+            projects = [f"project:{one.name}" for one in known_projects(str(_folder(ctx)))]
+            nuggets = [f"nugget:{name}" for name in _names(ctx).nuggets]
+            offered = ((one, "") for one in (*projects, *nuggets) if not set(one) & set(" ,"))
         elif param.name in _NOTES.get(_subject(ctx), ()):
             offered = _notes(_names(ctx), incomplete)
         else:

@@ -14,6 +14,7 @@ import pytest
 from click.shell_completion import shell_complete
 from kits.memory_files import tree
 
+from core.projects import Project, register
 from core.user_folders import cache_folder
 from nuggets_tui.cli import ENTRIES, program
 from nuggets_tui.cli.completion import _SHELLS, _Bash
@@ -60,6 +61,12 @@ def test_the_names_of_the_memory_are_completed(memory: Path) -> None:
     assert complete("why", "question", "Dep") == ["Deploy page"]
     assert complete("undo", "") == []
     assert complete("remember", "web", "test cmd", "") == []
+
+
+def test_a_search_is_completed_with_projects_and_nuggets(memory: Path) -> None:
+    register(str(memory), Project("shop", "/work/shop"), "zoo", ())
+    assert complete("search", "token", "project:s") == ["project:shop"]
+    assert complete("search", "nugget:z") == ["nugget:zoo"]
 
 
 def test_another_folder_is_completed_where_one_is_named(memory: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from core.facts.recall import Recall
 from core.graph.edits import create_note, hide_note
 from core.memory import Memory
 from core.model.draft import Draft
+from core.projects import Project, register
 from core.search import SearchResult
 from core.search.signals import Ranked, Signal, Signals, waits
 from nuggets_tui.screens.choice import TagsScreen
@@ -334,6 +335,15 @@ async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
         await app.press("tab")
         assert box.value == "token tag:redis"
         await app.until(lambda: "words: token · tag redis" in app.text)
+
+
+async def test_the_names_of_known_projects_are_offered(home: Path) -> None:
+    Memory.open(home).change("w", partial(create_note, nugget="till", title="Port", content="8080"))
+    register(str(home), Project("shop", "/work/shop"), "till", ())
+    async with opened(home) as app:
+        box = app.main.query_one(SearchBox)
+        await app.press("slash", *"project", "colon")
+        await app.until(lambda: box.suggestion == "project:shop", "the name of a project")
 
 
 async def test_tab_goes_to_the_next_pane_when_nothing_is_offered(home: Path) -> None:
