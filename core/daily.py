@@ -190,8 +190,7 @@ def request_review(memory: Memory, now: datetime, changes: int) -> bool:
 
 def _unsure(settings: Settings) -> tuple[str, ...]:
     """What is wrong with the settings of the pass: who may run it, when, and how much it may do."""
-    summary = zip(settings.defaulted, settings.problems, strict=True)
-    return tuple(problem for name, problem in summary if name.partition(".")[0] in _BEARING)
+    return tuple(one.message for one in settings.problems if one.name.partition(".")[0] in _BEARING)
 
 
 def run_daily_pass(

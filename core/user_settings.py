@@ -30,9 +30,9 @@ def load_user_settings() -> UserSettings:
         found = load_settings(user_configuration_folder(), {})
     except (OSError, RuntimeError):
         return UserSettings(AppSettings())
-    said = zip(found.defaulted, found.problems, strict=True)
     # Other tables of the file are for others to read.
-    return UserSettings(found.app, tuple(told for name, told in said if name.split(".")[0] in ("", "app")))
+    own = (one for one in found.problems if one.name.split(".")[0] in ("", "app"))
+    return UserSettings(found.app, tuple(one.message for one in own))
 
 
 def save_user_settings(changes: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.settings.tree import all_settings, plain_number, setting_named
+from core.settings.tree import all_settings, plain_number, settings_by_name
 from nuggets_tui.words import plural
 
 # The user's own settings begin with it.
@@ -12,7 +12,7 @@ USER: Final = "user."
 SETTING_WORDS: Final = {
     f"{USER}theme": "Theme, in all memories",
     f"{USER}vim": "Vim keys, in all memories",
-    **{setting.name: setting.words.title for setting in all_settings()},
+    **{setting.name: setting.title for setting in all_settings()},
 }
 DEFAULTS: Final = {setting.name: setting.default for setting in all_settings()}
 _ON, _OFF = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
@@ -53,7 +53,7 @@ def read_value(name: str, text: str) -> Any:
 
 def explain_setting(name: str) -> str:
     """What may be typed for a setting, and its default."""
-    default, allowed = DEFAULTS[name], setting_named(name).allowed
+    default, allowed = DEFAULTS[name], settings_by_name()[name].allowed
     if isinstance(default, tuple):
         kind = "Words, separated by commas."
     elif isinstance(default, str):

@@ -173,5 +173,4 @@ def _seconds(settings: Settings) -> float:
 
 def _unfit(settings: Settings) -> str:
     """What is wrong with how often to sync; a file that cannot be read may say it, too."""
-    told = zip(settings.defaulted, settings.problems, strict=True)
-    return next((problem for name, problem in told if name in ("sync", "sync.every")), "")
+    return next((one.message for one in settings.problems if one.name in ("sync", "sync.every")), "")

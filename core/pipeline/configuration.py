@@ -3,56 +3,58 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-
-from msgspec.structs import replace
 
 from core.folder import PIPELINE_FILE, pages_of, user_configuration_folder
 from core.pipeline.modes import Mode, mode
 from core.settings import SETTINGS_FILE
+from core.settings.loading import UnreadableError, read_text, read_toml
 from core.settings.pipeline_sections import (
+    ALIASES,
     COMMAND_TIMEOUT,
     DEFAULT_ENDPOINT,
     DEFAULT_MODELS,
+    GUARDS,
+    OWN,
+    RESERVED,
     PipelineConfiguration,
 )
-from core.settings.tree import Setting, all_settings, sections, setting_named, unknown_keys
-from core.settings.values import LONGEST_TEXT, Fitted, fitted, web_address
-from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
+from core.settings.reading import Given, given_in, read
+from core.settings.tree import (
+    LONGEST_TEXT,
+    all_settings,
+    fitted,
+    settings_by_name,
+    value_of,
+    web_address,
+    with_values,
+)
+from core.settings.warnings import ConfigurationWarning, WarningKind, shown
 
 ORIGINAL_FILE: Final = "agent.yaml"
 # Where the pipeline's keys stand in settings.toml, as warnings name them.
 TABLE: Final = "pipeline"
-_LARGEST: Final = 1_000_000
 # What tells one version of a file from another; None for no file.
 FileVersions = tuple[tuple[Path, tuple[int, ...] | None], ...]
+Warnings = tuple[ConfigurationWarning, ...]
 
 
 class LoadedConfiguration(NamedTuple):
     """A configuration that can be used, what was not taken as given, and the files as they were when it was read.
 
-    last_good: the last configuration for which every file could be read; None when there was none yet. reserved: of
-    the keys that do nothing, those that were set. names_model: whether a file says which model is asked.
+    last_good: the last configuration for which every file could be read; None when there was none yet. names_model:
+    whether a file says which model is asked.
     """
 
     configuration: PipelineConfiguration
-    warnings: tuple[ConfigurationWarning, ...]
+    warnings: Warnings
     versions: FileVersions
     last_good: PipelineConfiguration | None
-    reserved: tuple[ConfigurationWarning, ...] = ()
     names_model: bool = False
-
-    @property
-    def all_warnings(self) -> tuple[ConfigurationWarning, ...]:
-        """All that a person is told of it."""
-        return (*self.warnings, *self.reserved)
-
-
-class _UnreadableError(Exception):
-    """Says why a file cannot be read."""
 
 
 def load_configuration(
@@ -69,46 +71,47 @@ def load_configuration(
     where nothing is yet, the pipeline is off, since the file may say so, and raw texts are kept. user_folder: None
     for the system's. environ: None for that of the process.
     """
-    environ = os.environ if environ is None else environ
-    files = _files(home, user_folder)
+    own_folder = user_folder or user_configuration_folder()
+    files = _files(home, own_folder)
     # Before they are read: a file that changes in between is read once more.
-    versions = _file_versions(files)
-    tables: list[Table] = []
-    warnings: list[ConfigurationWarning] = []
-    good = True
-    for path, parse in files:
+    versions = tuple((path, _version(path)) for path in files)
+    given: list[Given] = []
+    unread: list[ConfigurationWarning] = []
+    for place, path in enumerate(files):
         try:
-            document = parse(path)
-            if document is None:
-                continue
-            if not isinstance(document, Mapping):
-                raise _UnreadableError("not a table")
-        except _UnreadableError as error:
-            good = False
-            warnings.append(_unreadable(path, str(error), in_force))
-            continue
-        found, more = tables_of(document, str(path), original=path.name == ORIGINAL_FILE)
-        if path.parent != (user_folder or user_configuration_folder()):
-            found, refused = without_own(found)
-            more += refused
-        tables += found
-        warnings += more
-    read = _guarded(read_tables(*tables, environ=environ))
-    configuration = read.configuration
-    if not good:
+            document = _parsed(path)
+            given += given_of(document, str(path), place, users=path.parent == own_folder)
+        except UnreadableError as error:
+            counts = (
+                "the pipeline is off until you fix it" if in_force is None else "the current settings stay"
+            )
+            unread.append(
+                ConfigurationWarning("", counts, None, WarningKind.UNREADABLE, str(error), str(path))
+            )
+    configuration, warnings = configuration_of(given, os.environ if environ is None else environ)
+    last_good = in_force if unread else configuration
+    if unread:
         configuration = _kept_whole(configuration) if in_force is None else in_force
-    last_good = configuration if good else in_force
-    idle = tuple(reserved_keys(tuple(tables)))
     for name in ("extraction.provider", "extraction.fallback_provider"):
         if value_of(configuration, name) == "opencode":
             hint = 'OpenCode is never asked; set "ollama" or "claude-code"'
-            warnings.append(
-                ConfigurationWarning(name, "opencode", None, WarningKind.NOT_USED, hint, table=TABLE)
-            )
-    names = any(
-        given_values(_key(name), tuple(tables)) for name in ("extraction.provider", "extraction.model")
-    )
-    return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle, names)
+            never = ConfigurationWarning(name, "opencode", None, WarningKind.NOT_USED, hint, table=TABLE)
+            warnings = (never, *warnings)
+    names = any(one.name in ("extraction.provider", "extraction.model") for one in given)
+    return LoadedConfiguration(configuration, (*unread, *warnings), versions, last_good, names)
+
+
+def newer(
+    loaded: LoadedConfiguration,
+    home: Path,
+    environ: Mapping[str, str] | None = None,
+    *,
+    user_folder: Path | None = None,
+) -> LoadedConfiguration | None:
+    """The configuration read again when one of its files is another than it was; None when none is."""
+    if all(_version(path) == version for path, version in loaded.versions):
+        return None
+    return load_configuration(home, environ, user_folder=user_folder, in_force=loaded.last_good)
 
 
 def has_work(home: Path) -> bool:
@@ -125,51 +128,8 @@ def has_work(home: Path) -> bool:
     return mode(found) is not Mode.OFF and (named or found.hints.enabled or bool(found.embedding.model))
 
 
-# A typing error in these loosens nothing: it makes the strict value count.
-_STRICT: dict[str, Any] = {
-    "enabled": False, "shadow_mode": True, "mutations_frozen": True, "autonomous.enabled": False,
-    "autonomous.frozen": True, "autonomous.maintenance_mode": "observe",
-}  # fmt: skip
-_MISTYPED = (WarningKind.WRONG_TYPE, WarningKind.UNKNOWN_CHOICE, WarningKind.NO_VALUE)
-
-
-def _guarded(read: ParsedConfiguration) -> ParsedConfiguration:
-    configuration, warnings = read
-    for place, warning in enumerate(warnings):
-        strict = _STRICT.get(warning.name)
-        if (
-            strict is not None
-            and any(warning.why is kind for kind in _MISTYPED)
-            and warning.used == _key(warning.name).default
-        ):
-            configuration = with_value(configuration, warning.name, strict)
-            mended = replace(warning, used=strict)
-            warnings = (*warnings[:place], mended, *warnings[place + 1 :])
-    return ParsedConfiguration(configuration, warnings)
-
-
-def newer(
-    loaded: LoadedConfiguration,
-    home: Path,
-    environ: Mapping[str, str] | None = None,
-    *,
-    user_folder: Path | None = None,
-) -> LoadedConfiguration | None:
-    """The configuration read again when one of its files is another than it was; None when none is."""
-    if _file_versions(_files(home, user_folder)) == loaded.versions:
-        return None
-    return load_configuration(home, environ, user_folder=user_folder, in_force=loaded.last_good)
-
-
-def _files(home: Path, user_folder: Path | None) -> list[tuple[Path, Callable[[Path], Any]]]:
-    folders = [home, user_folder or user_configuration_folder()]
-    return [(folder / SETTINGS_FILE, _toml) for folder in folders] + [
-        (folder / ORIGINAL_FILE, _yaml) for folder in folders
-    ]
-
-
-def _file_versions(files: list[tuple[Path, Callable[[Path], Any]]]) -> FileVersions:
-    return tuple((path, _version(path)) for path, _ in files)
+def _files(home: Path, user_folder: Path) -> list[Path]:
+    return [folder / name for name in (SETTINGS_FILE, ORIGINAL_FILE) for folder in (home, user_folder)]
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
@@ -180,417 +140,209 @@ def _version(path: Path) -> tuple[int, ...] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
 
 
-def _text(path: Path) -> str | None:
-    try:
-        if path.exists() and not path.is_file():
-            raise _UnreadableError("not a regular file")
-        with path.open(encoding="utf-8-sig") as file:
-            text = file.read(_LARGEST + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise _UnreadableError(error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise _UnreadableError("not UTF-8 text") from error
-    if len(text) > _LARGEST:
-        raise _UnreadableError(f"longer than {_LARGEST:,} characters")
-    return text
-
-
-def _toml(path: Path) -> Any:
-    import tomllib
-
-    text = _text(path)
-    try:
-        return None if text is None else tomllib.loads(text)
-    except ValueError as error:
-        raise _UnreadableError(str(error)) from error
-    except RecursionError:
-        raise _UnreadableError("nested too deeply") from None
-
-
-def _yaml(path: Path) -> Any:
-    text = _text(path)
+def _parsed(path: Path) -> Mapping[Any, Any]:
+    """What a file holds, nothing for no file. Raises UnreadableError."""
+    if path.name != ORIGINAL_FILE:
+        return read_toml(path) or {}
+    text = read_text(path)
     if text is None:
-        return None
+        return {}
     import yaml
 
     try:
-        return yaml.safe_load(text) or {}
+        document = yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError) as error:
-        raise _UnreadableError(" ".join(str(error).split())) from error
+        raise UnreadableError(" ".join(str(error).split())) from error
     except RecursionError:
-        raise _UnreadableError("nested too deeply") from None
-
-
-def _unreadable(path: Path, why: str, in_force: PipelineConfiguration | None) -> ConfigurationWarning:
-    counts = "the pipeline is off until you fix it" if in_force is None else "the current settings stay"
-    return ConfigurationWarning(path.name, counts, None, WarningKind.UNREADABLE, why, str(path))
+        raise UnreadableError("nested too deeply") from None
+    if not isinstance(document, Mapping):
+        raise UnreadableError("not a table")
+    return document
 
 
 def _kept_whole(configuration: PipelineConfiguration) -> PipelineConfiguration:
     """Off, and with nothing deleted that the file which cannot be read may say to keep."""
-    for key in all_settings(PipelineConfiguration):
-        if _says_what_is_old(key):
-            configuration = with_value(configuration, key.name, int(key.high))
-    retention = replace(configuration.retention, enabled=False)
-    return replace(configuration, enabled=False, retention=retention)
+    settings = all_settings(PipelineConfiguration)
+    longest = {one.name: one.high for one in settings if one.form == "days"}
+    return with_values(configuration, {**longest, "enabled": False, "retention.enabled": False})
 
 
-def _says_what_is_old(key: Setting) -> bool:
-    """Whether a key is the number of days after which something is deleted."""
-    return key.name.endswith("_days") and key.name.startswith(("retention.", "continuity."))
-
-
-# Parsed files
+# What the files give
 
 # The reference asks more of a candidate as soon as the share of the vector score was chosen.
-_MIN_SCORE_WITH_ALPHA = 0.3
-_ORIGINAL_SEARCH = ("alpha", "min_score", "minScore")
+_MIN_SCORE_WITH_ALPHA: Final = 0.3
+_IDLE: Final = "it is accepted and does nothing"
+_ORIGINAL_SEARCH: Final = ("alpha", "min_score", "minScore")
 
 
-class ParsedConfiguration(NamedTuple):
-    """A configuration whose every value is within its range, and what was not taken as given."""
-
-    configuration: PipelineConfiguration
-    warnings: tuple[ConfigurationWarning, ...]
-
-
-class _Chosen(NamedTuple):
-    value: Any
-    given: GivenValue | None
-    warnings: list[ConfigurationWarning]
-    refused: list[GivenValue]
-
-
-def tables_of(
-    document: Mapping[Any, Any], where: str, *, original: bool
-) -> tuple[list[Table], list[ConfigurationWarning]]:
-    """The pipeline's tables of one parsed file, the one that counts first before the other. original: agent.yaml."""
-    tables: list[Table] = []
-    warnings: list[ConfigurationWarning] = []
+def given_of(
+    document: Mapping[Any, Any], where: str, place: int = 0, *, users: bool = True
+) -> Iterator[Given]:
+    """What one parsed file gives. place: of the file, from the one that counts first. users: whether it is the user's
+    own, which alone may name code. Raises UnreadableError for something else in a table's place.
+    """
+    original = Path(where).name == ORIGINAL_FILE
+    tables: list[tuple[str, Mapping[Any, Any]]] = []
     if not original:
-        _add(tables, warnings, document, (TABLE,), where)
-    _add(tables, warnings, document, ("memory", "pipelineV2"), where)
+        tables.append((TABLE, _table(document, TABLE)))
+    tables.append(("memory.pipelineV2", _table(_table(document, "memory"), "pipelineV2")))
     search = document.get("search")
     if original and isinstance(search, Mapping):
         known = {name: search[name] for name in _ORIGINAL_SEARCH if name in search}
-        tables.append(Table(where, {"search": known}, ""))
-    return tables, warnings
+        tables.append(("", {"search": known}))
+    for number, (path, table) in enumerate(tables):
+        more = Given("", "", None, where, 2 * place + number, TABLE, path != TABLE, users)
+        yield from given_in(table, PipelineConfiguration, more, _known_name)
 
 
-def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> ParsedConfiguration:
-    """The configuration that the pipeline's tables of several files give; the earlier table counts. Never raises."""
-    values: dict[str, Any] = {}
-    warnings: list[ConfigurationWarning] = []
-    given: set[str] = set()
-    provider = _chosen(_key("extraction.provider"), given_values(_key("extraction.provider"), tables))
-    for key in all_settings(PipelineConfiguration):
-        if key.name == "extraction.provider":
-            chosen = provider
-        elif key.name == "extraction.model":
-            chosen = _model(key, given_values(key, tables), provider)
-        else:
-            chosen = _chosen(key, given_values(key, tables))
-        values[key.name] = chosen.value
-        warnings += chosen.warnings
-        if chosen.given is not None:
-            given.add(key.name)
-    if "search.alpha" in given and "search.min_score" not in given:
-        values["search.min_score"] = _MIN_SCORE_WITH_ALPHA
-    if "extraction.timeout" not in given and provider.value in ("claude-code", "opencode"):
-        values["extraction.timeout"] = COMMAND_TIMEOUT
-    if "extraction.endpoint" not in given:
-        address, warning = ollama_endpoint(environ or {})
-        values["extraction.endpoint"] = address or values["extraction.endpoint"]
-        warnings += [warning] if warning else []
-    configuration = PipelineConfiguration()
-    for name, value in values.items():
-        if value != _key(name).default:
-            configuration = with_value(configuration, name, value)
-    configuration, conflicts = cross_checked(configuration, given)
-    warnings += conflicts
-    for table in tables:
-        warnings += unknown_keys(PipelineConfiguration, table.values, table.where, table.path)
-    return ParsedConfiguration(configuration, tuple(warnings))
+def _table(document: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    found = document.get(name)
+    if not isinstance(found, Mapping | None):
+        raise UnreadableError(f"{name} is {shown(found)} and no table")
+    return found or {}
 
 
-def _add(
-    tables: list[Table],
-    warnings: list[ConfigurationWarning],
-    document: Mapping[Any, Any],
-    path: tuple[str, ...],
-    where: str,
-) -> None:
-    """Adds the table at the path, or a warning for something else on the way to it."""
-    inner: Any = document
-    for depth, name in enumerate(path, start=1):
-        inner = inner.get(name)
-        if inner is None:
-            return
-        if not isinstance(inner, Mapping):
-            told = ".".join(path[:depth])
-            warnings.append(
-                ConfigurationWarning(
-                    told, shown(inner), None, WarningKind.WRONG_TYPE, "must be a table", where
-                )
-            )
-            return
-    tables.append(Table(where, inner, ".".join(path)))
+def _known_name(spelt: str) -> str:
+    """A name of a file as the tree has it: `worker.poll_ms` for `worker.pollMs`, `workerPollMs`, `worker_poll_ms`."""
+    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in spelt)
+    return _flat_names().get(name, name)
 
 
-def _chosen(key: Setting, found: list[GivenValue]) -> _Chosen:
-    """The first value that the key can have, else the default."""
-    first: tuple[GivenValue, Fitted] | None = None
-    told: list[tuple[GivenValue, WarningKind, str]] = []
-    refused: list[GivenValue] = []
-    for candidate in found:
-        fit = fitted(key, candidate.value)
-        if _says_what_is_old(key) and fit.why is WarningKind.OUT_OF_RANGE and fit.value == key.low:
-            # 0 or -1 may be meant for ever: nothing is deleted sooner for it.
-            fit = fit._replace(value=None)
-        if first is None:
-            if fit.why is not None:
-                told.append((candidate, fit.why, fit.hint))
-            if fit.value is not None:
-                first = candidate, fit
-            else:
-                refused.append(candidate)
-        elif candidate.place == first[0].place and fit.value is not None and fit.value != first[1].value:
-            told.append((candidate, WarningKind.OVERRIDDEN, f"as {first[0].spelt} and {candidate.spelt}"))
-    value = key.default if first is None else first[1].value
-    warnings = [_warning(key, candidate, value, why, hint) for candidate, why, hint in told]
-    return _Chosen(value, first[0] if first else None, warnings, refused)
-
-
-def _model(key: Setting, found: list[GivenValue], provider: _Chosen) -> _Chosen:
-    """The model, which belongs to its provider: one named beside another provider is not taken.
-
-    A model in a file that counts more than the provider's was meant for it too. "" stands for the provider's own.
-    """
-    beside = provider.given or (provider.refused[0] if provider.refused else None)
-    if beside is None:
-        usable = found
-    elif provider.given is None:
-        usable = [candidate for candidate in found if candidate.place < beside.place]
-    else:
-        usable = [candidate for candidate in found if candidate.place <= beside.place]
-        usable.sort(key=lambda one: (one.place, one.place == beside.place and one.flat != beside.flat))
-    chosen = _chosen(key, usable)
-    own = DEFAULT_MODELS[provider.value]
-    value = own if chosen.given is None else chosen.value or own
-    warnings = [_replaced(warning, value) for warning in chosen.warnings]
-    if provider.given is None and beside is not None:
-        warnings += [
-            _warning(key, candidate, value, WarningKind.CROSS_CHECK, "its provider cannot be used")
-            for candidate in found
-            if candidate not in usable
-        ]
-    return _Chosen(value, chosen.given, warnings, chosen.refused)
-
-
-def _replaced(warning: ConfigurationWarning, used: Any) -> ConfigurationWarning:
-    """The warning with another value that is used."""
-    return replace(warning, used=used)
-
-
-def _warning(
-    key: Setting, candidate: GivenValue, used: Any, why: WarningKind, hint: str
-) -> ConfigurationWarning:
-    given = "a text" if _may_be_secret(key, candidate.value) else shown(candidate.value)
-    if key.section and why is not WarningKind.OVERRIDDEN and candidate.flat:
-        hint = "; ".join(part for part in (hint, f"written as {printable(candidate.spelt)}") if part)
-    return ConfigurationWarning(key.name, given, used, why, hint, candidate.where, TABLE)
-
-
-def _may_be_secret(key: Setting, given: Any) -> bool:
-    return isinstance(given, str) and (
-        key.field == "posthog_api_key" or (key.field == "endpoint" and "@" in given)
+@cache
+def _flat_names() -> dict[str, str]:
+    inner = [one for one in all_settings(PipelineConfiguration) if one.section]
+    names = {f"{one.section}_{one.field}": one.name for one in inner}
+    # Of documents the Signet pipeline speaks in the singular.
+    return (
+        names | {f"document_{one.field}": one.name for one in inner if one.section == "documents"} | ALIASES
     )
 
 
-# Values given for a key
+def configuration_of(
+    given: Iterable[Given], environ: Mapping[str, str]
+) -> tuple[PipelineConfiguration, Warnings]:
+    """The configuration that all files give, each value within its range, and what was not taken as given."""
+    usable: list[Given] = []
+    warnings: list[ConfigurationWarning] = []
+    for one in given:
+        if one.name.partition(".")[0] in RESERVED:
+            warnings.append(one.warning(one.name, None, WarningKind.RESERVED, _IDLE, hidden=True))
+        elif one.name in OWN and not one.users:
+            if one.value:
+                place = user_configuration_folder() / SETTINGS_FILE
+                why = f"it names code, so it counts in your own settings alone: {place}"
+                warnings.append(one.warning(one.name, None, WarningKind.NOT_USED, why, hidden=True))
+        else:
+            usable.append(one)
+    usable, default, about_models = _with_own_model(usable)
+    address, about_address = ollama_endpoint(environ)
+    if _is_given("search.alpha", usable):
+        default["search.min_score"] = _MIN_SCORE_WITH_ALPHA
+    if address:
+        default["extraction.endpoint"] = address
+    fallback = with_values(PipelineConfiguration(), default)
+    reading = read(PipelineConfiguration, usable, fallback, GUARDS, clamps=True)
+    configuration = with_values(fallback, reading.values)
+    if not configuration.extraction.model:
+        own = DEFAULT_MODELS[configuration.extraction.provider]
+        configuration = with_values(configuration, {"extraction.model": own})
+    configuration, conflicts = cross_checked(configuration, reading.taken)
+    if about_address and "extraction.endpoint" not in reading.taken:
+        warnings.append(about_address)
+    return configuration, (*warnings, *about_models, *reading.warnings, *conflicts)
 
 
-class Table(NamedTuple):
-    """The pipeline's table of one file. where: the file's name, as warnings tell it; path: of the table in the file."""
-
-    where: str
-    values: Mapping[Any, Any]
-    path: str = TABLE
+def _is_given(name: str, given: list[Given]) -> bool:
+    return _first(name, given) is not None
 
 
-class GivenValue(NamedTuple):
-    """A value given for a key. place: which table, counted from the one that counts first. flat: a legacy name."""
-
-    place: int
-    flat: bool
-    spelt: str
-    value: Any
-    where: str
-
-
-def given_values(key: Setting, tables: tuple[Table, ...]) -> list[GivenValue]:
-    """All values given for a key: earlier tables first, and in each the nested names before the flat ones."""
-    found: list[GivenValue] = []
-    for place, table in enumerate(tables):
-        names = [key.section] if key.section else []
-        for section in _spellings(names):
-            inner = table.values.get(section)
-            if isinstance(inner, Mapping):
-                found += [
-                    GivenValue(place, False, f"{section}.{name}", inner[name], table.where)
-                    for name in key.nested
-                    if name in inner
-                ]
-        top = key.flat if key.section else key.nested
-        found += [
-            GivenValue(place, bool(key.section), name, table.values[name], table.where)
-            for name in top
-            if name in table.values
-        ]
-    return found
+def _first(name: str, given: list[Given]) -> Given | None:
+    """The value that counts of those given for a setting; None where none can be used."""
+    setting = settings_by_name(PipelineConfiguration)[name]
+    return next(
+        (
+            one
+            for one in given
+            if one.name == name and fitted(setting, one.value, clamps=True).value is not None
+        ),
+        None,
+    )
 
 
-def _spellings(names: list[str]) -> list[str]:
-    return [
-        spelt
-        for name in names
-        for spelt, attribute in sections(PipelineConfiguration).items()
-        if attribute == name
-    ]
+def _with_own_model(given: list[Given]) -> tuple[list[Given], dict[str, Any], Warnings]:
+    """What is given without models that belong to another provider; the defaults of the provider; and what is told.
 
-
-def reserved_keys(tables: tuple[Table, ...]) -> Iterator[ConfigurationWarning]:
-    """A warning for each reserved key that was given another value than its own."""
-    for key in all_settings(PipelineConfiguration):
-        given = given_values(key, tables) if key.reserved else ()
-        for candidate in given:
-            if candidate.value is not None and candidate.value != key.default:
-                # A text may be a secret; what it says does not matter here.
-                told = "a text" if isinstance(candidate.value, str) else shown(candidate.value)
-                yield ConfigurationWarning(
-                    key.name, told, None, WarningKind.RESERVED, where=candidate.where, table=TABLE
-                )
-                break
-
-
-def without_own(tables: list[Table]) -> tuple[list[Table], list[ConfigurationWarning]]:
-    """The tables without what counts in the user's own settings alone, and a warning for each value of that."""
-    kept = list(tables)
-    told: list[ConfigurationWarning] = []
-    for key in all_settings(PipelineConfiguration):
-        if not key.own:
-            continue
-        for place, table in enumerate(kept):
-            values = dict(table.values)
-            for section in _spellings([key.section]):
-                inner = values.get(section)
-                if not isinstance(inner, Mapping):
-                    continue
-                refused = [inner[name] for name in key.nested if inner.get(name) not in (None, key.default)]
-                values[section] = {name: value for name, value in inner.items() if name not in key.nested}
-                told += [_not_own(key, table.where)] if refused else []
-            kept[place] = table._replace(values=values)
-    return kept, told
-
-
-def _not_own(key: Setting, where: str) -> ConfigurationWarning:
-    place = user_configuration_folder() / SETTINGS_FILE
-    why = f"it names code, so it counts in your own settings alone: {place}"
-    return ConfigurationWarning(key.name, "a text", None, WarningKind.NOT_USED, why, where, TABLE)
+    A model that stands in a file which counts more than the provider's was meant for it too. Beside a provider that
+    cannot be used none is taken.
+    """
+    provider, model = "extraction.provider", "extraction.model"
+    named = [one for one in given if one.name == provider]
+    counting = _first(provider, given)
+    name = PipelineConfiguration().extraction.provider if counting is None else counting.value
+    default: dict[str, Any] = {model: DEFAULT_MODELS[name]}
+    if name in ("claude-code", "opencode"):
+        default["extraction.timeout"] = COMMAND_TIMEOUT
+    if not named:
+        return given, default, ()
+    last = named[0].place - 1 if counting is None else counting.place
+    foreign = [one for one in given if one.name == model and one.place > last]
+    why = "its provider cannot be used"
+    told = tuple(one.warning(model, default[model], WarningKind.CROSS_CHECK, why) for one in foreign)
+    return [one for one in given if one not in foreign], default, told if counting is None else ()
 
 
 # Keys that must fit each other
 
 # Calls to a model that are made while a job is leased.
-_TIMEOUTS = ("extraction.timeout", "hints.timeout", "semantic_contradiction_timeout_ms")
-
-
-def _key(name: str) -> Setting:
-    return setting_named(name, PipelineConfiguration)
-
-
-def value_of(configuration: PipelineConfiguration, name: str) -> Any:
-    """The value of a key by its told name. Raises KeyError for none."""
-    key = _key(name)
-    part: Any = getattr(configuration, key.section) if key.section else configuration
-    return getattr(part, key.field)
-
-
-def with_value(configuration: PipelineConfiguration, name: str, value: Any) -> PipelineConfiguration:
-    """The configuration with another value for a key, which must be one it can have. Raises KeyError for no key."""
-    key = _key(name)
-    if not key.section:
-        return replace(configuration, **{key.field: value})
-    part = replace(getattr(configuration, key.section), **{key.field: value})
-    return replace(configuration, **{key.section: part})
+_TIMEOUTS: Final = ("extraction.timeout", "hints.timeout", "semantic_contradiction_timeout_ms")
 
 
 def cross_checked(
     configuration: PipelineConfiguration, given: AbstractSet[str]
-) -> tuple[PipelineConfiguration, tuple[ConfigurationWarning, ...]]:
+) -> tuple[PipelineConfiguration, Warnings]:
     """The configuration with keys that fit each other, and a warning for each that changed.
 
-    given: told names of the keys that a person has set. An overlap is at most half a window, a piece at most what is
-    sent, a least weight at most the greatest. A lease is at least twice each time limit of a model: where only the
-    lease was set, limits that were not set yield; else the lease grows.
+    given: names of the keys that a person has set. An overlap is at most half a window, a piece at most what is sent, a
+    least weight at most the greatest. A lease is at least twice each time limit of a model: where only the lease was
+    set, limits that were not set yield; else the lease grows.
     """
     found: list[ConfigurationWarning] = []
 
-    def put(name: str, value: int | float, hint: str, other: str) -> None:
+    def put(name: str, value: float, hint: str, other: str) -> None:
         nonlocal configuration
         before = value_of(configuration, name)
         if value != before:
-            told = f"{hint} {TABLE}.{other}"
-            found.append(
-                ConfigurationWarning(name, shown(before), value, WarningKind.CROSS_CHECK, told, table=TABLE)
-            )
-            configuration = with_value(configuration, name, value)
+            told, kind = f"{hint} {TABLE}.{other}", WarningKind.CROSS_CHECK
+            found.append(ConfigurationWarning(name, shown(before), value, kind, told, table=TABLE))
+            configuration = with_values(configuration, {name: value})
+
+    def at_most(name: str, most: float, hint: str, other: str) -> None:
+        put(name, min(value_of(configuration, name), most), hint, other)
 
     half = configuration.documents.chunk_size // 2
-    put(
-        "documents.chunk_overlap",
-        min(configuration.documents.chunk_overlap, half),
-        "at most half of",
-        "documents.chunk_size",
-    )
-    guardrails = configuration.guardrails
-    put(
-        "guardrails.chunk_target_chars",
-        min(guardrails.chunk_target_chars, guardrails.max_content_chars),
-        "at most",
-        "guardrails.max_content_chars",
-    )
-    feedback = configuration.feedback
-    put(
-        "feedback.min_aspect_weight",
-        min(feedback.min_aspect_weight, feedback.max_aspect_weight),
-        "at most",
-        "feedback.max_aspect_weight",
-    )
+    at_most("documents.chunk_overlap", half, "at most half of", "documents.chunk_size")
+    for name, other in (
+        ("guardrails.chunk_target_chars", "guardrails.max_content_chars"),
+        ("feedback.min_aspect_weight", "feedback.max_aspect_weight"),
+    ):
+        at_most(name, value_of(configuration, other), "at most", other)
     lease = "worker.lease_timeout_ms"
     if lease in given:
-        limit = configuration.worker.lease_timeout_ms // 2
         for name in _TIMEOUTS:
             if name not in given:
-                put(name, min(value_of(configuration, name), limit), "at most half of", lease)
+                at_most(name, configuration.worker.lease_timeout_ms // 2, "at most half of", lease)
     longest = max(_TIMEOUTS, key=lambda name: value_of(configuration, name))
-    put(
-        lease,
-        max(configuration.worker.lease_timeout_ms, 2 * value_of(configuration, longest)),
-        "at least twice",
-        longest,
-    )
+    least = max(configuration.worker.lease_timeout_ms, 2 * value_of(configuration, longest))
+    put(lease, least, "at least twice", longest)
     return configuration, tuple(found)
 
 
 # What the environment says: where Ollama answers, as its own client reads it
 
-VARIABLE = "OLLAMA_HOST"
-_PORT = 11434
+VARIABLE: Final = "OLLAMA_HOST"
+_PORT: Final = 11434
 # Addresses that a server listens on; a client reaches it on its own machine.
-_EVERYWHERE = ("0.0.0.0", "[::]")
+_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
 
 
 def ollama_endpoint(environ: Mapping[str, str]) -> tuple[str, ConfigurationWarning | None]:
@@ -605,16 +357,8 @@ def ollama_endpoint(environ: Mapping[str, str]) -> tuple[str, ConfigurationWarni
     address = _address(text) if len(text) <= LONGEST_TEXT and text.isprintable() else ""
     if address:
         return address, None
-    warning = ConfigurationWarning(
-        "extraction.endpoint",
-        shown(text),
-        DEFAULT_ENDPOINT,
-        WarningKind.UNFIT_TEXT,
-        "host:port",
-        VARIABLE,
-        TABLE,
-    )
-    return "", warning
+    variable = Given("", "", text, VARIABLE, table=TABLE)
+    return "", variable.warning("extraction.endpoint", DEFAULT_ENDPOINT, WarningKind.UNFIT_TEXT, "host:port")
 
 
 def _address(text: str) -> str:
@@ -629,7 +373,7 @@ def _address(text: str) -> str:
     after_name = host.rpartition("]")[2]
     if not separator and ":" not in after_name:
         host = f"{host}:{_PORT}"
-    for everywhere in _EVERYWHERE:
+    for everywhere, here in _EVERYWHERE.items():
         if host == everywhere or host.startswith(everywhere + ":"):
-            host = ("127.0.0.1" if everywhere == "0.0.0.0" else "[::1]") + host[len(everywhere) :]
+            host = here + host[len(everywhere) :]
     return web_address(f"{scheme.lower()}://{host}{slash}{path}")

@@ -105,7 +105,7 @@ def status_before(home: str | Path) -> PipelineStatus:
     from core.pipeline.workers.status import status_without_database
 
     loaded = load_configuration(absolute_path(Path(home).expanduser()))
-    return status_without_database(loaded.configuration, loaded.all_warnings)
+    return status_without_database(loaded.configuration, loaded.warnings)
 
 
 def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> HealthReport | None:
@@ -256,7 +256,7 @@ class Pipeline:
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
         """The configuration's values that are not used as given, and reserved keys that were set."""
-        return self._load().all_warnings
+        return self._load().warnings
 
     @property
     def mode(self) -> Mode:
@@ -676,7 +676,7 @@ class Pipeline:
         loaded = self._load()
         return self._shown(
             lambda _: status_of(
-                self.database, loaded.configuration, loaded.all_warnings, self._model_caller().health(), self._now(),
+                self.database, loaded.configuration, loaded.warnings, self._model_caller().health(), self._now(),
                 self.embedding_coverage(),
             )
         )  # fmt: skip

@@ -44,8 +44,9 @@ class SettingsFile:
         """Reads the settings again. What cannot be used of the file leaves that in force."""
         with self._guard:
             settings = load_settings(self._home, in_force=self.settings)
-            new = [told for told in settings.problems if told not in self._problems]
-            self._problems = settings.problems
+            problems = tuple(one.message for one in settings.problems)
+            new = [told for told in problems if told not in self._problems]
+            self._problems = problems
             self._notice = "; ".join(new)
             self.settings = settings
 

@@ -1,66 +1,36 @@
 """Every setting of settings.toml but the pipeline's: its type, what it may be, its default, and what it is called.
 
-`Meta` bounds it, `Words` say what it is. All that reads, checks, lists or explains settings goes by this.
+`Meta` bounds and names it. All that reads, checks, lists or explains settings goes by this.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta
+
+from core.settings.warnings import ConfigurationWarning, WarningKind
 
 # Words, each with those that mean the same.
 Synonyms = tuple[tuple[str, tuple[str, ...]], ...]
 Weight = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+Texts = tuple[Annotated[str, Meta(pattern=r"\S")], ...]
+"""Texts, none of them empty."""
+ModelName = Annotated[str, Meta(pattern=r"^(?!\s*-)")]
+"""It stands on a command line, where it would be an option if it began with a dash."""
+Address = Annotated[str, Meta(extra={"form": "address"})]
+"""Of a server, with http or https; "" where another setting says it."""
+Interval = Annotated[str, Meta(extra={"form": "interval"})]
+"""A length of time such as "10m"; "" for never."""
 
-
-class Words(NamedTuple):
-    """What people read of a setting. title: where settings are listed. meaning: what it does, where it says more."""
-
-    title: str
-    meaning: str = ""
-
-
-class Also(NamedTuple):
-    """More names of a setting in files. flat: on the top level, in camel case, and in snake case too. nested: in its
-    section.
-    """
-
-    flat: tuple[str, ...] = ()
-    nested: tuple[str, ...] = ()
-
-
-class Reserved:
-    """Marks what is read and kept for the sake of files of other programs, and does nothing: a setting, or a whole
-    section.
-    """
-
-
-RESERVED: Final = Reserved()
-
-
-class Own:
-    """Marks what counts in the user's own settings alone: a memory's settings may come with a project, from anybody."""
-
-
-OWN: Final = Own()
-
-
-# What counts where a guard's value, or its name, can't be read: a typing error loosens none.
+# What counts where a guard's value or name cannot be read: a typing error loosens none.
 GUARDS: Final[dict[str, object]] = {
-    "schedule.daemon_applies": False, "schedule.app_applies": False,
-    "schedule.promotes": False, "promotion.automatic": "ask", "sync.every": "", "sync.on_exit": False,
+    "schedule.daemon_applies": False, "schedule.app_applies": False, "schedule.promotes": False,
+    "promotion.automatic": "ask", "sync.every": "", "sync.on_exit": False,
     "team.trust": "ask", "team.folder": "off",
 }  # fmt: skip
-
-
-class TimeSpan(NamedTuple):
-    """Marks a text that is a length of time, such as "10m", from so many seconds to so many; "" is none."""
-
-    shortest: float
-    longest: float
 
 
 class SearchSettings(msgspec.Struct, frozen=True):
@@ -71,78 +41,19 @@ class SearchSettings(msgspec.Struct, frozen=True):
     the line; below it is what is less likely.
     """
 
-    vector_weight: Annotated[
-        Weight,
-        Words(
-            "Search: weight of overall similarity",
-            "How much overall similarity counts: words, similar readings and word pairs, compared as one vector.",
-        ),
-    ] = 0.42
-    text_weight: Annotated[
-        Weight,
-        Words(
-            "Search: weight of shared words",
-            "How much shared words count: how many of the query's words a note holds, and how rare they are.",
-        ),
-    ] = 0.48
-    durable_boost: Annotated[
-        Weight, Words("Search: bonus of durable notes", "How much a durable note gains.")
-    ] = 0.05
-    own_boost: Annotated[
-        Weight,
-        Words(
-            "Search: bonus of notes about you or the assistant",
-            "How much a note about you or the assistant gains.",
-        ),
-    ] = 0.03
-    confidence_boost: Annotated[
-        Weight, Words("Search: bonus of confident notes", "How much a note gains with its confidence.")
-    ] = 0.05
-    pair_weight: Annotated[
-        Weight,
-        Words(
-            "Search: weight of word order",
-            "How much word order counts within the vector part; 0 compares single words only.",
-        ),
-    ] = 1.0
-    meaning_weight: Annotated[
-        Share,
-        Words(
-            "Search: weight of words that mean the same",
-            "How much similar words count, such as “remove” for “delete”; 0 uses your own words only.",
-        ),
-    ] = 0.7
-    relevance_floor: Annotated[
-        Share,
-        Words(
-            "Search: share of the query that a likely hit matches",
-            "The share of the query that a note must match to be a likely hit. Higher: fewer, surer hits.",
-        ),
-    ] = 0.15
-    temperature: Annotated[
-        float,
-        Meta(gt=0),
-        Words(
-            "Search: how evenly hits share their score",
-            "How evenly the best hits share the score that agents see. It moves no hit.",
-        ),
-    ] = 0.35
-    softmax_over: Annotated[
-        int,
-        Meta(ge=1),
-        Words(
-            "Search: hits that share the score",
-            "How many of the best hits share that score. It moves no hit.",
-        ),
-    ] = 20
-    passages: Annotated[
-        int,
-        Meta(ge=0, le=50),
-        Words(
-            "Search: parts of documents beside the notes",
-            "How many parts of documents a search shows beside its notes; 0 shows none.",
-        ),
-    ] = 3
+    vector_weight: Annotated[Weight, Meta(title="Search: weight of overall similarity")] = 0.42
+    text_weight: Annotated[Weight, Meta(title="Search: weight of shared words")] = 0.48
+    durable_boost: Annotated[Weight, Meta(title="Search: bonus of durable notes")] = 0.05
+    own_boost: Annotated[Weight, Meta(title="Search: bonus of notes about you or the assistant")] = 0.03
+    confidence_boost: Annotated[Weight, Meta(title="Search: bonus of confident notes")] = 0.05
+    pair_weight: Annotated[Weight, Meta(title="Search: weight of word order")] = 1.0
+    meaning_weight: Annotated[Share, Meta(title="Search: weight of words that mean the same")] = 0.7
+    relevance_floor: Annotated[Share, Meta(title="Search: share of the query that a likely hit matches")] = (
+        0.15
+    )
+    temperature: Annotated[float, Meta(gt=0, title="Search: how evenly hits share their score")] = 0.35
+    softmax_over: Annotated[int, Meta(ge=1, title="Search: hits that share the score")] = 20
+    passages: Annotated[int, Meta(ge=0, le=50, title="Search: parts of documents beside the notes")] = 3
 
 
 class ReflectionSettings(msgspec.Struct, frozen=True):
@@ -155,26 +66,26 @@ class ReflectionSettings(msgspec.Struct, frozen=True):
     max_archived, max_merged: notes that one run archives, and merges away, at most; the rest waits for the next.
     """
 
-    hour: Annotated[int, Meta(ge=0, le=23), Words("Daily pass: hour when it is due")] = 9
-    minute: Annotated[int, Meta(ge=0, le=59), Words("Daily pass: minute when it is due")] = 0
+    hour: Annotated[int, Meta(ge=0, le=23, title="Daily pass: hour when it is due")] = 9
+    minute: Annotated[int, Meta(ge=0, le=59, title="Daily pass: minute when it is due")] = 0
     max_notes: Annotated[
-        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes changed in one pass")
+        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes changed in one pass")
     ] = 10
     jaccard: Annotated[
-        float, Meta(gt=0, le=1), Words("Reflection: share of common words that makes duplicates")
+        float, Meta(gt=0, le=1, title="Reflection: share of common words that makes duplicates")
     ] = 0.9
-    shared_tokens: Annotated[int, Meta(ge=1), Words("Reflection: common words that make a link")] = 2
-    wanted_links: Annotated[int, Meta(ge=0), Words("Reflection: links that a note should have")] = 2
-    max_links: Annotated[int, Meta(ge=0), Words("Reflection: most links made on one note")] = 8
+    shared_tokens: Annotated[int, Meta(ge=1, title="Reflection: common words that make a link")] = 2
+    wanted_links: Annotated[int, Meta(ge=0, title="Reflection: links that a note should have")] = 2
+    max_links: Annotated[int, Meta(ge=0, title="Reflection: most links made on one note")] = 8
     often_recalled: Annotated[
-        int, Meta(ge=1), Words("Reflection: recalls that keep a note from being archived")
+        int, Meta(ge=1, title="Reflection: recalls that keep a note from being archived")
     ] = 3
-    derived_tags: Annotated[int, Meta(ge=1), Words("Reflection: tags derived for a note")] = 6
+    derived_tags: Annotated[int, Meta(ge=1, title="Reflection: tags derived for a note")] = 6
     max_archived: Annotated[
-        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes archived in one pass")
+        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes archived in one pass")
     ] = 5
     max_merged: Annotated[
-        int, Meta(ge=0, le=1_000_000), Words("Reflection: most notes merged in one pass")
+        int, Meta(ge=0, le=1_000_000, title="Reflection: most notes merged in one pass")
     ] = 5
 
 
@@ -186,14 +97,14 @@ class ScheduleSettings(msgspec.Struct, frozen=True):
     """
 
     waking_from: Annotated[
-        int, Meta(ge=0, le=23), Words("Daily pass: hour from which a missed one is caught up")
+        int, Meta(ge=0, le=23, title="Daily pass: hour from which a missed one is caught up")
     ] = 8
     waking_to: Annotated[
-        int, Meta(ge=0, le=24), Words("Daily pass: hour until which a missed one is caught up")
+        int, Meta(ge=0, le=24, title="Daily pass: hour until which a missed one is caught up")
     ] = 22
-    daemon_applies: Annotated[bool, Words("Daily pass: the daemon runs it by itself")] = True
-    app_applies: Annotated[bool, Words("Daily pass: the open app runs it by itself")] = False
-    promotes: Annotated[bool, Words("Daily pass: always promotes")] = False
+    daemon_applies: Annotated[bool, Meta(title="Daily pass: the daemon runs it by itself")] = True
+    app_applies: Annotated[bool, Meta(title="Daily pass: the open app runs it by itself")] = False
+    promotes: Annotated[bool, Meta(title="Daily pass: always promotes")] = False
 
 
 class PromotionSettings(msgspec.Struct, frozen=True):
@@ -205,19 +116,20 @@ class PromotionSettings(msgspec.Struct, frozen=True):
     MEMORY.md agents read.
     """
 
-    threshold: Annotated[int, Meta(ge=1), Words("Promotion: recalls until a note is promoted")] = 3
-    memory_dir: Annotated[str, Words("Promotion: folder of MEMORY.md")] = ""
-    read_lines: Annotated[int, Meta(ge=1), Words("Promotion: lines of MEMORY.md that agents read")] = 200
+    threshold: Annotated[int, Meta(ge=1, title="Promotion: recalls until a note is promoted")] = 3
+    memory_dir: Annotated[str, Meta(title="Promotion: folder of MEMORY.md")] = ""
+    read_lines: Annotated[int, Meta(ge=1, title="Promotion: lines of MEMORY.md that agents read")] = 200
     automatic: Annotated[
-        Literal["ask", "projects", "always", "never"], Words("Promotion: whether the daily pass promotes")
+        Literal["ask", "projects", "always", "never"],
+        Meta(title="Promotion: whether the daily pass promotes"),
     ] = "ask"
-    projects: Annotated[tuple[str, ...], Words("Promotion: folders that the daily pass promotes to")] = ()
+    projects: Annotated[Texts, Meta(title="Promotion: folders that the daily pass promotes to")] = ()
 
 
 class BackupSettings(msgspec.Struct, frozen=True):
     """How many backups of each kind are kept: those of a day, and those before a large change."""
 
-    keep: Annotated[int, Meta(ge=1, le=10_000), Words("Backups kept of each kind")] = 14
+    keep: Annotated[int, Meta(ge=1, le=10_000, title="Backups kept of each kind")] = 14
 
 
 class SyncSettings(msgspec.Struct, frozen=True):
@@ -225,12 +137,8 @@ class SyncSettings(msgspec.Struct, frozen=True):
     never. on_exit: when the app is closed, or the daemon ends.
     """
 
-    every: Annotated[
-        str,
-        TimeSpan(10, 7 * 86_400),
-        Words("Sync: how often, unasked", "How often the daemon and the open app sync, such as 10m or 2h."),
-    ] = ""
-    on_exit: Annotated[bool, Words("Sync: when the app is closed or the daemon ends")] = False
+    every: Annotated[Interval, Meta(title="Sync: how often, unasked")] = ""
+    on_exit: Annotated[bool, Meta(title="Sync: when the app is closed or the daemon ends")] = False
 
 
 class TeamSettings(msgspec.Struct, frozen=True):
@@ -239,74 +147,42 @@ class TeamSettings(msgspec.Struct, frozen=True):
     directory, "off" for none, else a folder.
     """
 
-    trust: Annotated[
-        Literal["ask", "all"],
-        Words(
-            "Team: which projects' notes are used",
-            "ask: those of projects that you trust (nuggets team trust). all: those of every project you work in.",
-        ),
-    ] = "ask"
-    folder: Annotated[
-        str,
-        Words(
-            "Team: folder of its notes",
-            "Empty: .nuggets/notes of the project you are in. off: no team's notes. Else the folder that has them.",
-        ),
-    ] = ""
+    trust: Annotated[Literal["ask", "all"], Meta(title="Team: which projects' notes are used")] = "ask"
+    folder: Annotated[str, Meta(title="Team: folder of its notes")] = ""
 
 
 class InferenceSettings(msgspec.Struct, frozen=True):
     """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
 
-    assistant_words: Annotated[tuple[str, ...], Words("Words that mean the assistant")] = (
-        "assistant",
-        "itself",
-        "persona",
-        "your voice",
-        "my voice",
-        "agent's",
-    )
-    project_words: Annotated[tuple[str, ...], Words("Words that mean a project")] = (
-        "project",
-        "milestone",
-        "sprint",
-        "roadmap",
-    )
-    shared_words: Annotated[tuple[str, ...], Words("Words that mean shared knowledge")] = (
+    assistant_words: Annotated[Texts, Meta(title="Words that mean the assistant")] = (
+        "assistant", "itself", "persona", "your voice", "my voice", "agent's",
+    )  # fmt: skip
+    project_words: Annotated[Texts, Meta(title="Words that mean a project")] = (
+        "project", "milestone", "sprint", "roadmap",
+    )  # fmt: skip
+    shared_words: Annotated[Texts, Meta(title="Words that mean shared knowledge")] = (
         "api", "branch", "build", "ci", "cli", "cluster", "code", "command", "config", "container", "database",
         "deploy", "deployment", "docker", "endpoint", "env", "file", "files", "function", "git", "host", "kubernetes",
         "lint", "makefile", "module", "package", "path", "pipeline", "port", "postgres", "production", "prod",
         "redis", "release", "repo", "repository", "schema", "script", "server", "service", "sql", "staging", "test",
         "tests", "tool", "toolbox", "url", "workflow",
     )  # fmt: skip
-    user_words: Annotated[tuple[str, ...], Words("Words that mean the user")] = (
+    user_words: Annotated[Texts, Meta(title="Words that mean the user")] = (
         "user", "friend", "wife", "husband", "partner", "favorite", "favourite", "likes", "prefers", "preference",
         "birthday", "i", "my", "mine",
     )  # fmt: skip
-    preference_words: Annotated[tuple[str, ...], Words("Words that mean a preference")] = (
+    preference_words: Annotated[Texts, Meta(title="Words that mean a preference")] = (
         "pref", "prefs", "preference", "preferences", "prefers", "favorite", "favourite",
     )  # fmt: skip
-    style_words: Annotated[tuple[str, ...], Words("Words that mean a style")] = (
-        "style",
-        "tone",
-        "voice",
-        "formatting",
-        "convention",
-        "conventions",
-    )
-    relationship_words: Annotated[tuple[str, ...], Words("Words that mean a relationship")] = (
-        "relationship",
-        "friend",
-        "wife",
-        "husband",
-        "partner",
-        "colleague",
-    )
-    temporary_prefixes: Annotated[tuple[str, ...], Words("Beginnings of titles that mean temporary")] = (
-        "tmp",
-        "temp",
-        "scratch",
-    )
+    style_words: Annotated[Texts, Meta(title="Words that mean a style")] = (
+        "style", "tone", "voice", "formatting", "convention", "conventions",
+    )  # fmt: skip
+    relationship_words: Annotated[Texts, Meta(title="Words that mean a relationship")] = (
+        "relationship", "friend", "wife", "husband", "partner", "colleague",
+    )  # fmt: skip
+    temporary_prefixes: Annotated[Texts, Meta(title="Beginnings of titles that mean temporary")] = (
+        "tmp", "temp", "scratch",
+    )  # fmt: skip
 
 
 class AppSettings(msgspec.Struct, frozen=True):
@@ -314,8 +190,8 @@ class AppSettings(msgspec.Struct, frozen=True):
     ctrl+d and ctrl+u. theme: "" for the app's own.
     """
 
-    vim: Annotated[bool, Words("Vim keys")] = False
-    theme: Annotated[str, Words("Theme")] = ""
+    vim: Annotated[bool, Meta(title="Vim keys")] = False
+    theme: Annotated[str, Meta(title="Theme")] = ""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -335,9 +211,10 @@ class Settings(msgspec.Struct, frozen=True):
     app: AppSettings = AppSettings()
     keys: tuple[tuple[str, str | None], ...] = ()
     synonyms: Synonyms = ()
-    # Names in settings.toml that this version does not know: ignored, and told.
-    unknown: tuple[str, ...] = ()
-    # What could not be used, each in one line that says what counts instead, and side by side with these the names of
-    # the settings, "table" or "table.name"; "" for the whole file.
-    problems: tuple[str, ...] = ()
-    defaulted: tuple[str, ...] = ()
+    warnings: tuple[ConfigurationWarning, ...] = ()
+
+    @property
+    def problems(self) -> tuple[ConfigurationWarning, ...]:
+        """What could not be used: all that is warned of but names that mean nothing here, which are ignored."""
+        unknown = WarningKind.UNKNOWN_KEY
+        return tuple(one for one in self.warnings if one.why is not unknown or one.used is not None)

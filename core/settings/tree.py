@@ -1,4 +1,4 @@
-"""All settings as one tree: each by name, with how files may spell it, and the one table of names that mean nothing.
+"""All settings as one tree: each by name, with what it may be, and a given value made to fit it or refused.
 
 Settings are told in snake case: "search.vector_weight", and of the table [pipeline] without its name, "worker.poll_ms".
 """
@@ -9,104 +9,105 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, NamedTuple, TypeVar, get_args
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
-from core.settings.sections import Also, Own, Reserved, Settings, TimeSpan, Words
-from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
+from core.errors import ErrorCode, InvalidInputError
+from core.settings.sections import Settings
+from core.settings.warnings import WarningKind
 
-Kind = Literal["switch", "integer", "number", "choice", "text", "list"]
 Tree = type[msgspec.Struct]
 """`Settings`, or `PipelineConfiguration` for the table [pipeline]."""
+_Whole = TypeVar("_Whole", bound=msgspec.Struct)
+
+LONGEST_TEXT: Final = 500
+# Seconds of a unit in which lengths of time are written, and the shortest and longest that there may be.
+_UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
+_INTERVAL: Final = re.compile(r"([0-9]{1,9})\s?([a-z]+)", re.IGNORECASE)
+_SHORTEST, _LONGEST = 10, 7 * 86_400
 
 
 class Setting(NamedTuple):
-    """One setting, as its definition says. `section` and `field` are attribute names, section "" for the top level.
-
-    low, high: inclusive, for numbers; above: greater than `low`, which itself is too low. choices: of a choice. nested:
-    its names within the section. flat: legacy names on the top level. reserved: it is accepted
-    and does nothing. own: whether it counts in the user's own settings alone. span: of a text that is a length of time.
-    """
+    """One setting, as its definition says. type: with all that bounds it; metas: these bounds, and its title."""
 
     name: str
-    section: str
-    field: str
-    kind: Kind
+    type: Any
     default: Any
-    words: Words
-    low: float = -math.inf
-    high: float = math.inf
-    above: bool = False
-    choices: tuple[str, ...] = ()
-    nested: tuple[str, ...] = ()
-    flat: tuple[str, ...] = ()
-    reserved: bool = False
-    own: bool = False
-    span: TimeSpan | None = None
+    metas: tuple[Meta, ...]
+
+    def _said(self, what: str) -> Any:
+        return next((said for meta in self.metas if (said := getattr(meta, what)) is not None), None)
 
     @property
-    def reference(self) -> str:
-        """Its name as the Signet pipeline tells it: "worker.pollMs"."""
-        return camel_case(self.name)
+    def section(self) -> str:
+        """The attribute that its section is; "" for the top level."""
+        return self.name.rpartition(".")[0]
 
-    def holds(self, value: Any) -> bool:
-        """Whether a value of the right type is one that the setting can have; a number that is not finite never is."""
-        if self.kind == "choice":
-            return value in self.choices
-        if self.span is not None:
-            seconds = seconds_of(value)
-            return not value or (seconds is not None and self.span.shortest <= seconds <= self.span.longest)
-        if self.kind not in ("integer", "number"):
-            return True
-        return (
-            math.isfinite(value) and self.low <= value <= self.high and not (self.above and value == self.low)
-        )
+    @property
+    def field(self) -> str:
+        """The attribute of its section that it is."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def title(self) -> str:
+        """What people read of it where settings are listed; "" for the pipeline's."""
+        return self._said("title") or ""
+
+    @property
+    def form(self) -> str:
+        """What more it must be than its type: "address", "interval", "days"; "" for nothing."""
+        return str((self._said("extra") or {}).get("form", ""))
+
+    @property
+    def low(self) -> Any:
+        """The least that it may be, or what it must be above; -inf for no bound and for what is no number."""
+        low = self._said("ge") if self._said("ge") is not None else self._said("gt")
+        return -math.inf if low is None else low
+
+    @property
+    def high(self) -> Any:
+        """The most that it may be."""
+        return math.inf if self._said("le") is None else self._said("le")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What it may be, where it is one of a few words."""
+        base = get_args(self.type)[0] if hasattr(self.type, "__metadata__") else self.type
+        return get_args(base) if get_args(base) and isinstance(get_args(base)[0], str) else ()
 
     @property
     def allowed(self) -> str:
         """What it may be, in words such as "from 0 to 1"; "" where there is no more to say than its type."""
-        if self.kind == "choice":
+        if self.choices:
             return f"one of {', '.join(self.choices)}"
-        if self.span is not None:
-            low, high = map(_written, self.span)
-            return f'a time such as "10m" or "2h", from {low} to {high}, or "" for never'
+        if self.form == "interval":
+            return 'a time such as "10m" or "2h", from 10s to 7d, or "" for never'
+        if self.form == "address":
+            return "an address such as http://localhost:11434"
+        if isinstance(self.default, tuple):
+            return "a list of strings, none of them empty"
         if self.low == -math.inf:
-            return ""
-        low, high = plain_number(self.low), plain_number(self.high)
+            return "true or false" if isinstance(self.default, bool) else ""
+        low, high, above = plain_number(self.low), plain_number(self.high), self._said("gt") is not None
         if self.high == math.inf:
-            return f"above {low}" if self.above else f"{low} or more"
-        return f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
-
-
-# Seconds of a unit in which lengths of time are written.
-_UNITS: Final = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400}
-_SPAN: Final = re.compile(r"([0-9]{1,9})\s?([a-z]+)", re.IGNORECASE)
+            return f"above {low}" if above else f"{low} or more"
+        return f"above {low} and at most {high}" if above else f"from {low} to {high}"
 
 
 def seconds_of(text: str) -> float | None:
     """The seconds of a length of time such as "90s", "10m", "2h" or "1d"; None for another text."""
-    found = _SPAN.fullmatch(text.strip())
+    found = _INTERVAL.fullmatch(text.strip())
     unit = _UNITS.get(found[2].lower()) if found else None
     return None if found is None or unit is None else float(int(found[1]) * unit)
-
-
-def _written(seconds: float) -> str:
-    """Seconds in the largest unit of which they are a multiple."""
-    unit = max((unit for unit in ("s", "m", "h", "d") if seconds % _UNITS[unit] == 0), key=_UNITS.__getitem__)
-    return f"{int(seconds // _UNITS[unit])}{unit}"
 
 
 def plain_number(number: float) -> str:
     """A number as people write it: 1,000,000 and 0.5, never 1e+06."""
     return f"{number:,.15g}"
-
-
-def setting_values(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Each setting by name, with its value."""
-    for one in all_settings():
-        yield one.name, getattr(getattr(settings, one.section), one.field)
 
 
 # Walking the tree
@@ -116,216 +117,156 @@ def setting_values(settings: Settings) -> Iterator[tuple[str, Any]]:
 def all_settings(tree: Tree = Settings) -> tuple[Setting, ...]:
     """The settings in the order in which they are defined."""
     found: list[Setting] = []
-    for field, hint, default in _fields(tree):
-        base, marks = _unwrapped(hint)
-        if isinstance(default, msgspec.Struct):
-            of_section = tuple(mark for mark in marks if isinstance(mark, Reserved))
-            found += [_setting(*inner, section=field, of_section=of_section) for inner in _fields(base)]
-        elif marks:
-            found.append(_setting(field, hint, default))
+    for outer in msgspec.structs.fields(tree):
+        if isinstance(outer.default, msgspec.Struct):
+            inner = msgspec.structs.fields(outer.default)
+            found += [_setting(f"{outer.name}.{one.name}", one.type, one.default) for one in inner]
+        elif not isinstance(outer.default, tuple):
+            found.append(_setting(outer.name, outer.type, outer.default))
     return tuple(found)
 
 
-def setting_named(name: str, tree: Tree = Settings) -> Setting:
-    """The setting of a name, or of the Signet pipeline's name for it. Raises KeyError for none."""
-    return _by_name(tree)[name]
+def _setting(name: str, type: Any, default: Any) -> Setting:
+    metas = tuple(meta for meta in getattr(type, "__metadata__", ()) if isinstance(meta, Meta))
+    return Setting(name, type, default, metas)
 
 
 @cache
-def _by_name(tree: Tree) -> dict[str, Setting]:
-    settings = all_settings(tree)
-    return {one.reference: one for one in settings} | {one.name: one for one in settings}
+def settings_by_name(tree: Tree = Settings) -> Mapping[str, Setting]:
+    """Each setting by its name."""
+    return {one.name: one for one in all_settings(tree)}
 
 
 @cache
-def sections(tree: Tree = Settings) -> dict[str, str]:
-    """Attribute name of each section by each name it goes by."""
-    names = [field for field, _, default in _fields(tree) if isinstance(default, msgspec.Struct)]
-    return {spelt: name for name in names for spelt in (camel_case(name), name)}
+def sections(tree: Tree = Settings) -> frozenset[str]:
+    """The attribute names of the sections."""
+    return frozenset(one.section for one in all_settings(tree)) - {""}
 
 
-def _fields(part: type[msgspec.Struct]) -> Iterator[tuple[str, Any, Any]]:
-    """Name, annotation and default of each field."""
-    hints = get_type_hints(part, include_extras=True)
-    return ((field, hints[field], getattr(part(), field)) for field in part.__struct_fields__)
+def value_of(whole: msgspec.Struct, name: str) -> Any:
+    """The value of a setting by name."""
+    section, _, field = name.rpartition(".")
+    return getattr(getattr(whole, section) if section else whole, field)
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type, and what is said of it."""
-    return (get_args(hint)[0], hint.__metadata__) if hasattr(hint, "__metadata__") else (hint, ())
-
-
-def _has(marks: tuple[Any, ...], kind: type) -> bool:
-    return any(isinstance(mark, kind) for mark in marks)
-
-
-def _setting(
-    field: str, hint: Any, default: Any, section: str = "", of_section: tuple[Reserved, ...] = ()
-) -> Setting:
-    base, marks = _unwrapped(hint)
-    marks += of_section
-    words, also = Words(""), Also()
-    low, high, above = -math.inf, math.inf, False
-    for mark in marks:
-        if isinstance(mark, Words):
-            words = mark
-        elif isinstance(mark, Also):
-            also = mark
-        elif isinstance(mark, Meta):
-            above = mark.gt is not None
-            low = next((bound for bound in (mark.ge, mark.gt) if bound is not None), low)
-            high = high if mark.le is None else mark.le
-    camel = camel_case(field)
-    return Setting(
-        name=f"{section}.{field}" if section else field,
-        section=section,
-        field=field,
-        kind=_kind(base),
-        default=default,
-        words=words,
-        low=low,
-        high=high,
-        above=above,
-        choices=tuple(map(str, get_args(base))) if get_origin(base) is Literal else (),
-        nested=tuple(dict.fromkeys((camel, field, *also.nested))),
-        flat=tuple(spelt for name in also.flat for spelt in (name, snake_case(name))),
-        reserved=_has(marks, Reserved),
-        own=_has(marks, Own),
-        span=next((mark for mark in marks if isinstance(mark, TimeSpan)), None),
+def with_values(whole: _Whole, values: Mapping[str, Any]) -> _Whole:
+    """The settings with other values, by name, each of which must be one that its setting can have."""
+    parts: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        section, _, field = name.rpartition(".")
+        parts.setdefault(section, {})[field] = value
+    top = parts.pop("", {})
+    return replace(
+        whole, **top, **{name: replace(getattr(whole, name), **part) for name, part in parts.items()}
     )
 
 
-def _kind(base: Any) -> Kind:
-    if get_origin(base) is Literal:
-        return "choice"
-    if get_origin(base) is tuple:
-        return "list"
-    kinds: dict[Any, Kind] = {bool: "switch", int: "integer", float: "number", str: "text"}
-    return kinds[base]
+def setting_values(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Each setting by name, with its value."""
+    return ((one.name, value_of(settings, one.name)) for one in all_settings())
 
 
-def snake_case(camel: str) -> str:
-    """`chunkTargetChars` as `chunk_target_chars`."""
-    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in camel)
+# One value
 
 
-def camel_case(snake: str) -> str:
-    """`chunk_target_chars` as `chunkTargetChars`."""
-    head, *rest = snake.split("_")
-    return head + "".join(word[:1].upper() + word[1:] for word in rest)
+class Fitted(NamedTuple):
+    """A value that a setting can have, or None; why it is not the given one, and what would be allowed."""
+
+    value: Any
+    why: WarningKind | None = None
+    hint: str = ""
+
+
+def fitted(setting: Setting, given: Any, *, clamps: bool = False) -> Fitted:
+    """The given value in the type of the setting. Never raises; no type is made into another.
+
+    clamps: whether the nearest number counts for one out of range or between two whole ones; else none does. A number
+    of days never becomes more than none: 0 may be meant for ever.
+    """
+    if given is None:
+        return Fitted(None, WarningKind.NO_VALUE)
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    if number and isinstance(given, float) and not math.isfinite(given):
+        return Fitted(None, WarningKind.NOT_FINITE, setting.allowed)
+    try:
+        value = msgspec.convert(given, setting.type)
+    except (msgspec.ValidationError, RecursionError):
+        pass
+    else:
+        return _text(setting, value) if isinstance(value, str) else Fitted(value)
+    if number and type(setting.default) in (int, float):
+        why = WarningKind.OUT_OF_RANGE
+        near = min(max(given, setting.low), setting.high)
+        if near == given and isinstance(setting.default, int):
+            why = WarningKind.ROUNDED
+        if not clamps or (setting.form == "days" and near != given and near == setting.low):
+            return Fitted(None, why, setting.allowed)
+        if isinstance(setting.default, int):
+            near = math.floor(near + 0.5)
+        return Fitted(type(setting.default)(near), None if near == given else why, setting.allowed)
+    if isinstance(given, str) and isinstance(setting.default, str):
+        why = WarningKind.UNKNOWN_CHOICE if setting.choices else WarningKind.UNFIT_TEXT
+        return Fitted(None, why, setting.allowed + _meant_choice(given, setting.choices))
+    return Fitted(None, WarningKind.WRONG_TYPE, setting.allowed)
+
+
+def _text(setting: Setting, value: str) -> Fitted:
+    if len(value) > LONGEST_TEXT or not value.isprintable():
+        return Fitted(
+            None, WarningKind.UNFIT_TEXT, f"at most {LONGEST_TEXT} printable characters, on one line"
+        )
+    text = value.strip()
+    if setting.form == "address" and text:
+        text = web_address(text)
+    elif setting.form == "address" and setting.default:
+        # Where no address is the default, another setting says it.
+        return Fitted(None, WarningKind.NO_VALUE)
+    elif setting.form == "interval" and text:
+        text = text if _SHORTEST <= (seconds_of(text) or 0) <= _LONGEST else ""
+    if value.strip() and not text:
+        return Fitted(None, WarningKind.UNFIT_TEXT, setting.allowed)
+    return Fitted(text)
+
+
+def _meant_choice(given: str, choices: tuple[str, ...]) -> str:
+    from rapidfuzz import process
+
+    near = process.extractOne(given[:LONGEST_TEXT].lower(), choices, score_cutoff=60)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def web_address(text: str) -> str:
+    """The address without a slash at its end, or "" for what is no http or https address."""
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port)
+    except ValueError:
+        return ""
+    return text.rstrip("/") if usable and not any(letter.isspace() for letter in text) else ""
+
+
+def checked_setting(name: str, value: Any) -> Any:
+    """A value for the setting "table.name" in the type that this has. Raises InvalidInputError for one that it cannot
+    have, and for no setting.
+    """
+    setting = settings_by_name().get(name)
+    if setting is None:
+        raise InvalidInputError(
+            "no such setting", code=ErrorCode.NO_SUCH_SETTING, where=name, kept="no file was changed"
+        )
+    fit = fitted(setting, value)
+    if fit.value is None:
+        must = setting.allowed or f"a value like {setting.default!r}"
+        raise InvalidInputError(
+            f"must be {must}", code=ErrorCode.UNKNOWN_VALUE, where=name, kept="no file was changed"
+        )
+    return fit.value
 
 
 # Names that mean nothing here
 
-# A file of another kind submitted by mistake would otherwise fill the screen.
-MOST_UNKNOWN: Final = 30
 _LONGEST_NAME: Final = 80
 _SHORTEST_MEANT: Final = 3
-# Tables of settings.toml that are no sections: what each is for, its reader knows.
-_OTHER_TABLES: Final = ("keys", "pipeline", "memory")
-# What a section holds beside its settings.
-_INNER_TABLES: Final[Mapping[str, tuple[str, ...]]] = {"search": ("words",)}
-NOT_USED: Final[dict[str, tuple[str, ...]]] = {
-    "": (
-        "paused", "nativeShadowEnabled", "allowRemoteProviders", "traversal", "subagents", "synthesis",
-        "procedural", "dependencySynthesis", "significance", "writeGate", "modelRegistry", "reflections",
-        "extractionStrength", "extractionCommand", "workerMaxLoadPerCpu", "workerOverloadBackoffMs",
-        "graphExtractionWritesEnabled", "rerankerUseExtractionModel", "writeGateEnabled",
-        "writeGateThreshold", "writeGateContinuityDiscount"
-    ),
-    "extraction": (
-        "strength", "command", "escalation", "rateLimit", "structuredOutput", "allowRemoteProviders"
-    ),
-    "worker": ("maxLoadPerCpu", "overloadBackoffMs", "threadedExtraction"),
-    "graph": ("extractionWritesEnabled",),
-    "reranker": ("useExtractionModel",),
-    "guardrails": ("contextBudgetChars",),
-    "telemetry": ("memorySearchQaEnabled",),
-    "structural": (
-        "enabled", "dependencyBatchSize", "synthesisEnabled", "synthesisIntervalMs", "synthesisTopEntities",
-        "synthesisMaxFacts", "synthesisMaxStallMs", "supersessionEnabled", "supersessionSweepEnabled",
-        "supersessionSemanticFallback", "supersessionMinConfidence"
-    ),
-    "hints": ("maxTokens",),
-    "search": (
-        "topK", "top_k", "rehearsal_enabled", "rehearsal_weight", "rehearsal_half_life_days"
-    ),
-}  # fmt: skip
-
-
-def unknown_settings(table: Mapping[str, Any]) -> tuple[str, ...]:
-    """Tables and keys of a settings.toml that name no setting, as `table` or `table.key`; [pipeline] has its own."""
-    known = sections()
-    found: list[str] = []
-    for name, given in table.items():
-        if name in _OTHER_TABLES:
-            continue
-        if name not in known or not isinstance(given, dict):
-            found.append(name)
-            continue
-        own = (*_INNER_TABLES.get(name, ()), *(one.field for one in all_settings() if one.section == name))
-        found.extend(f"{name}.{inner}" for inner in given if inner not in own)
-    return tuple(sorted(found))
-
-
-def unknown_setting(name: str, where: str) -> ConfigurationWarning:
-    """The warning for such a name."""
-    section, _, inner = name.rpartition(".")
-    near = near_name(inner, section)
-    return ConfigurationWarning(printable(name), "", None, WarningKind.UNKNOWN_KEY, _meant(near), where)
-
-
-def unknown_keys(
-    tree: Tree, table: Mapping[Any, Any], where: str, path: str
-) -> Iterator[ConfigurationWarning]:
-    """A warning for each name in the pipeline's table that is no key, with the nearest that is; for sections that are
-    no tables too. path: of the table in the file.
-    """
-    strangers = list(_strangers(tree, table))
-    yield from (_stranger(tree, *stranger, where, path) for stranger in strangers[:MOST_UNKNOWN])
-    if len(strangers) > MOST_UNKNOWN:
-        more = f"and {len(strangers) - MOST_UNKNOWN} more"
-        yield ConfigurationWarning(
-            more, "", None, WarningKind.UNKNOWN_KEY, "only the first are listed", where
-        )
-    for name, value in table.items():
-        if isinstance(name, str) and name in sections(tree) and not isinstance(value, Mapping | None):
-            yield ConfigurationWarning(
-                name, shown(value), None, WarningKind.WRONG_TYPE, "must be a table", where, path
-            )
-
-
-def _strangers(tree: Tree, table: Mapping[Any, Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Section ("" for the top level), name and value of what is no key."""
-    for name, value in table.items():
-        section = sections(tree).get(name) if isinstance(name, str) else None
-        if section is None:
-            if not isinstance(name, str) or name not in _top_names(tree):
-                yield "", name, value
-        elif isinstance(value, Mapping):
-            for inner, inner_value in value.items():
-                if not isinstance(inner, str) or inner not in _nested_names(tree, section):
-                    yield name, inner, inner_value
-
-
-def _stranger(tree: Tree, section: str, name: Any, value: Any, where: str, path: str) -> ConfigurationWarning:
-    if not isinstance(name, str):
-        told = f"{section}.{shown(name)}" if section else shown(name)
-        return ConfigurationWarning(told, "", None, WarningKind.UNKNOWN_KEY, where=where, table=path)
-    full = f"{section}.{name}" if section else name
-    # A text under a name that nobody knows may be anything, a secret too.
-    given = "a text" if isinstance(value, str) else shown(value)
-    own = sections(tree).get(section, "")
-    if name in NOT_USED.get(own, ()):
-        hint = "a key of the Signet pipeline"
-        return ConfigurationWarning(printable(full), given, None, WarningKind.NOT_USED, hint, where, path)
-    near = near_name(name, own, tree)
-    hint = _meant(f"{path}.{near}" if near else "")
-    return ConfigurationWarning(printable(full), given, None, WarningKind.UNKNOWN_KEY, hint, where, path)
-
-
-def _meant(near: str) -> str:
-    return f"did you mean {near}?" if near else ""
 
 
 def near_name(name: str, section: str, tree: Tree = Settings) -> str:
@@ -348,25 +289,11 @@ def near_name(name: str, section: str, tree: Tree = Settings) -> str:
 
 @cache
 def _near_choices(section: str, tree: Tree) -> tuple[dict[str, str], dict[str, str]]:
-    """Folded spellings by told name: those of the section (and for the top level flat names), and all others."""
+    """Folded spellings by name: those of the section, and all others."""
     own = {one.name: _folded(one.field) for one in all_settings(tree) if one.section == section}
     others = {one.name: _folded(one.field) for one in all_settings(tree) if one.section != section}
-    if not section:
-        own |= {name: _folded(name) for one in all_settings(tree) for name in one.flat[1::2]}
-        own |= {name: _folded(name) for name in sections(tree).values()}
-    return own, others
+    return own | ({} if section else {name: _folded(name) for name in sections(tree)}), others
 
 
 def _folded(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower()
-
-
-@cache
-def _top_names(tree: Tree) -> frozenset[str]:
-    named = (name for one in all_settings(tree) for name in (one.flat if one.section else one.nested))
-    return frozenset(named) | frozenset(sections(tree))
-
-
-@cache
-def _nested_names(tree: Tree, section: str) -> frozenset[str]:
-    return frozenset(name for one in all_settings(tree) if one.section == section for name in one.nested)

@@ -25,19 +25,26 @@ class WarningKind(StrEnum):
     CROSS_CHECK = "in conflict with another key"
     OVERRIDDEN = "given twice"
     UNKNOWN_KEY = "no such setting"
+    GUARDED = "kept strict"
     NOT_USED = "not used here"
     RESERVED = "reserved"
     UNREADABLE = "not readable"
 
 
+# What is said of a name, whatever its value.
+_OF_NAMES: Final = (
+    WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED, WarningKind.RESERVED, WarningKind.GUARDED,
+)  # fmt: skip
+
+
 class ConfigurationWarning(msgspec.Struct, frozen=True):
     """One value that was not taken as it was given.
 
-    name: of the key, as `worker.poll_ms`; of a file that cannot be read as a whole. table: that the name is in, as
-    "pipeline"; "" where the name says all. given: the value as a short
-    printable text, one line; for such a file what counts meanwhile. used: what counts instead; None when nothing does.
-    hint: what is allowed, or the name that may have been meant. where: the file or variable it was given in, "" for a
-    value that the pipeline changed.
+    name: of the setting, as `worker.poll_ms`; "" for a file that cannot be read as a whole. table: that the name is in,
+    as "pipeline"; "" where the name says all. given: the value as a short printable text, one line; for such a file
+    what counts meanwhile. used: what counts instead; None when nothing does, or no short value. hint: what is allowed,
+    or the name that may have been meant. where: the file or variable it was given in, "" for a value that another
+    setting changed.
     """
 
     name: str
@@ -63,19 +70,15 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        if self.why is WarningKind.RESERVED:
-            return f"{head}{self.full_name} is reserved: it is accepted and does nothing{hint}"
-        if self.why in (WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED):
-            return f"{head}{self.full_name}: {self.why}{hint}"
-        if self.why is WarningKind.OVERRIDDEN:
-            return f"{head}{self.full_name} is {self.why}{hint}; {shown(self.used)} is used, not {self.given}"
+        used = "" if self.used is None else f"; {shown(self.used)} is used"
         if self.why is WarningKind.UNREADABLE:
-            return f"{head}the pipeline's configuration cannot be read{hint}; {self.given}"
-        given = "" if self.why is WarningKind.NO_VALUE else f" {self.given} is"
-        has = " has" if self.why is WarningKind.NO_VALUE else ""
-        used = "nothing" if self.used is None else shown(self.used)
-        colon = "" if self.why is WarningKind.NO_VALUE else ":"
-        return f"{head}{self.full_name}{colon}{has}{given} {self.why}{hint}; {used} is used"
+            return f"{head}the settings cannot be read{hint}; {self.given}"
+        if self.why in _OF_NAMES:
+            return f"{head}{self.full_name}: {self.why}{hint}{used}"
+        if self.why is WarningKind.NO_VALUE:
+            return f"{head}{self.full_name} has no value{used}"
+        given = f": {self.given}" if self.given else ""
+        return f"{head}{self.full_name}{given} is {self.why}{hint}{used}"
 
 
 def shown(value: Any) -> str:

@@ -265,8 +265,8 @@ def _memory(call: Invocation) -> Iterator[Check]:
         yield Check(
             "memory", "conflicts", "wrong", f"{plural(conflicts, 'conflict')} to resolve", "nuggets resolve"
         )
-    for said in memory.settings.problems:
-        yield Check("memory", "settings", "wrong", said, "change settings.toml")
+    for unfit in memory.settings.problems:
+        yield Check("memory", "settings", "wrong", unfit.message, "change settings.toml")
 
 
 # The pipeline
@@ -287,7 +287,7 @@ def _pipeline(call: Invocation) -> Iterator[Check]:
         for one in report.domains:
             if any(problem.stays for problem in one.problems):
                 yield Check("pipeline", one.name, "wrong", one.said, todo)
-    for warning in load_configuration(call.folder).all_warnings:
+    for warning in load_configuration(call.folder).warnings:
         reserved = warning.why is WarningKind.RESERVED
         state, todo = ("note", "") if reserved else ("wrong", "change settings.toml")
         yield Check("pipeline", f"setting-{warning.code}", state, warning.message, todo)

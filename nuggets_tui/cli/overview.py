@@ -78,7 +78,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
 def status(call: Invocation) -> None:
     """Show totals, paths and what cannot be read."""
     document = _status_document(call)
-    call.answers_too(call.memory_as_it_is.settings.problems)
+    call.answers_too([one.message for one in call.memory_as_it_is.settings.problems])
     call.answers_too((call.elsewhere,))
     call.answer(
         lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory_as_it_is.snapshot))
@@ -139,9 +139,7 @@ def _team_document(team: Memory | None) -> dict[str, Any] | None:
 def _wrong_settings(settings: Settings) -> Iterator[str]:
     """What settings.toml asks for and cannot have, each as a sentence."""
     from core.settings import SETTINGS_FILE, AppSettings
-    from core.settings.tree import unknown_setting
 
-    yield from (unknown_setting(name, SETTINGS_FILE).message for name in settings.unknown)
     if settings.keys:
         from nuggets_tui.key_map import key_map
 
@@ -156,7 +154,7 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
 
         wrong_theme = missing_theme(user.app.theme, theme_names())
         yield from (f"{user_settings_file()}, [app]: {wrong}" for wrong in wrong_theme)
-    yield from settings.problems
+    yield from (one.message for one in settings.warnings)
     yield from user.problems
 
 
@@ -167,7 +165,7 @@ def _wrong_configuration(folder: Path) -> Iterator[str]:
     from core.settings.warnings import WarningKind
 
     used = Pipeline.exists(folder)
-    for warning in load_configuration(folder).all_warnings:
+    for warning in load_configuration(folder).warnings:
         if used or (warning.why is not WarningKind.UNREADABLE and warning.where != "OLLAMA_HOST"):
             yield warning.message
 

@@ -49,7 +49,7 @@ class SettingsController(Controller):
 
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
-        from core.settings.tree import setting_named, setting_values
+        from core.settings.tree import setting_values, settings_by_name
         from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
         from nuggets_tui.setting_words import USER, shown_value
 
@@ -62,7 +62,7 @@ class SettingsController(Controller):
             self.context.open_dialog(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
             return
         value = dict(setting_values(self.session.memory.settings))[name]
-        choices = _SWITCH if isinstance(value, bool) else setting_named(name).choices
+        choices = _SWITCH if isinstance(value, bool) else settings_by_name()[name].choices
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
             self.context.open_dialog(

@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 
 from core.errors import InvalidInputError
 from core.model.change import ChangeSet
-from core.settings.values import checked_setting
+from core.settings.tree import checked_setting
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.typed import FieldsDialog

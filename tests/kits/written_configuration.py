@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import tomlkit
 
-from core.pipeline.configuration import ParsedConfiguration, Table, read_tables, tables_of
+from core.pipeline.configuration import configuration_of, given_of
 from core.settings.pipeline_sections import PipelineConfiguration
-from core.settings.tree import camel_case
+from core.settings.reading import Given
 from core.settings.warnings import ConfigurationWarning
+
+
+class ParsedConfiguration(NamedTuple):
+    """A configuration, and what was not taken as given."""
+
+    configuration: PipelineConfiguration
+    warnings: tuple[ConfigurationWarning, ...]
 
 
 def as_table(configuration: PipelineConfiguration) -> dict[str, Any]:
@@ -31,6 +38,12 @@ def as_original(configuration: PipelineConfiguration) -> dict[str, Any]:
     return {"memory": {"pipelineV2": _camel(as_table(configuration))}}
 
 
+def camel_case(snake: str) -> str:
+    """`chunk_target_chars` as `chunkTargetChars`."""
+    head, *rest = snake.split("_")
+    return head + "".join(word[:1].upper() + word[1:] for word in rest)
+
+
 def _camel(table: dict[str, Any]) -> dict[str, Any]:
     return {
         camel_case(name): _camel(value) if isinstance(value, dict) else value for name, value in table.items()
@@ -43,15 +56,11 @@ def read_configuration(
     """The configuration that parsed files give, settings.toml before agent.yaml, and both before the environment; None
     for a file that is not there.
     """
-    tables: list[Table] = []
-    warnings: list[ConfigurationWarning] = []
-    for document, name in ((settings, "settings.toml"), (original, "agent.yaml")):
+    given: list[Given] = []
+    for place, (document, name) in enumerate(((settings, "settings.toml"), (original, "agent.yaml"))):
         if document is not None:
-            found, more = tables_of(document, name, original=document is original)
-            tables += found
-            warnings += more
-    read = read_tables(*tables, environ=environ)
-    return ParsedConfiguration(read.configuration, (*warnings, *read.warnings))
+            given += given_of(document, name, place)
+    return ParsedConfiguration(*configuration_of(given, environ or {}))
 
 
 def read_toml(text: str) -> ParsedConfiguration:

@@ -136,7 +136,7 @@ def test_how_often_in_other_words_is_told_once_and_syncs_nothing(tmp_path: Path,
     beside.look()
     beside.look()
     assert len(said) == 1
-    assert "sync.every must be" in said[0]
+    assert "sync.every: " in said[0]
 
 
 def test_a_memory_without_a_sync_is_left_alone(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from core.errors import NuggetsError
 from core.settings import SETTINGS_FILE
-from core.settings.tree import all_settings
-from core.settings.values import checked_setting
+from core.settings.tree import checked_setting, settings_by_name
 from core.storage.files.atomic import read_file
 from core.storage.files.toml import values, with_values
 
@@ -53,8 +52,7 @@ def imported_settings(data: bytes) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _is_harmless(path: tuple[str, ...]) -> bool:
-    known = path[0] in _HARMLESS and any(one.name == ".".join(path) for one in all_settings())
-    return known or path[:-1] in _FREE
+    return (path[0] in _HARMLESS and ".".join(path) in settings_by_name()) or path[:-1] in _FREE
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from core.folder import user_configuration_folder
 from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
 from core.pipeline.modes import Mode, mode
 from core.settings.pipeline_sections import PipelineConfiguration
-from core.settings.tree import all_settings
+from core.settings.tree import all_settings, value_of
 from core.settings.warnings import WarningKind
 
 HOSTILE = [
@@ -89,53 +88,6 @@ def test_the_memory_goes_before_the_user_and_both_before_the_original(home: Path
     assert loaded.warnings == ()
 
 
-def test_a_reserved_key_is_said_to_do_nothing_when_it_is_set(home: Path, user: Path) -> None:
-    put(
-        home,
-        "settings.toml",
-        "[pipeline]\ntelemetryEnabled = true\n[pipeline.telemetry]\nretentionDays = 3\n",
-    )
-    put(
-        home,
-        "agent.yaml",
-        "memory:\n  pipelineV2:\n    telemetry: {flushBatchSize: 7, posthogApiKey: phc_hidden}\n",
-    )
-    loaded = load(home, user)
-    assert loaded.warnings == ()
-    told = {
-        (warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.all_warnings
-    }
-    names = (
-        "telemetry_enabled",
-        "telemetry.retention_days",
-        "telemetry.flush_batch_size",
-        "telemetry.posthog_api_key",
-    )
-    assert told == {(name, f"pipeline.{name} is reserved: it is accepted and does nothing") for name in names}
-    assert not any("hidden" in warning.message + warning.given for warning in loaded.all_warnings)
-    assert {warning.where for warning in loaded.all_warnings} == {
-        str(home / "settings.toml"),
-        str(home / "agent.yaml"),
-    }
-
-
-def test_a_key_that_does_nothing_yet_may_stand_there_with_the_value_that_it_has(
-    home: Path, user: Path
-) -> None:
-    put(home, "settings.toml", as_toml(PipelineConfiguration()))
-    assert load(home, user).all_warnings == ()
-
-
-def test_what_reads_a_key_and_the_table_of_reserved_keys_agree() -> None:
-    engine = Path(__file__).parents[4] / "core" / "pipeline"
-    files = [path for path in engine.rglob("*.py") if path.name != "configuration.py"]
-    code = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    for key in all_settings(PipelineConfiguration):
-        owner = f"{key.section}" if key.section and key.reserved else ""
-        read = re.search(rf"{owner}\.{key.field}\b", code) is not None
-        assert read is not key.reserved, key.name
-
-
 def test_a_configuration_of_the_original_is_read_with_its_names(home: Path, user: Path) -> None:
     text = (
         "# made by the original\nname: me\nsearch:\n  alpha: 0.6\n  min_score: 0.2\n  top_k: 20\nmemory:\n"
@@ -173,6 +125,7 @@ def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user:
     assert set(told) == {
         ("enabled", WarningKind.WRONG_TYPE),
         ("shadowMod", WarningKind.UNKNOWN_KEY),
+        ("shadow_mode", WarningKind.GUARDED),
         ("worker.poll_ms", WarningKind.OUT_OF_RANGE),
     }
     assert {warning.where for warning in loaded.warnings} == {str(user / "settings.toml")}
@@ -191,8 +144,7 @@ def test_a_file_that_cannot_be_read_holds_the_pipeline_until_it_can_be(
     assert mode(loaded.configuration) is Mode.OFF
     (warning,) = loaded.warnings
     assert warning.why is WarningKind.UNREADABLE
-    assert warning.message.startswith(f"{home / name}: the pipeline's configuration cannot be read (")
-    assert warning.message.endswith("the pipeline is off until you fix it")
+    assert warning.where == str(home / name)
     assert warning.message.isprintable()
     assert (home / name).read_bytes() == data
 
@@ -252,7 +204,10 @@ def test_what_is_no_regular_file_is_not_waited_for(home: Path, user: Path) -> No
     os.mkfifo(home / "settings.toml")
     (home / "agent.yaml").mkdir()
     loaded = load(home, user)
-    assert [warning.name for warning in loaded.warnings] == ["settings.toml", "agent.yaml"]
+    assert [warning.where for warning in loaded.warnings] == [
+        str(home / "settings.toml"),
+        str(home / "agent.yaml"),
+    ]
     assert all("not a regular file" in warning.message for warning in loaded.warnings)
 
 
@@ -336,10 +291,11 @@ def test_while_a_file_cannot_be_read_nothing_is_deleted_that_it_may_say_to_keep(
 @pytest.mark.parametrize(
     ("written", "name", "strict"),
     [("shadow_mode = 'ture'", "shadow_mode", True), ("enabled = 'no'", "enabled", False),
-     ("mutations_frozen = 1", "mutations_frozen", True)],
+     ("mutations_frozen = 1", "mutations_frozen", True), ("enabeld = false", "enabled", False),
+     ("[pipeline.autonomus]\nenabled = false", "autonomous.enabled", False)],
 )  # fmt: skip
 def test_a_typing_error_loosens_no_guard(tmp_path: Path, written: str, name: str, strict: bool) -> None:
     (tmp_path / "settings.toml").write_text(f"[pipeline]\n{written}\n")
     found = load_configuration(tmp_path, {}, user_folder=tmp_path / "none")
-    assert getattr(found.configuration, name) is strict
-    assert [(one.name, one.used) for one in found.warnings] == [(name, strict)]
+    assert value_of(found.configuration, name) is strict
+    assert (name, strict) in [(one.name, one.used) for one in found.warnings]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.service_kit import Clock, configure
+from kits.written_configuration import camel_case
 
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
@@ -29,7 +30,6 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.service import Pipeline
 from core.pipeline.workers.embedding_tracker import TrackerStats
-from core.settings.tree import camel_case
 from core.workspace import Workspace
 
 VECTORS = {
