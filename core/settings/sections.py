@@ -57,13 +57,8 @@ class SearchSettings(msgspec.Struct, frozen=True):
 
 
 class ReflectionSettings(msgspec.Struct, frozen=True):
-    """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time.
-
-    max_notes: notes a pass changes at most. jaccard: share of common words that makes two notes duplicates.
-    shared_tokens: words two notes must share to be linked. wanted_links: notes with fewer get links.
-    max_links: links that reflection makes on one note at most. often_recalled: from so many recalls on a note
-    is never archived. derived_tags: tags that a note gets from what it says, nugget, scope and type included.
-    max_archived, max_merged: notes that one run archives, and merges away, at most; the rest waits for the next.
+    """Limits of a reflection pass; hours are local time. What a run leaves waits for the next. derived_tags: nugget,
+    scope and type included.
     """
 
     hour: Annotated[int, Meta(ge=0, le=23, title="Daily pass: hour when it is due")] = 9
@@ -90,10 +85,8 @@ class ReflectionSettings(msgspec.Struct, frozen=True):
 
 
 class ScheduleSettings(msgspec.Struct, frozen=True):
-    """Who runs the daily pass unattended, and the waking hours (local time) in which a missed one is caught up.
-
-    daemon_applies, app_applies: whether `nuggets daemon` and the open app run it by themselves; else it waits for a
-    person. promotes: whether what is often recalled is written into MEMORY.md along with the pass.
+    """Who runs the daily pass unattended (else it waits for a person), and the waking hours (local time) in which a
+    missed one is caught up. promotes: whether what is often recalled is written into MEMORY.md along with the pass.
     """
 
     waking_from: Annotated[
@@ -112,8 +105,6 @@ class PromotionSettings(msgspec.Struct, frozen=True):
 
     automatic: whether the daily pass promotes: "ask" until a person has said, "projects" to the folders in `projects`,
     "always" also to every MEMORY.md that was promoted to before, "never".
-    threshold: recalls from which on a note is promoted. memory_dir: "" for none. read_lines: how many lines of
-    MEMORY.md agents read.
     """
 
     threshold: Annotated[int, Meta(ge=1, title="Promotion: recalls until a note is promoted")] = 3

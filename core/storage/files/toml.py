@@ -56,10 +56,9 @@ def with_values(data: bytes | None, changes: Mapping[Path, Any], where: str) -> 
     wanted |= {path: value for path, value in changes.items() if value is not None}
     text = (data or b"").decode("utf-8")
     try:
-        for way in (_appended, _edited):
-            made = way(text, before, changes)
-            if made is not None and _reads_as(made, wanted):
-                return made.encode("utf-8")
+        made = _edited(text, before, changes)
+        if made is not None and _reads_as(made, wanted):
+            return made.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InvalidInputError(
             "contains characters that a file cannot hold", where=where, kept=_KEPT
@@ -75,26 +74,6 @@ def _reads_as(text: str, wanted: Mapping[Path, Any]) -> bool:
         return values(text.encode("utf-8"), "") == wanted
     except BrokenFileError:
         return False
-
-
-def _appended(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) -> str | None:
-    """The text with new tables at its end; None where more is asked for. Quick also for a file of thousands."""
-    from tomlkit import item
-    from tomlkit.items import SingleKey
-
-    known = {path[:depth] for path in before for depth in range(1, len(path) + 1)}
-    wanted = {path: value for path, value in changes.items() if value is not None or path in before}
-    if not text or any(path[:-1] in known or len(path) < 2 for path in wanted):
-        return None
-    tables: dict[Path, list[str]] = {}
-    for path, value in wanted.items():
-        line = f"{SingleKey(path[-1]).as_string()} = {item(value).as_string()}\n"
-        tables.setdefault(path[:-1], []).append(line)
-    made = text if text.endswith("\n") else text + "\n"
-    for table, lines in tables.items():
-        name = ".".join(SingleKey(part).as_string() for part in table)
-        made += f"\n[{name}]\n{''.join(lines)}"
-    return _with_line_ends(made, text)
 
 
 def _with_line_ends(made: str, text: str) -> str:
