@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from core.text.plain_passwords import plain_password
 from core.text.secrets import find_secrets
 
 _NAME: Final = r"[^\W\d][\w.-]*"
@@ -34,8 +33,6 @@ class Found(NamedTuple):
 def screened(text: str, *, home: str = "", user: str = "") -> list[Found]:
     """What to look at before a text is shared. home, user: the home folder and the user name of this machine."""
     found = [Found("credential", _line(text, one.start), one.kind) for one in find_secrets(text)]
-    if not found and plain_password(text):
-        found = [Found("credential", 1, "password")]
     patterns = list(_HOMES)
     if len(home.strip("/\\")) > 1:
         patterns.append(re.compile(rf"{re.escape(home.rstrip('/'))}(?![\w.-])"))

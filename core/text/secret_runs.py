@@ -1,4 +1,4 @@
-"""Long runs of encoded data that look random, and base64 that says a credential."""
+"""Long runs of encoded data that look random."""
 
 # The patterns read as the tables that they are.
 # ruff: noqa: E501, SIM905
@@ -8,7 +8,7 @@ from __future__ import annotations
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from core.text.secret_shapes import Span
@@ -18,14 +18,11 @@ from core.text.secret_values import any_of, entropy, is_placeholder, is_wordy
 _HEAD: Final = 120
 # Bits a character. Random base64 of 32 signs lies above 4, words and numbers joined below.
 _RANDOM: Final = 3.5
-_LEAST: Final = 32
 # Of signs that look random there must be so many.
 _LEAST_RANDOM: Final = 16
 # Where so many random runs stand it is data: from then on each that is no digest counts, wherever it stands.
 _MOST_WEIGHED: Final = 5_000
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}+={0,2}")
-# Between two texts that base64 says: no shape goes on over it.
-_BETWEEN: Final = "\n\n#\n\n"
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{32,}+={0,2}")
 _MIXED: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
 _HEX: Final = re.compile(r"(?:[A-Za-z]+\d*[-_=])?(?:[0-9a-fA-F-]+|0[xX][0-9a-fA-F]+)")
 _JOINT: Final = re.compile(r"[-_/+=]+")
@@ -66,19 +63,15 @@ _MAIL: Final = re.compile(r"@[\w-]{1,80}(?:\.[\w-]{1,80}){0,8}\.[a-z]{2,20}\b")
 _PATH_BEGINS: Final = re.compile(r"(?:[\"'`(\[<=]|\w+=)*(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@+-]")
 
 
-def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span]:
-    """Start, end and kind of each long run that looks random, and is no digest, path, address or identifier, and of
-    base64 that says what `find` finds.
+def long_runs(text: str) -> Iterator[Span]:
+    """Start, end and kind of each long run that looks random, and is no digest, path, address, identifier or text in
+    base64.
     """
-    said: list[tuple[re.Match[str], str]] = []
     public = list(_PUBLIC_BLOCK.finditer(text)) if "-----BEGIN" in text else []
     begins = [block.start() for block in public]
     weighed = 0
     for run in _RUN.finditer(text):
-        decoded = _decoded(run[0])
-        if decoded:
-            said.append((run, decoded))
-        elif len(run[0]) >= _LEAST and _is_random(run[0], weighed < _MOST_WEIGHED):
+        if _is_random(run[0], weighed < _MOST_WEIGHED):
             weighed += 1
             block = bisect_right(begins, run.start()) - 1
             in_public = block >= 0 and run.start() < public[block].end()
@@ -88,20 +81,6 @@ def long_runs(text: str, find: Callable[[str], Iterator[Span]]) -> Iterator[Span
                 or (weighed < _MOST_WEIGHED and _is_placed(text, run.start(), run[0]))
             ):
                 yield *run.span(), "random token"
-    yield from _in_base64(said, find)
-
-
-def _in_base64(
-    said: list[tuple[re.Match[str], str]], find: Callable[[str], Iterator[Span]]
-) -> Iterator[Span]:
-    """The runs whose decoded texts, all searched through at once, hold a credential."""
-    ends, place = [], 0
-    for _, decoded in said:
-        place += len(decoded) + len(_BETWEEN)
-        ends.append(place)
-    found = find(_BETWEEN.join(decoded for _, decoded in said)) if said else ()
-    for number in sorted({bisect_right(ends, start) for start, _, _ in found}):
-        yield *said[number][0].span(), "credential in base64"
 
 
 def _is_line_of_many(text: str, start: int, end: int) -> bool:
@@ -114,14 +93,14 @@ def _is_line_of_many(text: str, start: int, end: int) -> bool:
     return False
 
 
-def _decoded(run: str) -> str:
-    """The text that base64 says; "" for what is none."""
+def _is_text(run: str) -> bool:
+    """Whether it is base64 of a text that people read."""
     signs = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         said = binascii.a2b_base64(signs + "=" * (-len(signs) % 4)).decode()
     except ValueError:
-        return ""
-    return said if said.replace("\n", "").isprintable() else ""
+        return False
+    return said.replace("\n", "").isprintable()
 
 
 def _is_random(run: str, weighed: bool = True) -> bool:
@@ -139,7 +118,7 @@ def _is_random(run: str, weighed: bool = True) -> bool:
     parts = _JOINT.split(head)
     if all(map(_PLAIN_PART.fullmatch, parts)) or _PUBLIC.fullmatch(run):
         return False
-    if is_placeholder(run) or entropy(head) < _RANDOM:
+    if is_placeholder(run) or entropy(head) < _RANDOM or _is_text(run):
         return False
     parts = [part for part in parts if not _HEX.fullmatch(part)]
     random = sum(len(part) for part in parts if not is_wordy(part))

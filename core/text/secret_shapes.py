@@ -171,20 +171,15 @@ _LONGEST_BLOCK: Final = 65_536
 
 def known_shapes(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential in a text that is told by its own shape, in no order."""
-    yield from tokens(text)
+    yield from _blocks(text)
     lower = lowered(text)
     for shape in _ANYWHERE:
         if shape.literals and shape.literals[0] not in lower:
             continue
-        for found in shape.pattern.finditer(text):
-            yield from _value(shape, found)
-
-
-def tokens(text: str) -> Iterator[Span]:
-    """Those that stand behind a literal."""
-    yield from _blocks(text)
+        for one in shape.pattern.finditer(text):
+            yield from _value(shape, one)
     done = [0] * len(_ANCHORED)
-    for literal in _LITERAL.finditer(lowered(text)):
+    for literal in _LITERAL.finditer(lower):
         place = literal.start()
         for number in _AT[literal[1]]:
             if place >= done[number] and (found := _ANCHORED[number].pattern.match(text, place)):

@@ -8,34 +8,19 @@ from typing import Final, NamedTuple
 
 from core.text.mask import MASK, mask
 from core.text.secret_runs import long_runs
-from core.text.secret_shapes import Span, known_shapes, tokens
+from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words, in_elements
-from core.text.spellings import (
-    TextLayer,
-    beneath,
-    instead_of,
-    unescaped,
-    without_breaks,
-    without_invisible,
-)
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
-# JSON within JSON within JSON. Paths of Windows and patterns, which hold backslashes too, are read as they are.
-_LAYERS: Final = 3
-_ESCAPED: Final = re.compile(r"\\[\"'/]|\\u[0-9a-fA-F]{4}")
-_PLAIN_LINES: Final = re.compile(r"^(?:[^\\\n]*\n)+", re.MULTILINE)
-# A line that a backslash carries on.
-_CARRIED_ON: Final = re.compile(r"\\\r?\n[ \t]*")
+# Quotes within a text that is itself quoted, as JSON in JSON has them: once, twice, three times.
+_ESCAPED_QUOTES: Final = tuple(
+    re.compile(rf"(?P<closes>(?<=\w))?(?<!\\)(?P<escape>\\{{1,{most}}})(?P<quote>[\"'])")
+    for most in (1, 3, 7)
+)
 # A value that stands for itself is one wherever it stands again; of so many values in one text that is looked for.
 _LEAST_AGAIN: Final = 6
 _MOST_AGAIN: Final = 100
-# Where a line may end within a token, and what its halves must be.
-_WRAP: Final = re.compile(r"[\r\n](?:(?<=\S{8}[\r\n])|(?<=\S{8}\r\n))[\s>#|*]{0,80}+(?=\S{0,400}\d)\S{4}")
-_BREAK: Final = re.compile(r"[\r\n][\s>#|*]*")
-_BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
-_FIRST_HALF: Final = re.compile(r"(?=\D*\d).{8}", re.DOTALL)
-_NEXT_HALF: Final = re.compile(r"(?=\D*\d)(?=.*[^\W\d_]).{4}", re.DOTALL)
 
 
 class Secret(NamedTuple):
@@ -50,18 +35,36 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """What in a text looks like a credential, in order and without overlap; the spans are those of the values alone.
 
     Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an Authorization
-    header holds, logins, PINs and numbers of cards, values that look random right behind a word such as "token" or "api
-    key", and values that mix letters with digits or signs behind such a word and "is", "=" or ":", or between the tags
-    of XML; long runs that look random, and base64 that says any of these. They are found too where the text is escaped
-    as in JSON, where a line ends within them, where letters that nobody sees stand in them, and where they stand again.
-    Digests of commits, paths, names, addresses, placeholders and such words alone are no secrets. In time in step with
-    the length of the text.
+    header holds, logins, PINs and numbers of cards; values that mix letters with digits or signs behind such a word as
+    "password" and "is", "=" or ":", or between the tags of XML, and that look random right behind it; long runs that
+    look random. They are found in quotes that are escaped as in JSON too, and where they stand again. Digests of
+    commits, paths, names, addresses, placeholders and such words alone are no secrets. In time in step with the length
+    of the text.
     """
     if "[masked: " in text:
         # What a mask says is no key word, and it stands where a value stood.
         text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
-    found = tuple(_apart(list(_spans(text))))
+    spans = list(_spans(text))
+    seen = text
+    for escaped in _ESCAPED_QUOTES if "\\" in text else ():
+        if (quoted := escaped.sub(_bare_quote, text)) != seen:
+            spans += _spans(quoted)
+            seen = quoted
+    found = tuple(_apart(spans))
     return tuple(_apart([*found, *_again(text, found)])) if found else ()
+
+
+def _bare_quote(found: re.Match[str]) -> str:
+    """A quote without its escape, in the same place: a space stands outside of it for each backslash."""
+    space = " " * len(found["escape"])
+    return found["quote"] + space if found["closes"] is not None else space + found["quote"]
+
+
+def _spans(text: str) -> Iterator[Span]:
+    yield from known_shapes(text)
+    yield from behind_words(text)
+    yield from in_elements(text)
+    yield from long_runs(text)
 
 
 def _again(text: str, found: tuple[Secret, ...]) -> Iterator[Span]:
@@ -75,71 +78,6 @@ def _again(text: str, found: tuple[Secret, ...]) -> Iterator[Span]:
             if place not in starts:
                 yield place, place + len(value), kind
             place = text.find(value, place + len(value))
-
-
-def _spans(text: str) -> Iterator[Span]:
-    visible = without_invisible(text)
-    shown = text if visible is None else visible.text
-    below = () if visible is None else (visible,)
-    yield from _through(below, _plainly(shown))
-    if _ESCAPED.search(shown) is None:
-        return
-    without = instead_of(shown, _PLAIN_LINES, "\n\n")
-    below = below if without is None else (*below, without)
-    for _ in range(_LAYERS):
-        view = unescaped(below[-1].text if below else text)
-        if view is None:
-            return
-        below = (*below, view)
-        yield from _through(below, _plainly(view.text))
-
-
-def _plainly(text: str) -> Iterator[Span]:
-    yield from _said(text)
-    yield from in_elements(text)
-    yield from long_runs(text, _said)
-    yield from _over_lines(text)
-
-
-def _said(text: str) -> Iterator[Span]:
-    yield from known_shapes(text)
-    yield from behind_words(text)
-
-
-def _over_lines(text: str) -> Iterator[Span]:
-    """Tokens that a line ends within, and values in lines that a backslash carries on."""
-    joined = without_breaks(text) if _WRAP.search(text) else None
-    for span in _over(joined, tokens(joined.text)) if joined is not None else ():
-        if span[2] != "private key" and _is_wrapped(text[span[0] : span[1]]):
-            yield span
-    carried = instead_of(text, _CARRIED_ON, "") if "\\\n" in text or "\\\r" in text else None
-    if carried is not None:
-        yield from _over(carried, _said(carried.text))
-
-
-def _over(view: TextLayer, found: Iterator[Span]) -> Iterator[Span]:
-    """Those of the spans of a view of joined lines that a line ended within."""
-    for start, end, kind in found:
-        first, last = view.span(start, end)
-        if last - first > end - start:
-            yield first, last, kind
-
-
-def _is_wrapped(text: str) -> bool:
-    """Whether a token over lines is one, and no word that happens to follow at the beginning of the next line."""
-    first, *others = _BREAK.split(text)
-    return (
-        not _BLANK_LINE.search(text)
-        and _FIRST_HALF.match(first) is not None
-        and all(map(_NEXT_HALF.match, others))
-        and (len(others[0]) >= 8 or len(text) > 16)
-    )
-
-
-def _through(below: tuple[TextLayer, ...], spans: Iterator[Span]) -> Iterator[Span]:
-    """Spans of the topmost view as spans of the text."""
-    for start, end, kind in spans:
-        yield (*(beneath(below, (start, end)) if below else (start, end)), kind)
 
 
 def _apart(spans: list[Span]) -> Iterator[Secret]:

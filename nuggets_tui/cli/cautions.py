@@ -30,20 +30,7 @@ def of_note(note: Note) -> list[Caution]:
 
     what = "fact" if note.is_fact else "note"
     kinds = tuple(dict.fromkeys(held.kind for held in secrets_of(note)))
-    return of_credentials(what, note.id, kinds) or _of_plain_words(note, what)
-
-
-def _of_plain_words(note: Note, what: str) -> list[Caution]:
-    """The warning of a password of plain words, which nothing masks: whoever wrote it takes it out."""
-    from core.text.plain_passwords import plain_password
-
-    if not plain_password(f"{note.title}: {note.content}"):
-        return []
-    message = (
-        f"this {what} looks like it holds a password of plain words; to take it out: nuggets note edit {note.id} "
-        "--content TEXT"
-    )
-    return [Caution("credential", message, note.id, ("password",))]
+    return of_credentials(what, note.id, kinds)
 
 
 def of_credentials(what: str, id: str, kinds: Sequence[str], safe: str = "") -> list[Caution]:

@@ -66,11 +66,7 @@ class HistoryController(Controller):
     @background("care")
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
         """Says at once when a text that was just written looks like it holds a credential."""
-        kinds, plain = await run_in_thread(_new_credentials, done)
-        if plain and not kinds and done.kind == "edit":
-            key = self.view.keys.key("edit")
-            self.context.warn(f"The text may hold a password of plain words. {key} edits it.")
-        if kinds:
+        if kinds := await run_in_thread(_new_credentials, done):
             key = self.view.keys.key("secrets")
             text = "The text" if done.kind == "edit" else "Imported text"
             self.context.warn(f"{text} may hold a credential ({', '.join(kinds)}). {key} masks or allows it.")
@@ -278,26 +274,22 @@ class HistoryController(Controller):
         self.changed(*resolved)
 
 
-def _new_credentials(done: ChangeSet) -> tuple[tuple[str, ...], bool]:
-    """The kinds of what looks like a credential in the notes of a change, and was not in them before; and whether
-    one seems to hold a password of plain words.
-    """
+def _new_credentials(done: ChangeSet) -> tuple[str, ...]:
+    """The kinds of what looks like a credential in the notes of a change, and was not in them before."""
     written = [
         (each.before, each.after)
         for each in done.notes
         if each.after is not None and (each.before is None or _text(each.before) != _text(each.after))
     ]
     if not written:
-        return (), False
+        return ()
     from core.model.secrets import secrets_of
-    from core.text.plain_passwords import plain_password
 
     kinds: dict[str, None] = {}
     for before, after in written:
         known = secrets_of(before) if before is not None else ()
         kinds |= dict.fromkeys(held.kind for held in secrets_of(after) if held not in known)
-    plain = any(plain_password(": ".join(_text(after))) for _, after in written)
-    return tuple(kinds), plain
+    return tuple(kinds)
 
 
 def _text(note: Note) -> tuple[str, ...]:

@@ -227,15 +227,14 @@ def _keep_said(event: Event) -> str:
 
 
 def _without_credentials(text: str) -> str:
-    """A text as it may be put down; "" for one that may tell a password in plain words."""
+    """A text as it may be put down."""
     from nuggets_tui.hooks.capture import is_plain
 
     if is_plain(text):
         return text
-    from core.text.plain_passwords import plain_password
     from core.text.secrets import masked
 
-    return "" if plain_password(text) else masked(text)
+    return masked(text)
 
 
 def _keep_paths(event: Event) -> str:

@@ -475,13 +475,3 @@ async def test_what_is_hidden_from_the_list_gives_way_to_the_next_so_that_x_agai
         for _ in range(2):
             app.app.post_message(Key("x", "x"))
         await app.until(lambda: app.view.counts[0] == visible - 2, "two hits hidden")
-
-
-async def test_a_password_of_plain_words_is_warned_of_in_the_app(home: Path) -> None:
-    async with opened(home) as app:
-        await app.press("f")
-        await app.screen(FormScreen)
-        app.fill("#key", "wifi password")
-        app.fill("#value", "correct horse battery staple")
-        await app.press("ctrl+s")
-        await app.until(lambda: "password of plain words" in app.notices)

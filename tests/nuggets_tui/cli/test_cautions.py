@@ -81,25 +81,6 @@ def test_what_only_speaks_of_one_is_not_warned_of(nuggets: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "my password is correct horse battery staple",
-        "Password: correct-horse-battery-staple",
-        "The password for the wifi is purple monkey dishwasher",
-    ],
-)
-def test_a_password_of_plain_words_is_warned_of_and_neither_masked_nor_refused(
-    nuggets: Any, text: str
-) -> None:
-    result = nuggets("note", "add", "Notes", text)
-    assert result.exit_code == 0
-    assert "password of plain words" in result.stderr
-    (note,) = nuggets.notes()
-    assert note["content"] == text
-    assert nuggets.json("secrets")["secrets"] == []
-
-
-@pytest.mark.parametrize(
-    "text",
     ["The password is stored in the vault", "password is required for every login", "Password: see the team vault",
      "password: never written down anywhere", "The password policy is strict about length"],
 )  # fmt: skip
