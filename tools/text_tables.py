@@ -2,24 +2,27 @@
 
     python tools/text_tables.py
 
-stems.txt: the stems of everyday and common words and of their plurals, as the stemmer has them. marks.txt: the
-combining marks of all scripts, from and to, as Python has them.
+stems.txt: the stems of everyday and common words and of their plurals, as the stemmer has them, and of irregular forms
+that of the plain one: irregular.txt has these in a line each, the plain form first. Forms that are other words more
+often than not ("bore", "ground", "rose") are out, and words so general that they tell nothing ("get", "make", "good").
+marks.txt: the combining marks of all scripts, from and to, as Python has them.
 """
 
 from __future__ import annotations
 
 import unicodedata
 
-from core.text.irregular import PLAIN_FORMS
 from core.text.languages import listed_words
 from core.text.tokens import MARKS, STEMS, stemmed_anew
 
 
 def stem_lines() -> list[str]:
     """Words, each with its stem."""
-    plain = {PLAIN_FORMS.get(word, word) for word in listed_words()}
-    forms = {*plain, *map(_plural, plain)}
-    return sorted(f"{form} {found}" for form in forms if (found := stemmed_anew(form)))
+    irregular = STEMS.with_name("irregular.txt").read_text(encoding="ascii").splitlines()
+    plain_of = {form: line.split()[0] for line in irregular for form in line.split()[1:]}
+    plain = {plain_of.get(word, word) for word in listed_words()}
+    forms = {form: form for form in (*plain, *map(_plural, plain))} | plain_of
+    return sorted(f"{form} {found}" for form, stem in forms.items() if (found := stemmed_anew(stem)))
 
 
 def mark_lines() -> list[str]:

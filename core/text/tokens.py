@@ -14,116 +14,20 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final, Protocol
 
-from core.text.irregular import PLAIN_FORMS
-
 # The stop words and the token pattern of the file format: `vector.basis` is built from them.
-BASIS_STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "from",
-        "has",
-        "have",
-        "i",
-        "in",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "this",
-        "to",
-        "was",
-        "with",
-    ]
-)
+_BASIS_STOP_WORDS: Final = """
+a an and are as at be but by for from has have i in is it its of on or that the this to was with
+"""
+BASIS_STOP_WORDS: Final = frozenset(_BASIS_STOP_WORDS.split())
 _BASIS_TOKEN: Final = re.compile(r"[a-z0-9/_:-]{2,}")
 
-STOP_WORDS: Final = BASIS_STOP_WORDS | frozenset(
-    [
-        "about",
-        "after",
-        "all",
-        "also",
-        "am",
-        "any",
-        "been",
-        "before",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "done",
-        "give",
-        "had",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "if",
-        "into",
-        "just",
-        "know",
-        "let",
-        "me",
-        "more",
-        "most",
-        "my",
-        "no",
-        "not",
-        "now",
-        "our",
-        "out",
-        "over",
-        "please",
-        "she",
-        "should",
-        "so",
-        "some",
-        "such",
-        "tell",
-        "than",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "too",
-        "up",
-        "us",
-        "want",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_MORE_STOP_WORDS: Final = """
+about after all also am any been before can could did do does doing done give had he her here him
+his how if into just know let me more most my no not now our out over please she should so some such
+tell than their them then there these they too up us want we were what when where which while who
+whom why will would you your
+"""
+STOP_WORDS: Final = BASIS_STOP_WORDS.union(_MORE_STOP_WORDS.split())
 
 # Scripts that put no space between words: their runs are read as overlapping pairs of characters.
 # Kana, Chinese characters, half-width kana; Thai, Lao, Myanmar, Khmer.
@@ -318,23 +222,21 @@ def has_stem(word: str) -> bool:
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of a folded word (Snowball English for ASCII words, that of the plain form for irregular ones; other
-    scripts as they are)."""
-    word = PLAIN_FORMS.get(word, word)
-    if _ACRONYMS.fullmatch(word):
-        return word[:-1]
-    if not has_stem(word):
-        return word
-    return _common_stems().get(word) or stemmed_anew(word)
+    scripts as they are).
+    """
+    return _known_stems().get(word) or stemmed_anew(word) or word
 
 
 def stemmed_anew(word: str) -> str:
-    """What Snowball makes of an English word; "" for one that has no stem."""
+    """What Snowball makes of an English word, or a plural of an acronym; "" for one that has no stem."""
+    if _ACRONYMS.fullmatch(word):
+        return word[:-1]
     return snowball("english").stemWord(word) if has_stem(word) else ""
 
 
 @cache
-def _common_stems() -> dict[str, str]:
-    """The stems of common words, made ahead: most processes load no stemmer."""
+def _known_stems() -> dict[str, str]:
+    """The stems of common and irregular words, made ahead: most processes load no stemmer."""
     return dict(line.split(" ") for line in STEMS.read_text(encoding="ascii").splitlines())
 
 
