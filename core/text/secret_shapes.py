@@ -20,11 +20,10 @@ from core.text.secret_values import (
     is_basic,
     is_card,
     is_login,
-    is_paired,
+    is_mixed,
     is_placeholder,
     is_random_sk,
     is_strong,
-    looks_typed,
 )
 
 Span = tuple[int, int, str]
@@ -52,7 +51,6 @@ def _said(kind: str, literals: str, pattern: str, test: Callable[[str], bool] | 
 
 # A token stands alone: no letter, digit or hyphen before it.
 _B: Final = r"(?<![\w-])"
-_PASSWORD: Final = r"(?:pass(?:word|wort|phrase|code|wd)?|pwd|pw|kennwort|contrase[nñ]a|mot de passe|senha)"
 _JOINED: Final = r"(?:(?:\s(?:for|of|to|on|für|vom|von|zum|der|del|du)\s[^\n:=\d]{1,40}?)?(?:\s?[:=]\s?|\s(?:is|was|ist|war|lautet|es|est)\s)|\s)[\"'`]?"
 _VENDORS: Final = (
     _shape("age key", "AGE-SECRET-KEY-1", _B + r"AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
@@ -105,11 +103,11 @@ _SAID: Final = (
     _shape("credential", "API_KEY ACCESS_KEY SECRET_KEY PRIVATE_KEY OPENAI_KEY ANTHROPIC_KEY TOKEN SECRET PASSWORD PASSWD", r"(?<![A-Za-z0-9])[A-Z_]{1,12}(?:_ID)?(?:=[\"']?|\s{0,3}[:=]\s{0,3}[\"']?(?=[^\s\"',;]{0,60}\d))([^\s\"',;]{3,400})", is_assigned),
     # Headers and addresses
     _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?Basic\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", is_basic),
-    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?(?:Token|ApiKey)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", looks_typed),
+    _said("authorization header", "authorization", r"\bAuthorization[\"']?\s{0,3}[:=,]\s{0,3}[\"']?f?(?:Token|ApiKey)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", is_mixed),
     _said("authorization header", "bearer_", r"\bBearer\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})", has_digit),
     _said("authorization header", "auth", r"auth[\"']?\s{0,3}[:=]\s{0,3}[\"']?([A-Za-z0-9+/]{8,400}={0,2})", is_basic),
     _said("password in a web address", "://", r"(?<=[a-z0-9])://([^\s:/@?#\"'<>]{0,80}):(?!\1@)([^\s/\"'<>]{3,200}?)@(?=[\w.\[\]-]{1,255}(?:[:/?#,\s\"'`)>;]|$))", is_address_password),
-    _said("token in a web address", "http:// https://", r"\bhttps?://([A-Za-z0-9_-]{20,100})@(?!o?\d{0,20}\.?ingest|sentry)[\w-]{1,80}\.", looks_typed),
+    _said("token in a web address", "http:// https://", r"\bhttps?://([A-Za-z0-9_-]{20,100})@(?!o?\d{0,20}\.?ingest|sentry)[\w-]{1,80}\.", is_mixed),
     _said("recovery phrase", "mnemonic seed_phrase seed_words recovery_phrase recovery_words wallet_phrase wallet_words backup_phrase backup_words", r"\b(?:mnemonic|\w{1,9} (?:phrase|words))(?: is|:| =|=)?\s[\"'`]?((?:[a-z]{3,8}\s){11,23}[a-z]{3,8})\b"),
     # Commands
     _said("password", "-u --user", r"(?<=\s)(?:-u|--user|--userpwd)[ =][\"']?[\w.@%+-]{1,60}:([^\s\"']{4,100})", is_login),
@@ -126,9 +124,6 @@ _SAID: Final = (
           r"\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])", is_login),
     _said("password", "login credential creds user/pass zugangsdaten identifiants basic_auth",
           r"\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth)(?:\s(?:for|to|of|at|on|für|auf|zu|pour|para)\s[^\n:=/]{1,40})?(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})", is_login),
-    _said("password", "user login account benutzer mail usuario utilisateur nutzer", r"(?:user|login|account|benutzer|mail|usuario|utilisateur|nutzer)(?:[ _-]?name)?[\"']?(?:\s{0,3}[:=|]\s{0,3}|\s)[\"']?[^\s\"',;/|=]{1,80}[\"']?[ \t]{0,9}(?:[,;/|]|(?=\s))\s{0,40}(?:(?:and|und)\s)?[\"'*|-]?\s?" + _PASSWORD + r"[\"']?\s{0,3}[:=|]\s{0,3}[\"']?([^\s\"',;]{4,100})", is_paired),
-    _said("password", "user account benutzer nutzer", r"(?:user|account|benutzer|nutzer)(?:[ _-]?name)?:?\s[^\s\"',;/|=]{1,80},?\s(?:(?:and|und|with|mit)\s)?" + _PASSWORD + r":?\s[\"'`]?([^\s\"'`,;]{5,100})", is_login),
-    _said("password", "wifi wi-fi wlan ssid wpa", r"(?:wi-?fi|wlan|ssid|wpa\d?)(?:(?!wi-?fi|wlan|ssid|wpa)[^\n]){0,60}?(?:\n[ \t*-]{0,8})?(?:" + _PASSWORD + r"|psk|key|schlüssel)[\"'*]{0,3}(?:\s?[:=]\s?|\s(?=\S{0,62}\d))[\"'`]?([^\s\"'`,;]{8,63}+)(?=[\"'`]?[ \t]*(?:$|[\n,;.|)]))", is_paired),
     _said("password", "wifi:", r"\bWIFI:(?:(?!wifi:)[^\n]){0,120}?;?P:([^;\s]{8,63})"),
     # Numbers
     _said("PIN", "pin geheimzahl", r"(?<![\w-])(?:(?-i:PIN|Pin)|geheimzahl|pin(?=[ -]?(?:code|number|nummer)?\s?(?:[:=]|is\s|ist\s|lautet\s)))(?:[ -]?(?:code|number|nummer))?" + _JOINED + r"(\d(?:[ -]?\d){3,7})(?![\w-]|\.\d)"),

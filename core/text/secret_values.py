@@ -39,10 +39,6 @@ _PLAIN_WORDS: Final = frozenset(
     ask todo tbd n/a na changed reset admin root guest test default sample demo prompt inherit input hashed encrypted
     protected disabled enabled expired wrong correct incorrect invalid valid forgotten""".split()
 )
-_GRAMMAR: Final = frozenset(
-    """the and for with from into that this must have has was were are you your our not see ask under when only use its
-    password secret token key vault prod name policy""".split()
-)
 _COMMON: Final = frozenset(
     """letmein qwerty qwertz azerty swordfish iloveyou dragon monkey sunshine princess football baseball superman batman
     shadow asdfgh asdfghjkl qwertyuiop trustnoone opensesame""".split()
@@ -81,7 +77,6 @@ _RANDOM: Final = 3.0
 # Texts of programs say one value again and again.
 _REMEMBERED: Final = 512
 _WEIGHED: Final = 500
-_N_LOG_N: Final = [0.0, *(n * math.log2(n) for n in range(1, _WEIGHED + 1))]
 
 # Pairs of letters that stand beside each other in words and names, by the first: seven of eight of theirs, and three of
 # ten of letters thrown at random. Counted in manuals and programs.
@@ -106,10 +101,6 @@ _WAYS: Final = re.compile(
     r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
     re.IGNORECASE,
 )
-# Names of programs' own: snake_case, camelCase, and what says what it is.
-_NAMED: Final = re.compile(
-    r"[A-Za-z]+_[A-Za-z_]+|[A-Za-z]*[a-z][A-Z][A-Za-z]*|(?i:.*(?:passw|secret|string|input|field|param|hash|prompt).*)"
-)
 _PORT: Final = re.compile(r"\d{1,5}[?#].*")
 _SK_PLAIN: Final = re.compile(r"[a-z]+|\d+|[a-z]\d{1,2}|")
 
@@ -128,7 +119,7 @@ def entropy(text: str) -> float:
     text = text[:_WEIGHED]
     if not text:
         return 0.0
-    return math.log2(len(text)) - sum(map(_N_LOG_N.__getitem__, Counter(text).values())) / len(text)
+    return math.log2(len(text)) - sum(n * math.log2(n) for n in Counter(text).values()) / len(text)
 
 
 def is_wordy(value: str) -> bool:
@@ -197,31 +188,15 @@ def looks_random(value: str, before: str) -> bool:
     return entropy(value) >= min(_RANDOM, math.log2(len(value)) - 0.3)
 
 
-@lru_cache(_REMEMBERED)
 def looks_keyed(value: str) -> bool:
-    """Whether a value looks random beyond doubt: long, of both cases and digits, no digest, no path."""
-    if len(value) < 16 or len(_DIGIT.findall(value)) < 2 or not _BOTH_CASES.match(value):
-        return False
+    """Whether a value behind a word as general as "key" looks random: long, of both cases and digits."""
     words = [part for part in re.split("[-_]", value) if len(part) > 3 and part.isalpha() and is_wordy(part)]
-    return not value.startswith("AAAA") and len(words) < 2 and looks_random(value, "")
-
-
-def looks_typed(value: str) -> bool:
-    """Whether a header's value or an address's first part looks like a token."""
-    both = _DIGIT.search(value) and _LETTER.search(value)
-    return bool(both) and not is_placeholder(value) and not is_name(value)
-
-
-def is_long_digest(value: str) -> bool:
-    """Whether it is hexadecimal and longer than the short form of a commit."""
-    return len(value) >= 12 and _DIGEST.fullmatch(value) is not None and not value.isdigit()
-
-
-def is_passphrase(value: str) -> bool:
-    """Whether quoted words make a passphrase: four or more lower-case words of letters."""
-    words = value.replace("-", " ").split()
-    plain = all(word.isalpha() and word.islower() and 3 <= len(word) <= 12 for word in words)
-    return 4 <= len(words) <= 12 and plain and not _GRAMMAR & set(words)
+    return (
+        len(value) >= 16
+        and _BOTH_CASES.match(value) is not None
+        and len(words) < 2
+        and looks_random(value, "")
+    )
 
 
 @lru_cache(_REMEMBERED)
@@ -250,18 +225,6 @@ def _changes_case(value: str) -> bool:
     return len(_CASE_CHANGE.findall(value)) >= max(3, len(value) // 5)
 
 
-def _is_code(value: str) -> bool:
-    """Whether a value is program text that stands for another: a call, a variable, a type, a path."""
-    if _REFERENCE.fullmatch(value):
-        return True
-    rooted = value.startswith(("/", "~/", "./", "../"))
-    parts = value.lstrip("~.").strip("/").split("/")
-    return len(parts) > 1 and all(
-        len(part) > 1 and (rooted or len(parts) > 2 or not has_digit(part)) and is_wordy(part)
-        for part in parts
-    )
-
-
 def is_login(value: str) -> bool:
     """Whether a value in the place of a login's password is one."""
     return not value.isdigit() and is_mixed(value) and not _WAYS.fullmatch(value)
@@ -272,15 +235,10 @@ def is_strong(value: str) -> bool:
     return _BOTH_CASES.match(value) is not None and is_login(value)
 
 
-def is_paired(value: str) -> bool:
-    """Whether what stands behind a name and the word "password" is one, and no program text."""
-    core = value.rstrip(".)]}>;")
-    return len(core) >= 4 and not (is_harmless(core) or _is_code(core) or _NAMED.fullmatch(core))
-
-
 def is_assigned(value: str) -> bool:
     """Whether a value of a variable such as API_KEY is one."""
-    return not (value.isdigit() or is_harmless(value) or _is_code(value))
+    code = _REFERENCE.fullmatch(value) or ("/" in value and is_name(value))
+    return not (value.isdigit() or is_harmless(value) or code)
 
 
 def is_address_password(value: str) -> bool:

@@ -12,8 +12,6 @@ from typing import Final, Literal
 from core.text.secret_shapes import Span, lowered
 from core.text.secret_values import (
     any_of,
-    is_long_digest,
-    is_passphrase,
     is_password,
     is_strong,
     is_token,
@@ -55,6 +53,8 @@ _SUFFIX: Final = (
     r"s?(?![^\W\d_])(?:[_\-. ](?:key|value|string|base|text|raw|plain|prod|dev|test|staging|live|admin|user|root|db)"
     r"(?![^\W\d_]))?(?:_?\d{1,2}(?!\d))?"
 )
+# From the name of an element of XML, or an attribute that says it, to its content.
+_TAG: Final = r"""(?:(?:\s[\w:]{1,40}=["'][^"'<>\n]{0,60}["'])?["']?>\s{0,40}(?:<value>|<!\[CDATA\[\s{0,40})?|</key>\s{0,40}<string>)"""
 _BETWEEN: Final = r"""(?:\s?\([^()\n]{1,40}\)|
     \s(?:for|of|to|on|at|in|from|от|для|на|к|du|des?|de\sla|del|da|do|dla|di|für|vom|von|zum|am|im|van|voor|på|til|för)
     \s[^\n:=]{1,40}?)?"""
@@ -68,7 +68,7 @@ _BELOW: Final = r"(?:[ \t*_]{0,4}(?:\r?\n[ \t>]{0,20}){1,2}(?P<below>(?=[^\s-]\S
 _AFTER, _AFTER_ABROAD = (
     re.compile(
         rf"""(?:{_SUFFIX})?["'`*_\])}}>]{{0,4}}{_BETWEEN}
-        (?:(?P<sign>\s{{0,3}}(?:=>|:=|->|→|=|:|：|＝|–|—)|["']?\s(?:value|content)\s?=)(?:{_BELOW}|[ \t*_]{{0,4}})
+        (?:(?P<sign>\s{{0,3}}(?:=>|:=|->|→|=|:|：|＝|–|—|\|)|["']?\s(?:value|content)\s?=|{_TAG})(?:{_BELOW}|[ \t*_]{{0,4}})
         |\s+(?:{_VERB % verbs})|(?P<to>\s+to\s+))""",
         re.IGNORECASE | re.VERBOSE,
     )
@@ -91,16 +91,8 @@ _AFTER_WORD: Final = {
 _QUOTED: Final = re.compile(
     r"(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){1,200}+)(?P=quote)(?!\w)|[«„“「『‘](?P<other>[^«»„“”「」『』‘’\n]{1,200})[»“”」』’]"
 )
-_CONTENT: Final = r"\s*(?:<!\[CDATA\[\s*)?(?P<value>[^\s<>](?:[^<>\"\n]{0,400}[^\s<>\"\]])?)\s*(?:\]\]>\s*)?"
-_ELEMENT: Final = re.compile(
-    r"<(?P<name>[A-Za-z_][\w:.-]{0,60})(?P<more>\s[^<>]{0,200})?>\s*(?:<value>)?" + _CONTENT + "</"
-)
-_ATTRIBUTE: Final = re.compile(r"""\s(?:key|name|id)\s?=\s?["']([^"'<>]{1,80})["']""", re.IGNORECASE)
-_PROPERTY: Final = re.compile(
-    r"<key>(?P<name>[^<>]{1,80})</key>\s{0,40}(?P<more><string>)" + _CONTENT + "</string>"
-)
 _BARE: Final = re.compile(
-    r"[\"'`“„«「]?(?P<value>[^\s\"'`,;<>«»„“”「」]+(?:(?<=\w)\"(?=\w)[^\s\"'`,;<>«»„“”「」]+)*)"
+    r"[\"'`“„«「]?(?P<value>[^\s\"'`,;<>«»„“”「」]+(?:(?:(?<=\w)\"(?=\w)|(?:(?<=&amp)|(?<=&lt)|(?<=&gt));)[^\s\"'`,;<>«»„“”「」]+)*)"
 )
 _LONGEST: Final = 400
 _ASCII: Final = re.compile(r"[!-~]+")
@@ -153,18 +145,6 @@ def _begins(text: str, start: int, word: str, strength: _Strength) -> bool:
     return not before.isdigit() and len(word) > 5 and word.isascii() and strength != "key"
 
 
-def in_elements(text: str) -> Iterator[Span]:
-    """Start, end and kind of each value that stands between tags of XML of which one names a credential."""
-    for pattern in (_ELEMENT, _PROPERTY) if "</" in text else ():
-        for found in pattern.finditer(text):
-            said = _ATTRIBUTE.search(found["more"] or "")
-            name = said[1] if said is not None else found["name"]
-            if _WORD.search(name.lower()):
-                told = next(behind_words(f'{name}: "{found["value"]}"'), None)
-                if told is not None:
-                    yield *found.span("value"), told[2]
-
-
 def _behind(text: str, start: int, end: int, word: str, strength: _Strength) -> Iterator[Span]:
     after = _AFTER_WORD[word]
     joined = after.match(text, end)
@@ -208,11 +188,9 @@ def _tells(
         if not signed and word.lower() == "parola":
             # Italian for a word.
             return False
-        return (found[0] > joint and is_passphrase(value)) or is_password(value, assigned=in_settings)
+        return is_password(value, assigned=in_settings)
     if strength == "key":
         return looks_keyed(value) or (in_settings and len(value) >= 16 and looks_random(value, ""))
-    if in_settings and is_long_digest(value):
-        return True
     if word.lower() == "credential" and _PAIR.match(value):
         return False
     return is_token(value, before) if signed else looks_random(value, before)
@@ -223,7 +201,7 @@ def _value(text: str, place: int, *, spaceless: bool = False, query: bool = Fals
     quoted = _QUOTED.match(text, place)
     if quoted is not None:
         start, end = quoted.span("value" if quoted["value"] is not None else "other")
-        if text.find(" ", start, end) < 0 or is_passphrase(text[start:end]):
+        if text.find(" ", start, end) < 0:
             return start, end
     bare = _BARE.match(text, place, place + _LONGEST)
     if bare is None:

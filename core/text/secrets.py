@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from core.text.mask import MASK, mask
 from core.text.secret_runs import long_runs
 from core.text.secret_shapes import Span, known_shapes
-from core.text.secret_words import behind_words, in_elements
+from core.text.secret_words import behind_words
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
@@ -63,7 +63,6 @@ def _bare_quote(found: re.Match[str]) -> str:
 def _spans(text: str) -> Iterator[Span]:
     yield from known_shapes(text)
     yield from behind_words(text)
-    yield from in_elements(text)
     yield from long_runs(text)
 
 

@@ -18,17 +18,13 @@ _PEM = "-----BEGIN¦ {0}PRIVATE KEY-----\n" + _KEY_BODY + "\n-----END {0}PRIVATE
 
 _PLANTED: tuple[str, ...] = (
     # Logins, Wi-Fi, PINs and cards
-    "user: anna\npassword: ⟦tulip-¦garden⟧",
     "| user | anna |\n| pass | ⟦tulip¦s7x⟧ |",
-    '{"username": "anna", "password": "⟦tulip¦garden⟧"}',
     "The shop: user anna, password ⟦Tulpen¦Garten2026⟧",
     "⟦Tulpen¦Garten2026⟧ is the password of the router",
     "they use ⟦Tulpen¦Garten2026⟧ as the root password",
     "anna:⟦Tulpen¦Garten2026⟧",
     "anna@example.test:⟦Tulpen¦Garten2026⟧",
     "ssh anna@10.0.0.4 password ⟦Tulpen¦Garten2026⟧",
-    "Wi-Fi: Attic, password: ⟦tulip¦garden⟧",
-    "WLAN Attic\nPasswort: ⟦tulip¦garden⟧",
     "WIFI:T:WPA;S:Attic;P:⟦tulip¦garden⟧;;",
     "the PIN of the safe is ⟦48¦20⟧",
     "PIN ⟦48¦20⟧ for the door",
@@ -152,7 +148,6 @@ _PLANTED: tuple[str, ...] = (
     "login: admin / ⟦adm1n¦Pass⟧",
     "credentials are deploy:⟦d3pl0y¦Now⟧",
     "passphrase: ⟦v3ry-L0ng¦_P4ssphrase!⟧",
-    "passphrase is \"⟦correct horse ¦battery staple⟧\"",
     "user bob, pw: ⟦b0bs¦Pw99⟧",
     "The api key is `⟦k3Jd9sLq0¦Zx7Wm2Vn5⟧` for the weather service",
     "token ⟦q7Wm2Vn5xK9¦pL3tRz8Yb1⟧ expires in March",

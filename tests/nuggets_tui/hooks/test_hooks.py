@@ -464,6 +464,7 @@ def test_a_session_has_checkpoints_before_its_context_goes_and_at_its_end(home: 
         pass
     for number in range(3):
         hook(event(home, "UserPromptSubmit", prompt=f"Fix test {number} with the token {KEY}."))
+    hook(event(home, "UserPromptSubmit", prompt="Now the next one."))
     hook(event(home, "PostToolUse", tool_name="Edit", tool_input={"file_path": "src/app.py"}))
     caught_texts = b"".join(path.read_bytes() for path in waiting(home))
     assert KEY.encode() not in caught_texts
