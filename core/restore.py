@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
@@ -94,12 +93,7 @@ def _everything(
         and not any(note.is_fact and note.nugget_name in closed for note in _sides(change))
         and not (change.after is None and keeps_newcomers)
     ]
-    closed_keys = _ambiguous_keys(current, wanted)
-    facts = [
-        change
-        for change in found.facts
-        if change.nugget not in closed and (change.nugget, change.key) not in closed_keys
-    ]
+    facts = [change for change in found.facts if change.nugget not in closed]
     facts += _facts_as_they_are(notes, facts, current)
     leaving = {change.id for change in notes if change.after is None}
     arriving = {change.id for change in notes}
@@ -144,16 +138,8 @@ def _nameless(current: Snapshot, changes: Iterable[NuggetChange]) -> list[str]:
 
 def _holds_illegible(snapshot: Snapshot) -> bool:
     """Whether it holds notes that cannot be read and whose ids are not known: any newcomer may be one of them."""
-    return sum(not problem.nugget for problem in snapshot.problems) > len(snapshot.set_aside)
-
-
-def _ambiguous_keys(current: Snapshot, wanted: Snapshot) -> set[tuple[str, str]]:
-    """Keys that a file holds several times, then or now: it is not clear which of the facts is which."""
-    found: set[tuple[str, str]] = set()
-    for name in current.by_name.keys() & wanted.by_name.keys():
-        now, then = (Counter(fact.key for fact in held.by_name[name].facts) for held in (current, wanted))
-        found |= {(name, key) for key in now.keys() & then.keys() if now[key] > 1 or then[key] > 1}
-    return found
+    unread = sum(problem.kind.unreadable and not problem.nugget for problem in snapshot.problems)
+    return unread > len(snapshot.set_aside)
 
 
 def _facts_as_they_are(

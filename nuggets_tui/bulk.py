@@ -70,7 +70,7 @@ def propose(
         draft, edit.ids, edit.edit, report=lambda done: done % _REPORT_EVERY or report_progress(done, count)
     )
     change_set = draft.change_set("")
-    changes = {change.id: change for change in change_set.notes if not change.namesake}
+    changes = {change.id: change for change in change_set.notes}
     # A note whose edit comes to nothing in the end is no change.
     changed = tuple(id for id in edited.changed if id in changes)
     return Proposal(edit, base, replace(edited, changed=changed), changes)

@@ -111,7 +111,7 @@ def filtered(notes: Sequence[Note], snapshot: Snapshot, order: Order) -> Listing
 
 def _listing(snapshot: Snapshot, wanted: Wanted) -> Listing:
     order, show_hidden, show_facts = wanted
-    notes: Sequence[Note] = snapshot.counted if show_hidden else snapshot.visible
+    notes: Sequence[Note] = snapshot.notes if show_hidden else snapshot.visible
     if not show_facts:
         notes = [note for note in notes if note.kind != "fact" or note.hidden]
     former = _former(snapshot, wanted) if order == "newest" else None

@@ -53,7 +53,7 @@ def _of_nugget(name: str, one: Nugget | None, other: Nugget | None) -> Iterator[
         return
     if one.meta != other.meta:
         yield LeftOut(name, "the settings of the nugget differ")
-    here, there = ({fact.key: fact for fact in reversed(held.facts)} for held in (one, other))
+    here, there = ({fact.key: fact for fact in held.facts} for held in (one, other))
     for key in dict.fromkeys((*here, *there)):
         if here.get(key) != there.get(key):
             yield LeftOut(

@@ -10,31 +10,18 @@ from core.model.snapshot import Snapshot
 
 def laid_down(snapshot: Snapshot, *, id: str, at: str, author: Author, reason: str) -> ChangeSet:
     """The change set of kind "import" that makes an empty memory what `snapshot` is."""
-    several = set(snapshot.namesakes)
-    notes = (
-        NoteChange(
-            id=note.id, before=None, after=note, index=place if several else None, namesake=place in several
-        )
-        for place, note in enumerate(snapshot.notes)
+    facts = (
+        FactChange(nugget=nugget.name, key=fact.key, before=None, after=fact, index=place)
+        for nugget in snapshot.nuggets
+        for place, fact in enumerate(nugget.facts)
     )
-    facts: list[FactChange] = []
-    for nugget in snapshot.nuggets:
-        known: set[str] = set()
-        for place, fact in enumerate(nugget.facts):
-            again = fact.key in known
-            known.add(fact.key)
-            facts.append(
-                FactChange(
-                    nugget=nugget.name, key=fact.key, before=None, after=fact, index=place, namesake=again
-                )
-            )
     return ChangeSet(
         id=id,
         at=at,
         author=author,
         reason=reason,
         kind="import",
-        notes=tuple(notes),
+        notes=tuple(NoteChange(id=note.id, before=None, after=note) for note in snapshot.notes),
         facts=tuple(facts),
         nuggets=tuple(NuggetChange(name=one.name, before=None, after=one.meta) for one in snapshot.nuggets),
     )

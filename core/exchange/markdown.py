@@ -82,17 +82,10 @@ class Vault(NamedTuple):
 
 def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
     """A memory as a vault. without: ids of notes, and "nugget: key" of facts without one, that are left out."""
-    notes = [note for note in snapshot.by_id.values() if note.id not in without]
+    notes = [note for note in snapshot.notes if note.id not in without]
     names = _names({note.id: note.title for note in notes})
-    left_out = [
-        LeftOut(note.id, "another note has the same id")
-        for note in (snapshot.notes[at] for at in snapshot.namesakes)
-    ]
-    facts = {
-        (nugget.name, fact.key): fact
-        for nugget in reversed(snapshot.nuggets)
-        for fact in reversed(nugget.facts)
-    }
+    left_out: list[LeftOut] = []
+    facts = {(nugget.name, fact.key): fact for nugget in reversed(snapshot.nuggets) for fact in nugget.facts}
     files: dict[str, bytes] = {}
     for note in notes:
         fact = facts.get((note.nugget_name, note.key)) if note.is_fact and not note.hidden else None

@@ -392,7 +392,7 @@ def _fact_of(note: Note, source: Snapshot) -> Fact | None:
     """The fact of the source that a note stands for."""
     if not note.is_fact or note.hidden:
         return None
-    return source.first_facts.get(note.nugget_name, {}).get(note.key)
+    return source.facts_by_key.get(note.nugget_name, {}).get(note.key)
 
 
 def _with_free_place(draft: Draft, note: Note) -> Note:

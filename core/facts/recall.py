@@ -173,7 +173,7 @@ class Keys:
         return found
 
     def _places(self, nugget: Nugget) -> dict[str, list[int]]:
-        """Places of a nugget's facts by the forms of their keys; of two with one key the first."""
+        """Places of a nugget's facts by the forms of their keys; of two that differ by case alone the first."""
         with self._guard:
             kept = self._read.get(nugget.name)
             if kept is None or kept[0] is not nugget.facts:

@@ -54,17 +54,12 @@ OURSELVES = Author("program", "nuggets")
 
 
 class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A note before and after; None means that it was not there. `index`: its place in the file, when it matters.
-
-    `namesake`: the note bears the id of an earlier note, before or after, so that `index` alone tells the two
-    apart. Only such a change gives a note another id.
-    """
+    """A note before and after; None means that it was not there. `index`: its place in the file, when it matters."""
 
     id: str
     before: Note | None
     after: Note | None
     index: int | None = None
-    namesake: bool = False
 
     @property
     def note(self) -> Note:
@@ -75,17 +70,13 @@ class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact of a nugget before and after. `index`: its place (it decides the bank); None appends.
-
-    `namesake`: an earlier fact of the file has the same key, before or after.
-    """
+    """A fact of a nugget before and after. `index`: its place (it decides the bank); None appends."""
 
     nugget: str
     key: str
     before: Fact | None
     after: Fact | None
     index: int | None = None
-    namesake: bool = False
 
 
 class NuggetChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,7 +157,7 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
             kind=kind,
             about=self.id,
             notes=tuple(
-                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index, namesake=c.namesake)
+                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index)
                 for c in reversed(self.notes)
             ),
             facts=tuple(
@@ -176,7 +167,6 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
                     before=c.after,
                     after=c.before,
                     index=c.index,
-                    namesake=c.namesake,
                 )
                 for c in reversed(self.facts)
             ),

@@ -5,7 +5,7 @@ snapshot again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -78,48 +78,32 @@ def _note_changes(before: Snapshot, after: Snapshot, progress: Progress | None) 
     old, new = before.by_id, after.by_id
     # Notes whose bytes did not change are the same objects in both, so this costs little more than those that did.
     changed = [note for note in new.values() if old.get(note.id) is not note]
-    places: dict[str, int] = {}
     last_kept = -1
     if any(note.id not in old for note in changed):
-        for place, note in enumerate(after.notes):
-            places.setdefault(note.id, place)
-            last_kept = place if note.id in old else last_kept
+        last_kept = max((place for place, note in enumerate(after.notes) if note.id in old), default=-1)
     for note in changed if progress is None else counted(changed, progress):
         former = old.get(note.id)
         if former is None:
-            place = places[note.id]
+            place = after.places[note.id]
             yield NoteChange(id=note.id, before=None, after=note, index=place if place < last_kept else None)
         elif former != note:
             yield NoteChange(id=note.id, before=former, after=note)
     for place, note in enumerate(before.notes):
-        if note.id not in new and note.id not in after.set_aside and old[note.id] is note:
+        if note.id not in new and note.id not in after.set_aside:
             yield NoteChange(id=note.id, before=note, after=None, index=place)
 
 
 def _fact_changes(nugget: str, old: tuple[Fact, ...], new: tuple[Fact, ...]) -> Iterator[FactChange]:
-    before, after = _numbered(old), _numbered(new)
-    for name, (place, fact) in before.items():
-        found = after.get(name)
-        if found is None or found[1] != fact:
-            yield FactChange(
-                nugget=nugget, key=fact.key, before=fact, after=found[1] if found else None, index=place
-            )
-    last_kept = max((place for name, (place, _) in after.items() if name in before), default=-1)
-    for name, (place, fact) in after.items():
-        if name not in before:
+    before, after = ({fact.key: fact for fact in facts} for facts in (old, new))
+    for place, fact in enumerate(old):
+        found = after.get(fact.key)
+        if found != fact:
+            yield FactChange(nugget=nugget, key=fact.key, before=fact, after=found, index=place)
+    last_kept = max((place for place, fact in enumerate(new) if fact.key in before), default=-1)
+    for place, fact in enumerate(new):
+        if fact.key not in before:
             index = place if place < last_kept else None
             yield FactChange(nugget=nugget, key=fact.key, before=None, after=fact, index=index)
-
-
-def _numbered(facts: Iterable[Fact]) -> dict[tuple[str, int], tuple[int, Fact]]:
-    """Facts with their places, by key and, for a key that a file holds more than once, by number from 0."""
-    found: dict[tuple[str, int], tuple[int, Fact]] = {}
-    counts: dict[str, int] = {}
-    for place, fact in enumerate(facts):
-        number = counts.get(fact.key, 0)
-        counts[fact.key] = number + 1
-        found[fact.key, number] = place, fact
-    return found
 
 
 def laid_over(snapshot: Snapshot, change_set: ChangeSet | Differences) -> Snapshot:

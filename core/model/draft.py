@@ -19,7 +19,7 @@ from core.model.change import (
 from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
-from core.model.note import Note, Page, normalised_note, replace
+from core.model.note import Note, Page, normalised_note
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 
@@ -84,7 +84,6 @@ class Draft:
         self.author = author
         self.team = team
         self._notes: dict[str, Note | None] = {}
-        self._namesakes: dict[int, str | None] = {}
         self._facts: dict[str, DraftFacts] = {}
         # What was looked at and not changed yet.
         self._seen_facts: dict[str, DraftFacts] = {}
@@ -105,21 +104,17 @@ class Draft:
 
     def notes(self) -> Iterator[Note]:
         """All notes as the draft has them, in file order, new ones last."""
-        later = set(self.snapshot.namesakes)
-        for place, note in enumerate(self.snapshot.notes):
-            id = self._namesakes.get(place, note.id)
-            same = place in later and place not in self._namesakes
-            current = note if same else self.note(id) if id is not None else None
+        for note in self.snapshot.notes:
+            current = self._notes.get(note.id, note)
             if current is not None:
                 yield current
-        own_ids = set(self._namesakes.values())
         for id, made in self._notes.items():
-            if made is not None and id not in self.snapshot.by_id and id not in own_ids:
+            if made is not None and id not in self.snapshot.by_id:
                 yield made
 
     def present(self) -> Snapshot:
         """The memory as the draft has it now."""
-        if not (self._notes or self._facts or self._namesakes):
+        if not (self._notes or self._facts):
             return self.snapshot
         names = sorted({*self.snapshot.by_name, *self._facts})
         nuggets = tuple(found for name in names if (found := self.nugget(name)) is not None)
@@ -147,17 +142,6 @@ class Draft:
         """Takes a note out of the file."""
         self._drop_hidden(id)
         self._notes[id] = None
-
-    def give_own_id(self, place: int) -> Note:
-        """Gives a new id to the note at this place of the snapshot, which has the id of another note."""
-        note = self.snapshot.notes[place]
-        note = replace(note, id=self.new_id(note.kind, note.nugget_name))
-        self._namesakes[place] = note.id
-        return self.put(note)
-
-    def drop_namesake(self, place: int) -> None:
-        """Removes the note at this place of the snapshot, which has the id of another note."""
-        self._namesakes[place] = None
 
     def new_place(self, kind: str, nugget: str, title: str) -> tuple[str, Page | None]:
         """An id that no note bears yet, and the page of the new note where notes are pages of a team."""
@@ -206,10 +190,7 @@ class Draft:
             self._mirrors = {}
             for note in self.snapshot.notes:
                 if note.is_fact:
-                    known = self._mirrors.setdefault((note.nugget_name, note.key), _Mirrors())
-                    # Of several notes with one id the first counts.
-                    if note.id not in known.places:
-                        known.put(note)
+                    self._mirrors.setdefault((note.nugget_name, note.key), _Mirrors()).put(note)
         return self._mirrors
 
     # Facts
@@ -327,14 +308,9 @@ class Draft:
         )
 
     def _note_changes(self) -> Iterator[NoteChange]:
-        own_ids = {id: place for place, id in self._namesakes.items()}
-        for place, own in self._namesakes.items():
-            before = self.snapshot.notes[place]
-            after = self._notes[own] if own is not None else None
-            yield NoteChange(id=before.id, before=before, after=after, index=place, namesake=True)
         gone = {id for id, after in self._notes.items() if after is None}
         places = {n.id: i for i, n in enumerate(self.snapshot.notes) if n.id in gone} if gone else {}
         for id, after in self._notes.items():
             former = self.snapshot.by_id.get(id)
-            if former != after and id not in own_ids:
+            if former != after:
                 yield NoteChange(id=id, before=former, after=after, index=places.get(id))

@@ -31,8 +31,8 @@ class DraftFacts:
         # A fact keeps its label while others come and go; the order of the labels is the order of the facts.
         self._labels: list[int] = []
         self._held: dict[int, _Held] = {}
+        self._of_key: dict[str, int] = {}
         # Labels in rising order: the first is that of the fact which counts.
-        self._of_key: dict[str, list[int]] = {}
         self._of_folded: dict[str, list[int]] | None = None
         self._label_anew([_Held(place, fact) for place, fact in enumerate(before)])
         # Where those stood that stand there still, in order.
@@ -51,12 +51,14 @@ class DraftFacts:
 
     def find(self, key: str) -> tuple[int, Fact] | None:
         """Place and fact of a key, as `Nugget.find`."""
-        labels = self._of_key.get(key) or self._folded().get(exact_form(key))
-        return self._at(labels[0]) if labels else None
+        label = self._of_key.get(key)
+        if label is None:
+            label = next(iter(self._folded().get(exact_form(key), ())), None)
+        return None if label is None else self._at(label)
 
     def put(self, fact: Fact, place: int | None = None) -> None:
         """Stores a fact: instead of the one with its key, else where it was taken out, else at `place` or the end."""
-        label = self._label_of(fact.key)
+        label = self._of_key.get(fact.key)
         if label is not None:
             self._replace(label, fact)
             return
@@ -70,14 +72,14 @@ class DraftFacts:
         self._hold(label, _Held(origin, fact))
 
     def rename(self, key: str, fact: Fact) -> None:
-        """Puts `fact` in the place of the fact with `key`, which must be there."""
-        label = self._label_of(key)
-        assert label is not None
-        self._replace(label, fact)
+        """Puts `fact` in the place of the fact with `key`, which must be there; another one of its key goes."""
+        if fact.key != key:
+            self.take(fact.key)
+        self._replace(self._of_key[key], fact)
 
     def take(self, key: str) -> tuple[int, Fact] | None:
         """Takes a fact out; its place and the fact, or None when there is no such key."""
-        label = self._label_of(key)
+        label = self._of_key.get(key)
         if label is None:
             return None
         found = self._at(label)
@@ -90,9 +92,6 @@ class DraftFacts:
     def _in_order(self) -> Iterator[_Held]:
         return map(self._held.__getitem__, self._labels)
 
-    def _label_of(self, key: str) -> int | None:
-        return next(iter(self._of_key.get(key, ())), None)
-
     def _at(self, label: int) -> tuple[int, Fact]:
         return bisect_left(self._labels, label), self._held[label].fact
 
@@ -102,16 +101,16 @@ class DraftFacts:
     def _hold(self, label: int, held: _Held) -> None:
         self._facts = None
         self._held[label] = held
-        insort(self._of_key.setdefault(held.fact.key, []), label)
+        self._of_key[held.fact.key] = label
         if self._of_folded is not None:
             insort(self._of_folded.setdefault(exact_form(held.fact.key), []), label)
 
     def _release(self, label: int) -> _Held:
         self._facts = None
         held = self._held.pop(label)
-        _drop(self._of_key[held.fact.key], label)
+        del self._of_key[held.fact.key]
         if self._of_folded is not None:
-            _drop(self._of_folded[exact_form(held.fact.key)], label)
+            self._of_folded[exact_form(held.fact.key)].remove(label)
         return held
 
     def _folded(self) -> dict[str, list[int]]:
@@ -136,21 +135,16 @@ class DraftFacts:
     def _label_anew(self, order: list[_Held]) -> None:
         self._labels = list(range(0, len(order) * _GAP, _GAP))
         self._held = dict(zip(self._labels, order, strict=True))
-        self._of_key, self._of_folded = {}, None
-        for label, held in self._held.items():
-            self._of_key.setdefault(held.fact.key, []).append(label)
+        self._of_key = {held.fact.key: label for label, held in self._held.items()}
+        self._of_folded = None
 
     @cached_property
-    def _origins_of_key(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = {}
-        for place, fact in enumerate(self._before):
-            found.setdefault(fact.key, []).append(place)
-        return found
+    def _origin_of_key(self) -> dict[str, int]:
+        return {fact.key: place for place, fact in enumerate(self._before)}
 
     def _taken_out(self, key: str) -> int | None:
-        return next(
-            (origin for origin in self._origins_of_key.get(key, ()) if not self._stands(origin)), None
-        )
+        origin = self._origin_of_key.get(key)
+        return None if origin is None or self._stands(origin) else origin
 
     def _stands(self, origin: int) -> bool:
         at = bisect_left(self._origins, origin)
@@ -160,14 +154,10 @@ class DraftFacts:
         """What differs: changed and removed facts with their place before, then new ones with their place after."""
         order = list(self._in_order())
         kept = {held.origin: held.fact for held in order if held.origin is not None}
-        known: set[str] = set()
         for place, before in enumerate(self._before):
-            after, again = kept.get(place), before.key in known
-            known.add(before.key)
+            after = kept.get(place)
             if after != before:
-                yield FactChange(
-                    nugget=nugget, key=before.key, before=before, after=after, index=place, namesake=again
-                )
+                yield FactChange(nugget=nugget, key=before.key, before=before, after=after, index=place)
         last = max((at for at, held in enumerate(order) if held.origin is not None), default=-1)
         for at, held in enumerate(order):
             if held.origin is None:
@@ -175,10 +165,6 @@ class DraftFacts:
                 yield FactChange(
                     nugget=nugget, key=held.fact.key, before=None, after=held.fact, index=place_after
                 )
-
-
-def _drop(labels: list[int], label: int) -> None:
-    del labels[bisect_left(labels, label)]
 
 
 # A hidden fact's index counts the facts hidden before it as if they still stood in the file. So each comes back

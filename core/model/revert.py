@@ -99,15 +99,7 @@ class _Notes:
 
     def _slot_of(self, change: NoteChange) -> _Slot | None:
         """Where the note stands as it was after the change, or still stands although it went; None for nowhere."""
-        if change.after is None:
-            return self._by_id.get(change.id) if not change.namesake else None
-        if change.namesake and change.after.id == change.id:
-            # It has the id of another note: its place identifies it, or that it is the last with this id.
-            self._close_gaps()
-            later = [slot for slot in self._slots if slot.note is not None and slot.note.id == change.id][1:]
-            same = [slot for slot in later if slot.note == change.after]
-            return next(iter([*same, *reversed(later)]), None)
-        return self._by_id.get(change.after.id)
+        return self._by_id.get(change.note.id)
 
     def _close_gaps(self) -> None:
         if self._gaps:
@@ -127,7 +119,13 @@ def _facts_before(facts: tuple[Fact, ...], changes: list[FactChange]) -> tuple[F
             kept[place] = change.before
         elif change.before is not None:
             coming.append((len(facts) if change.index is None else change.index, change.before))
-    found = [fact for fact in kept if fact is not None]
+    # What stood behind another of its key counts once that one goes, and counts no more when it is back.
+    back = {fact.key for _, fact in coming}
+    found = [
+        fact
+        for place, fact in enumerate(kept)
+        if fact is not None and (place in claimed or fact.key not in back)
+    ]
     for index, fact in sorted(coming, key=lambda item: item[0]):
         found.insert(index, fact)
     return tuple(found)

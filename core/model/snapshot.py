@@ -35,20 +35,26 @@ from core.text.exact import exact_form
 
 
 class ProblemKind(StrEnum):
-    """What is wrong: a note, a fact or a whole file cannot be read, a note has the id of an earlier one, or a nugget
-    has a second file.
+    """What is wrong: a note, a fact or a whole file cannot be read, a note has the id or a fact the key of an earlier
+    one, or a nugget has a second file.
     """
 
     UNREADABLE_NOTE = "unreadable-note"
     UNREADABLE_FACT = "unreadable-fact"
     UNREADABLE_FILE = "unreadable-file"
     SHARED_ID = "shared-id"
+    SHARED_KEY = "shared-key"
     SECOND_FILE = "second-file"
 
     @property
     def of_an_item(self) -> bool:
         """Whether it is about one note or fact of a file that can be read otherwise."""
-        return self in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_ID)
+        return self not in (ProblemKind.UNREADABLE_FILE, ProblemKind.SECOND_FILE)
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether something cannot be read: of several of one name, and of second files, all can be."""
+        return self in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT, ProblemKind.UNREADABLE_FILE)
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -88,41 +94,18 @@ class Snapshot:
 
     @cached_property
     def by_id(self) -> Mapping[str, Note]:
-        """Notes by id; of several with one id, the first."""
-        found = {note.id: note for note in self.notes}
-        if len(found) < len(self.notes):
-            found = {}
-            for note in self.notes:
-                found.setdefault(note.id, note)
-        return found
-
-    @cached_property
-    def namesakes(self) -> tuple[int, ...]:
-        """Places of the notes that bear the id of an earlier note."""
-        if len(self.by_id) == len(self.notes):
-            return ()
-        known: set[str] = set()
-        later: list[int] = []
-        for place, note in enumerate(self.notes):
-            if note.id in known:
-                later.append(place)
-            known.add(note.id)
-        return tuple(later)
+        """Notes by id."""
+        return _by_id(self.notes)
 
     @cached_property
     def places(self) -> Mapping[str, int]:
-        """Where in the file each note stands, by id; of several with one id, the first."""
-        return {note.id: place for place, note in reversed(list(enumerate(self.notes)))}
+        """Where each note stands among the others, by id."""
+        return {note.id: place for place, note in enumerate(self.notes)}
 
     @cached_property
     def visible(self) -> tuple[Note, ...]:
-        """Notes that count and are not hidden."""
-        return tuple(note for note in self.counted if not note.hidden)
-
-    @cached_property
-    def counted(self) -> tuple[Note, ...]:
-        """Notes without those that bear the id of an earlier one."""
-        return tuple(self.by_id.values()) if self.namesakes else self.notes
+        """Notes that are not hidden."""
+        return tuple(note for note in self.notes if not note.hidden)
 
     @cached_property
     def by_name(self) -> Mapping[str, Nugget]:
@@ -130,17 +113,9 @@ class Snapshot:
         return {nugget.name: nugget for nugget in self.nuggets}
 
     @cached_property
-    def first_facts(self) -> Mapping[str, Mapping[str, Fact]]:
-        """Facts by nugget and key; of several with one key, the first."""
-        return {name: {fact.key: fact for fact in reversed(one.facts)} for name, one in self.by_name.items()}
-
-    @cached_property
-    def places_of_namesakes(self) -> Mapping[str, tuple[int, ...]]:
-        """For each id that several notes bear the places of all but the first."""
-        found: dict[str, list[int]] = {}
-        for place in self.namesakes:
-            found.setdefault(self.notes[place].id, []).append(place)
-        return {id: tuple(places) for id, places in found.items()}
+    def facts_by_key(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Facts by nugget and key."""
+        return {name: {fact.key: fact for fact in one.facts} for name, one in self.by_name.items()}
 
     @cached_property
     def fact_notes(self) -> Mapping[tuple[str, str], Note]:
@@ -216,7 +191,7 @@ class Snapshot:
             )
         if within is None and wanted in self.by_id:
             return self.by_id[wanted]
-        notes = self.counted if within is None else within
+        notes = self.notes if within is None else within
         folded = exact_form(wanted)
         by_title = [n for n in notes if n.title == wanted] or [
             n for n in notes if exact_form(n.title) == folded
@@ -291,9 +266,9 @@ class FewChanges(NamedTuple):
 
 
 def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
-    """How two snapshots differ in their notes, when they differ in a few and no id is used twice; None otherwise."""
+    """How two snapshots differ in their notes, when they differ in a few; None otherwise."""
     old, new = before.notes, after.notes
-    if not 0 <= len(new) - len(old) <= _FEW or len(before.by_id) < len(old):
+    if not 0 <= len(new) - len(old) <= _FEW:
         return None
     same = list(map(is_, old, new))
     if len(same) - sum(same) > _FEW:

@@ -30,8 +30,6 @@ def where_already_undone(change_set: ChangeSet, snapshot: Snapshot, *, links: bo
 
 
 def _note_undone(change: NoteChange, snapshot: Snapshot, links: bool) -> bool:
-    if change.namesake:
-        return False
     before, after = change.before, change.after
     now = snapshot.by_id.get((after or change.note).id)
     if before is None or after is None or now is None:
@@ -51,10 +49,8 @@ def _marks(note: Note, links: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _fact_undone(change: FactChange, snapshot: Snapshot) -> bool:
-    if change.namesake:
-        return False
     nugget = snapshot.by_name.get(change.nugget)
-    facts = {fact.key: fact for fact in reversed(nugget.facts)} if nugget is not None else {}
+    facts = {fact.key: fact for fact in nugget.facts} if nugget is not None else {}
     before, after = change.before, change.after
     if after is None:
         return before is not None and before.key in facts and alike(facts[before.key].value, before.value)

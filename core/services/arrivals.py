@@ -26,7 +26,7 @@ from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.names import check_nugget_name
 from core.model.note import uncounted
-from core.model.snapshot import Problem, ProblemKind, Snapshot
+from core.model.snapshot import Problem, Snapshot
 from core.services.arriving import (
     EditsWin,
     arriving,
@@ -128,7 +128,7 @@ class Arrivals:
                 kept=_KEPT,
             )  # fmt: skip
         for problem in loaded.snapshot.problems:
-            if problem.kind not in (ProblemKind.SECOND_FILE, ProblemKind.SHARED_ID):
+            if problem.kind.unreadable:
                 raise _broken(_in_folder(home, problem), where, b"", problem.what)
         return Version(dict(contents), loaded)
 

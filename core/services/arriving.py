@@ -187,7 +187,7 @@ def _merged_fact(change: FactChange, base: Fact | None, present: Snapshot, decid
     """
     nugget = present.by_name.get(change.nugget)
     held = nugget.find(change.key) if nugget is not None and change.before is None else None
-    if change.after is None or held is None or change.namesake:
+    if change.after is None or held is None:
         return change
     place, fact = held
     after = merge_facts(f"{change.nugget}: {change.key}", base, fact, change.after, other_way_round(decide))
@@ -261,7 +261,7 @@ def completed(change_set: ChangeSet, present: Snapshot, made: Container[str]) ->
             )
 
     for change in change_set.notes:
-        note = after.by_id.get(change.id) if change.after is not None and not change.namesake else None
+        note = after.by_id.get(change.id) if change.after is not None else None
         for link in note.links if note is not None else ():
             other = after.by_id.get(link.to)
             if note is not None and other is not None and other.id != note.id:
@@ -272,14 +272,13 @@ def completed(change_set: ChangeSet, present: Snapshot, made: Container[str]) ->
                     give(note, after.by_id[holder], link)
     if not gained:
         return change_set
-    changes = {change.id: change for change in change_set.notes if not change.namesake}
+    changes = {change.id: change for change in change_set.notes}
     for id, links in gained.items():
         note = after.by_id[id]
         whole = normalised_note(replace(note, links=(*note.links, *links)), after.by_id.__contains__)
         known = changes.get(id) or NoteChange(id=id, before=present.by_id.get(id), after=note)
         changes[id] = msgspec.structs.replace(known, after=whole)
-    namesakes = (change for change in change_set.notes if change.namesake)
-    return msgspec.structs.replace(change_set, notes=(*changes.values(), *namesakes))
+    return msgspec.structs.replace(change_set, notes=tuple(changes.values()))
 
 
 def concerning(change_set: ChangeSet, conflict: Conflict) -> ChangeSet:

@@ -49,6 +49,7 @@ _REPAIR_FILE: Final = (
 _TAKE_AWAY: Final = "Move it out of the folder: a file belongs there."
 _LET_READ: Final = "Repair cannot read it either: check its permissions and its disk."
 _REPAIR_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
+_OWN_NAME: Final = "gives it {} of its own, or removes it where it is a mere copy"
 _SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
@@ -455,6 +456,11 @@ def _with_repair(finding: Finding, repairable: frozenset[str], aside: Mapping[st
             todo = _TAKE_AWAY if wrong_kind(path) else _LET_READ
             return msgspec.structs.replace(finding, todo=todo, remedy=None)
         return Finding(finding.kind, finding.where, finding.description, _REPAIR_FILE, RepairKind.FILE)
+    if finding.kind in (ProblemKind.SHARED_ID, ProblemKind.SHARED_KEY) and finding.where in repairable:
+        name = "an id" if finding.kind == ProblemKind.SHARED_ID else "a key"
+        return Finding(
+            finding.kind, finding.where, finding.description, _OWN_NAME.format(name), RepairKind.PART
+        )
     of_an_item = finding.kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
     if of_an_item and finding.where in repairable:
         return Finding(finding.kind, finding.where, finding.description, _REPAIR_ITEM, RepairKind.PART)

@@ -30,8 +30,7 @@ def files(view: VerifyView) -> Iterator[RepairableFinding]:
     if view.snapshot.read_only:
         detail = f"{view.snapshot.read_only}. Update nuggets-tui to write here again."
         yield RepairableFinding(Finding("newer-version", view.snapshot.home, detail))
-    # A shared id is found, and repaired, by its own rule.
-    for problem in (one for one in view.snapshot.problems if one.kind is not ProblemKind.SHARED_ID):
+    for problem in view.snapshot.problems:
         yield RepairableFinding(_describe(problem))
 
 
@@ -41,7 +40,7 @@ def _describe(problem: Problem) -> Finding:
         return Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
     if kind is ProblemKind.UNREADABLE_FILE:
         return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Restore("copy"))
-    thing = "fact" if kind is ProblemKind.UNREADABLE_FACT else "note"
+    thing = "fact" if kind in (ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY) else "note"
     return Finding(kind, where, f"This {thing} {what}.", todo=_REPAIR_ITEM)
 
 

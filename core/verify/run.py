@@ -15,7 +15,7 @@ from core.verify.drift import (
     other_keys,
     unnoted_facts,
 )
-from core.verify.duplicates import repeated_keys, several_notes, shared_ids
+from core.verify.duplicates import several_notes
 from core.verify.finding import Finding, RepairableFinding
 from core.verify.hiding import half_hidden, still_recalled
 from core.verify.notes import false_links, one_way_links, wrong_tags, wrong_vectors
@@ -24,13 +24,11 @@ from core.verify.view import VerifyView
 
 Rule = Callable[[VerifyView], Iterator[RepairableFinding]]
 
-# In this order: each leaves nothing to the ones before it. `shared_ids` tells notes by their places: it repairs first.
+# In this order: each leaves nothing to the ones before it.
 RULES: Final[tuple[Rule, ...]] = (
     files,
     names,
     values,
-    shared_ids,
-    repeated_keys,
     half_hidden,
     other_keys,
     lost_files,

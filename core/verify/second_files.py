@@ -25,17 +25,11 @@ def bring_in_second_file(draft: Draft, nugget: str, facts: Iterable[Fact], meant
     values the one counts that a person or agent gave the fact last and that the other was before; the other one is
     kept in a hidden note. What this leaves between facts and notes is for the other repairs.
     """
-    known: set[str] = set()
     for fact in facts:
-        # Of several facts with one key the first is recalled; the others are named, and kept as other values are.
-        again = fact.key in known
-        known.add(fact.key)
         found = draft.find_fact(nugget, fact.key)
         held = found[1] if found is not None and found[1].key == fact.key else None
         if held is not None and alike(held.value, fact.value):
             _count_recalls(draft, nugget, held, fact)
-        elif again:
-            _keep(draft, nugget, fact)
         elif held is None:
             _bring(draft, nugget, fact, meant(fact.key))
         else:

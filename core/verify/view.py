@@ -52,11 +52,10 @@ class VerifyView:
         return None if place is None else (nugget, place)
 
     def facts(self) -> Iterator[tuple[FactPlace, Fact]]:
-        """Every fact that can be recalled: has a key and is the first of its key."""
+        """Every fact that can be recalled: it has a key."""
         for nugget in self.snapshot.nuggets:
-            exact = self._places[nugget.name][0]
             for place, fact in enumerate(nugget.facts):
-                if exact[fact.key] == place and fact.key.strip():
+                if fact.key.strip():
                     yield (nugget.name, place), fact
 
     @cached_property
@@ -160,7 +159,7 @@ def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:
     exact: dict[str, int] = {}
     folded: dict[str, int] = {}
     for place, fact in enumerate(nugget.facts):
-        exact.setdefault(fact.key, place)
+        exact[fact.key] = place
         folded.setdefault(_folded(fact.key), place)
     return exact, folded
 

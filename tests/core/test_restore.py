@@ -250,15 +250,6 @@ def test_a_nugget_that_no_file_can_be_named_after_does_not_hold_up_the_rest() ->
     assert "'../evil'" in found.reason
 
 
-def test_a_key_that_stands_twice_is_left_as_it_is() -> None:
-    two = (Fact(key="a", value="1"), Fact(key="a", value="2"))
-    twice = _nugget({}, facts=(*two, Fact(key="b", value="2")))
-    once = _nugget({"a": "1", "b": "3"})
-    for current, wanted in ((twice, once), (once, twice)):
-        found = _back(_memory(nuggets=(current,)), _memory(nuggets=(wanted,)))
-        assert [change.key for change in found.facts] == ["b"]
-
-
 def test_a_note_and_a_fact_that_disagreed_come_back_disagreeing(tmp_path: Path) -> None:
     fact_note = note_object(1, kind="fact", sourceKey="a", title="a", content="the note says this")
     write_graph(tmp_path, [fact_note, note_object(2)])

@@ -87,12 +87,16 @@ def _wrong_notes() -> st.SearchStrategy[Note]:
 
 
 def _nugget(name: str, facts: list[Fact]) -> Nugget:
-    return Nugget(meta=NuggetMeta(name=name), facts=tuple(facts), file=f"{name}.nugget.json")
+    # Of several with one name the first counts, and a snapshot has no other.
+    counted: dict[str, Fact] = {}
+    for fact in facts:
+        counted.setdefault(fact.key, fact)
+    return Nugget(meta=NuggetMeta(name=name), facts=tuple(counted.values()), file=f"{name}.nugget.json")
 
 
 @cache
 def facts() -> st.SearchStrategy[list[Fact]]:
-    """Facts of one file, with keys that stand in it several times."""
+    """Facts of one file, with keys that differ by case or a scope alone among them."""
     one = st.builds(Fact, key=st.sampled_from(KEYS), value=st.sampled_from(VALUES), hits=st.integers(0, 2))
     return st.lists(one, max_size=5)
 
@@ -205,5 +209,12 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
             *(_nugget(name, facts) for name, facts in sorted(held.items()) if name != "broken"),
             *(nugget for nugget in nuggets if nugget.problem),
         ]
-    copies = draw(st.lists(st.sampled_from(made), max_size=1)) if made else []
-    return Snapshot(notes=(*made, *copies), nuggets=tuple(nuggets), problems=tuple(problems), **aside)
+    counted: dict[str, Note] = {}
+    for note in made:
+        counted.setdefault(note.id, note)
+    return Snapshot(
+        notes=tuple(counted.values()),
+        nuggets=tuple(nuggets),
+        problems=tuple(problems),
+        **aside,
+    )

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, compress, count
 from operator import attrgetter, eq, is_, not_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -40,6 +40,8 @@ _KEPT: Final = "the file is unchanged"
 _NOT_WRITTEN: Final = "nothing was written"
 BOM: Final = b"\xef\xbb\xbf"
 _ID: Final = attrgetter("id")
+_KEY: Final = attrgetter("key")
+_Item = TypeVar("_Item", Note, Fact)
 # Of so many notes, what several hold is held once: of fewer that saves no room worth the time.
 _MANY: Final = 2_000
 # Fields whose text other notes have too.
@@ -67,7 +69,11 @@ class ChangedInPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class GraphDocument:
-    """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one is unreadable)."""
+    """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one does not count: it is
+    unreadable, or one of `later`).
+
+    later: by their bytes, notes that bear the id of an earlier one. They stay in the file, and are seen as problems.
+    """
 
     path: Path
     fingerprint: Fingerprint | None = None
@@ -77,6 +83,7 @@ class GraphDocument:
     raws: tuple[bytes, ...] = ()
     notes: tuple[Note | None, ...] = ()
     problems: tuple[Problem, ...] = ()
+    later: Mapping[bytes, Note] = field(default_factory=dict)
     set_aside: frozenset[str] = frozenset()
     read_only: str = ""
     bom: bytes = b""
@@ -112,7 +119,10 @@ class GraphDocument:
 
 @dataclass(frozen=True)
 class NuggetDocument:
-    """A fact file: its top-level fields as bytes, its facts as bytes and typed (None where one is unreadable)."""
+    """A fact file: its top-level fields as bytes, its facts as bytes and typed (None where one does not count).
+
+    later: by their bytes, facts that bear the key of an earlier one, as in `GraphDocument`.
+    """
 
     path: Path
     fingerprint: Fingerprint | None
@@ -121,6 +131,7 @@ class NuggetDocument:
     facts: tuple[Fact | None, ...]
     meta: NuggetMeta
     problems: tuple[Problem, ...] = ()
+    later: Mapping[bytes, Fact] = field(default_factory=dict)
     broken: str = ""
     read_only: str = ""
     bom: bytes = b""
@@ -212,7 +223,7 @@ def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocum
     """A fact file from its top-level fields, as a file without facts, and from the bytes of its facts."""
     document = read_nugget(path, head, None)
     facts, problems = _facts_of(path, raws, document.meta.name)
-    return replace(document, raws=tuple(raws), facts=tuple(facts), problems=tuple(problems))
+    return _with_first_facts(replace(document, raws=tuple(raws), problems=tuple(problems)), facts)
 
 
 def _graph_of(
@@ -260,17 +271,17 @@ def _graph_of(
                 )
             )
     problems += _more(ProblemKind.UNREADABLE_NOTE, path, more)
-    return GraphDocument(
+    document = GraphDocument(
         path=path,
         fingerprint=fingerprint,
         fields=fields,
         raws=tuple(raws),
-        notes=tuple(notes),
         problems=tuple(problems),
         set_aside=frozenset(set_aside),
         read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
         bom=bom,
     )
+    return _with_first_notes(document, notes)
 
 
 def _counted(places: list[int], progress: Progress) -> Iterator[int]:
@@ -332,18 +343,19 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
         return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
     fields.setdefault("facts", b"[]")
     facts, problems = _facts_of(path, raws, meta.name)
-    return NuggetDocument(
+    document = NuggetDocument(
         path=path,
         fingerprint=fingerprint,
         fields=fields,
         raws=tuple(raws),
-        facts=tuple(facts),
+        facts=(),
         meta=meta,
         problems=tuple(problems),
         read_only=_newer(path, fields.get("version"), NUGGET_VERSION),
         bom=bom,
         tail=data[len(data.rstrip(b" \t\r\n")) :],
     )
+    return _with_first_facts(document, facts)
 
 
 def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
@@ -371,10 +383,74 @@ def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | N
     return facts, [*problems, *_more(ProblemKind.UNREADABLE_FACT, path, more, nugget)]
 
 
+def _with_first_notes(graph: GraphDocument, notes: Sequence[Note | None]) -> GraphDocument:
+    """The document with these notes. Of several with one id the first counts; the others are kept apart."""
+    if len(set(map(_ID, filter(None, notes)))) + notes.count(None) == len(notes) and not graph.later:
+        return replace(graph, notes=tuple(notes))
+    counted, later, places = _first_of_each(notes, graph.raws, graph.later)
+    problems = [
+        _shared(
+            ProblemKind.SHARED_ID, graph.path, f"note {place + 1} ({note.id})", names=(note.id, note.title)
+        )
+        for place in places[:_MOST_NAMED]
+        for note in (later[graph.raws[place]],)
+    ]
+    problems += _more(ProblemKind.SHARED_ID, graph.path, len(places) - len(problems))
+    problems = [*(one for one in graph.problems if one.kind is not ProblemKind.SHARED_ID), *problems]
+    return replace(graph, notes=counted, later=later, problems=tuple(problems))
+
+
+def _with_first_facts(document: NuggetDocument, facts: Sequence[Fact | None]) -> NuggetDocument:
+    """As `_with_first_notes`, of facts with one key."""
+    if len(set(map(_KEY, filter(None, facts)))) + facts.count(None) == len(facts) and not document.later:
+        return replace(document, facts=tuple(facts))
+    counted, later, places = _first_of_each(facts, document.raws, document.later)
+    path, nugget, kind = document.path, document.meta.name, ProblemKind.SHARED_KEY
+    problems = [
+        _shared(kind, path, f"fact {place + 1} ({later[document.raws[place]].key})", nugget)
+        for place in places[:_MOST_NAMED]
+    ]
+    problems += _more(kind, path, len(places) - len(problems), nugget)
+    problems = [*(one for one in document.problems if one.kind is not kind), *problems]
+    return replace(document, facts=counted, later=later, problems=tuple(problems))
+
+
+def _first_of_each(
+    items: Sequence[_Item | None], raws: Sequence[bytes], later: Mapping[bytes, _Item]
+) -> tuple[tuple[_Item | None, ...], dict[bytes, _Item], list[int]]:
+    """The items with None in place of each whose name an earlier one has; those by their bytes; and their places.
+
+    later: those of before, of which one may be the first by now.
+    """
+    known: set[str] = set()
+    counted: list[_Item | None] = []
+    apart: dict[bytes, _Item] = {}
+    places: list[int] = []
+    for place, (item, raw) in enumerate(zip(items, raws, strict=True)):
+        found = later.get(raw) if item is None else item
+        name = None if found is None else id_of(found)
+        if found is not None and name in known:
+            apart[raw] = found
+            places.append(place)
+            found = None
+        elif name is not None:
+            known.add(name)
+        counted.append(found)
+    return tuple(counted), apart, places
+
+
+def _shared(
+    kind: ProblemKind, path: Path, named: str, nugget: str = "", names: tuple[str, ...] = ()
+) -> Problem:
+    what = f"has the {'id' if kind is ProblemKind.SHARED_ID else 'key'} of an earlier one, which is used; "
+    return Problem(kind, f"{path}: {named}", f"{what}it stays in the file", str(path), nugget, names, named)
+
+
 def _more(kind: ProblemKind, path: Path, number: int, nugget: str = "") -> list[Problem]:
-    """What counts the unread items of a file that are not named one by one."""
+    """What counts the items of a file with a problem that are not named one by one."""
     named = f"{number:,} more"
-    said = "cannot be read; their bytes stay in the file"
+    said = "cannot be read" if kind.unreadable else "have the id or key of earlier ones"
+    said += "; their bytes stay in the file"
     return [Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named)] if number else []
 
 
@@ -446,16 +522,12 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     if not changes:
         return None
     raws, notes = list(graph.raws), list(graph.notes)
-    places = _places(graph, {change.id for change in changes if not change.namesake})
-    namesakes = any(change.namesake for change in changes)
-    readable = [number for number, known in enumerate(notes) if known is not None] if namesakes else []
+    places = _places(graph, {change.id for change in changes})
     added: list[tuple[int | None, Note]] = []
     gone: list[int] = []
     written: set[int] = set()
     for change in changes:
         place = places.get(change.id)
-        if change.namesake:
-            place = readable[change.index] if change.before is not None and change.index is not None else None
         if change.after is None:
             gone += [place] if place is not None else []
         elif place is None:
@@ -475,17 +547,20 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
         notes.insert(at, note)
     after = tuple(raws)
     changed = ChangedInPlace(graph.raws, after, tuple(sorted(written))) if in_place else None
+    if graph.later:
+        # One of them is the first of its id once that goes.
+        return _with_first_notes(replace(graph, raws=after, changed=None), notes)
     return replace(graph, raws=after, notes=tuple(notes), changed=changed)
 
 
 def _places(graph: GraphDocument, wanted: Collection[str]) -> dict[str, int]:
-    """Where the notes with these ids stand; of several with one id, the first."""
+    """Where the notes with these ids stand."""
     # Ten thousand turns of a loop would take longer than all else that is done about one note.
     ids = [note.id if note is not None else None for note in graph.notes] if graph.problems else None
     found = list(map(_ID, graph.notes)) if ids is None else ids
     if len(wanted) <= _FEW:
         return {id: found.index(id) for id in wanted if id in found}
-    first = dict(zip(reversed(found), range(len(found) - 1, -1, -1), strict=True))
+    first = {id: place for place, id in enumerate(found)}
     return {id: first[id] for id in wanted if id in first}
 
 
@@ -512,7 +587,7 @@ def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> Nugge
         at = _room(len(facts), illegible, index)
         raws.insert(at, write_fact(fact, None, None))
         facts.insert(at, fact)
-    return replace(document, raws=tuple(raws), facts=tuple(facts))
+    return _with_first_facts(replace(document, raws=tuple(raws)), facts)
 
 
 def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
@@ -759,21 +834,6 @@ def _legible(graph: GraphDocument) -> tuple[Note, ...]:
     return tuple(note for note in graph.notes if note is not None)
 
 
-def _shared_ids(path: Path, notes: tuple[Note, ...]) -> Iterator[Problem]:
-    """Notes that bear the id of an earlier one: that one counts, and they stay in the file."""
-    if len({note.id for note in notes}) == len(notes):
-        return
-    first: dict[str, Note] = {}
-    for place, note in enumerate(notes):
-        if first.setdefault(note.id, note) is not note:
-            named = f"note {place + 1} ({note.id})"
-            yield Problem(
-                ProblemKind.SHARED_ID, f"{path}: {named}",
-                "has the id of an earlier note, which is used; it stays in the file",
-                str(path), names=(note.id, note.title), place=named,
-            )  # fmt: skip
-
-
 def assembled(
     home: Path, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: Loaded | None = None
 ) -> Loaded:
@@ -796,7 +856,6 @@ def assembled(
                 )
             )  # fmt: skip
     notes = _legible(graph)
-    problems.extend(_shared_ids(graph.path, notes))
     found = tuple(named[name].nugget for name in sorted(named))
     # Nothing was done to the facts where these are the same objects, and that is told by the tuple alone.
     known = former.snapshot.nuggets if former is not None else ()

@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter, eq
+from operator import eq
 from pathlib import Path
 from typing import Final
 
@@ -44,17 +44,13 @@ class BaselineFile:
     head: bytes
 
 
-def numbered(document: Document) -> dict[str, bytes]:
-    """The document's notes or facts, each as its bytes, under names that are unique in the file, in order. What cannot
-    be read is none: its bytes stay in the file, and a file may hold millions of such pieces.
+def named_items(document: Document) -> dict[str, bytes]:
+    """The document's notes or facts, each as its bytes under its name, in order. What cannot be read is none: its bytes
+    stay in the file, and a file may hold millions of such pieces.
     """
-    found: dict[str, bytes] = {}
-    again: dict[str, int] = {}
     nugget = _nugget(document)
-    for item, raw in zip(document.items, document.raws, strict=True):
-        if item is not None:
-            _put(found, again, _name(nugget, item), raw)
-    return found
+    pairs = zip(document.items, document.raws, strict=True)
+    return {_name(nugget, item): raw for item, raw in pairs if item is not None}
 
 
 def _nugget(document: Document) -> str:
@@ -63,17 +59,6 @@ def _nugget(document: Document) -> str:
 
 def _name(nugget: str, item: Note | Fact) -> str:
     return note_item(item.id) if isinstance(item, Note) else fact_item(nugget, item.key)
-
-
-def _put(found: dict[str, bytes], again: dict[str, int], name: str, raw: bytes) -> None:
-    """again: for each name that stands several times the number that it had last."""
-    if name in found:
-        number = again.get(name, 1) + 1
-        while f"{name}\x00{number}" in found:
-            number += 1
-        again[name] = number
-        name = f"{name}\x00{number}"
-    found[name] = raw
 
 
 def head(document: Document) -> bytes:
@@ -120,7 +105,7 @@ def record_baseline(
     fingerprint: the version; None while something in it waits to be reconciled. only: remembers these names alone.
     keep: names whose former bytes stay remembered.
     """
-    now = numbered(document)
+    now = named_items(document)
     if before is None:
         rows = connection.execute("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
         before = dict(rows.fetchall())
@@ -155,9 +140,9 @@ def kept_names(document: Document, before: Mapping[str, bytes]) -> frozenset[str
     A note stays while its id is set aside. Of a fact file in which something cannot be read every fact stays that is
     not there: any of them may be the one that cannot be read, and none is called removed until the file is whole.
     """
-    if not document.problems:
+    if not any(problem.kind.unreadable for problem in document.problems):
         return frozenset()
-    now = numbered(document)
+    now = named_items(document)
     missing = frozenset(name for name in before if name not in now)
     if isinstance(document, GraphDocument):
         return missing & {note_item(id) for id in document.set_aside}
@@ -169,12 +154,8 @@ def record_version(connection: sqlite3.Connection, file: str, document: Document
     _put_version(connection, file, document, document.fingerprint)
 
 
-def record_few(
-    connection: sqlite3.Connection, file: str, was: Document, now: Document, *, unique: bool = False
-) -> bool:
+def record_few(connection: sqlite3.Connection, file: str, was: Document, now: Document) -> bool:
     """As `record_baseline` for a file that was last seen as `was`, when a few things in it changed and nothing moved.
-
-    unique: no name is known to stand twice in `was`.
 
     False, and nothing is done, when it is more than that. Naming ten thousand notes costs as much as writing them.
     """
@@ -187,9 +168,7 @@ def record_few(
         one, other = before[place], after[place]
         if one is None or other is None or id_of(one) != id_of(other):
             return False
-        if not unique and _count(one, before) > 1:
-            return False
-    added = [item for item in after[old_count:] if item is not None and _count(item, after) == 1]
+    added = [item for item in after[old_count:] if item is not None]
     if len(added) < new_count - old_count:
         return False
     nugget = _nugget(now)
@@ -216,12 +195,6 @@ def _changed_places(was: Document, now: Document) -> Sequence[int]:
         while len(found) <= _FEW:
             found.append(alike.index(False, found[-1] + 1 if found else 0))
     return found
-
-
-def _count(item: Note | Fact, items: Sequence[Note | Fact | None]) -> int:
-    # Ten thousand calls of id_of would take longer than all else that is done about a new note.
-    name_of = attrgetter("id" if isinstance(item, Note) else "key")
-    return list(map(name_of, filter(None, items))).count(name_of(item))
 
 
 def _insert_new(

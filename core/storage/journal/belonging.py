@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from core.storage.files.sqlite import DATABASE_ERRORS
 from core.storage.format.codec import ItemError, read_fact
 from core.storage.format.documents import Loaded
-from core.storage.journal.baseline import baseline_files, numbered
+from core.storage.journal.baseline import baseline_files, named_items
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError
 
@@ -97,7 +97,9 @@ def check_baseline(journal: Journal, home: Path, loaded: Loaded) -> None:
         return
     known = dict(_identity_of(item, raw) for item, raw in journal.rows("SELECT item, raw FROM seen"))
     held = dict(
-        _identity_of(*one) for document in loaded.documents().values() for one in numbered(document).items()
+        _identity_of(*one)
+        for document in loaded.documents().values()
+        for one in named_items(document).items()
     )
     shared = sum(name in known and known[name] == value for name, value in held.items())
     # A log of long ago knows few of many notes, and one from before a great clearing many more than there are.

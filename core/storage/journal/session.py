@@ -26,7 +26,7 @@ from core.storage.journal.baseline import (
     baseline_files,
     forget_file,
     is_version,
-    numbered,
+    named_items,
     record_baseline,
     record_few,
 )
@@ -461,17 +461,16 @@ class JournalSession:
                 in_step = was is None or (one is not None and is_version(was, one.fingerprint))
                 if in_step:
                     self.baseline.put(path, new[path])
-                    unique = path == before.graph.path and not before.snapshot.namesakes
-                    if was is not None and record_few(connection, file, was, new[path], unique=unique):
+                    if was is not None and record_few(connection, file, was, new[path]):
                         continue
-                before_items = numbered(was) if was is not None else {}
+                before_items = named_items(was) if was is not None else {}
                 record_baseline(
                     connection,
                     file,
                     new[path],
                     before_items if in_step else None,
                     fingerprint=new[path].fingerprint if in_step else None,
-                    only=None if in_step else _differing(before_items, numbered(new[path])),
+                    only=None if in_step else _differing(before_items, named_items(new[path])),
                 )
             for path in old.keys() - new.keys():
                 forget_file(connection, self.baseline.name(path))

@@ -27,8 +27,8 @@ def whole_of(planned: ChangeSet, rest: ChangeSet, snapshot: Snapshot) -> ChangeS
     facts = _Facts(snapshot)
     return msgspec.structs.replace(
         planned,
-        notes=_joined(planned.notes, rest.notes, _note_name, lambda one: _note_stands(one, snapshot)),
-        facts=_joined(planned.facts, rest.facts, _fact_name, facts.stands),
+        notes=_joined(planned.notes, rest.notes, lambda one: one.id, lambda one: _note_stands(one, snapshot)),
+        facts=_joined(planned.facts, rest.facts, lambda one: (one.nugget, one.key), facts.stands),
         nuggets=_joined(
             planned.nuggets,
             rest.nuggets,
@@ -55,14 +55,6 @@ def _joined(
             found.append(change)
     found += left.values()
     return tuple(found)
-
-
-def _note_name(change: NoteChange) -> object:
-    return change.id, change.index if change.namesake else None
-
-
-def _fact_name(change: FactChange) -> object:
-    return change.nugget, change.key, change.index if change.namesake else None
 
 
 def _note_stands(change: NoteChange, snapshot: Snapshot) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,7 +22,7 @@ from core.storage.merge.deciding import (
     refuse,
     same_fact,
 )
-from core.storage.merge.three_way import merge_facts, merge_note_fields, merge_notes, same_meaning
+from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
 from core.text.normalise import squeeze
 
 _UNDOING: Final = frozenset({"undo", "redo", "restore"})
@@ -153,7 +152,7 @@ def _orphans(
     for fact in facts:
         # A repair stored this fact without touching its note, so undo removes it alone.
         alone = change_set.kind in _UNDOING and (fact.nugget, fact.key) not in noted
-        leaves = fact.after is None and not (fact.namesake or alone)
+        leaves = fact.after is None and not alone
         twin = snapshot.fact_notes.get((fact.nugget, fact.key)) if leaves else None
         if twin is not None and not twin.hidden and twin.id not in touched:
             anew = conflict(
@@ -216,7 +215,7 @@ def _facts_of_strangers(
     changes: list[FactChange] = []
     for change in notes:
         note = change.after
-        appears = (change.before is None or change.before.hidden) and not change.namesake
+        appears = change.before is None or change.before.hidden
         if note is None or note.hidden or not note.is_fact or not appears:
             continue
         place = (note.nugget_name, note.key)
@@ -297,19 +296,15 @@ def _freed_holders(
     notes: list[NoteChange], snapshot: Snapshot, exists: Callable[[str], bool]
 ) -> list[NoteChange]:
     """Notes that another program linked meanwhile to one that goes now: their links go with it."""
-    touched = {change.id for change in notes if not change.namesake}
+    touched = {change.id for change in notes}
     holders = {holder for id in _leaving_ids(notes) for holder, _ in snapshot.links_in.get(id, ())} - touched
     found = [snapshot.by_id[holder] for holder in sorted(holders)]
     return [NoteChange(id=note.id, before=note, after=normalised_note(note, exists)) for note in found]
 
 
 def _leaving_ids(changes: Iterable[NoteChange]) -> Iterator[str]:
-    """Ids that no note bears any more afterwards. A namesake leaves one only when it gets its former id back."""
-    for change in changes:
-        if not change.namesake and change.after is None:
-            yield change.id
-        elif change.namesake and change.before is not None and change.before.id != change.id:
-            yield change.before.id
+    """Ids that no note bears any more afterwards."""
+    return (change.id for change in changes if change.after is None)
 
 
 def _is_due(change: NuggetChange, snapshot: Snapshot, facts: list[FactChange]) -> bool:
@@ -416,8 +411,6 @@ def _rebase_note(
     exists: whether a note of this id will stand in the file afterwards. quiet: a recall, which never conflicts.
     undoing: what is taken back becomes what it was. Raises ConflictError.
     """
-    if change.namesake:
-        return _rebase_note_namesake(change, snapshot, exists, undoing, deciding)
     current = snapshot.by_id.get(change.id)
     before, after = change.before, change.after
     if after is None:
@@ -461,49 +454,6 @@ def _rebase_note(
     else:
         merged = normalised_note(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
-
-
-def _rebase_note_namesake(
-    change: NoteChange, snapshot: Snapshot, exists: Callable[[str], bool], undoing: bool, deciding: _Deciding
-) -> NoteChange | None:
-    """A change of a note that bears an earlier note's id, before or after it; None when there is no such note now."""
-    before, after = change.before, change.after
-    if before is None:
-        later = snapshot.places_of_namesakes.get(after.id, ()) if after is not None else ()
-        return None if any(snapshot.notes[place] == after for place in later) else change
-    place = _place_of_namesake(before, change, snapshot)
-    if place is None:
-        return None
-    current = snapshot.notes[place]
-    if after is not None and current == before:
-        after = _set_right(after, exists, undoing)
-    elif after is not None:
-        after = normalised_note(
-            merge_note_fields(before, current, after, other_way_round(deciding.value)), exists
-        )
-    elif not same_meaning(current, before):
-        return None
-    return msgspec.structs.replace(change, before=current, after=after, index=place)
-
-
-def _place_of_namesake(before: Note, change: NoteChange, snapshot: Snapshot) -> int | None:
-    """Where the note stands which is changed: one that has its own id by now, or a later bearer.
-
-    Of several the very same note counts most, then the one in the same place.
-    """
-    places = snapshot.places_of_namesakes.get(before.id, ())
-    if before.id != change.id and before.id in snapshot.places:
-        places = (snapshot.places[before.id], *places)
-    at = change.index
-    if at is not None and at < len(snapshot.notes) and snapshot.notes[at] == before and _stands(places, at):
-        return at
-    return min(places, key=lambda place: (snapshot.notes[place] != before, place != at), default=None)
-
-
-def _stands(places: Sequence[int], place: int) -> bool:
-    """Whether a place is among some that are in rising order."""
-    at = bisect_left(places, place)
-    return at < len(places) and places[at] == place
 
 
 def _text(note: Note | None) -> str:
@@ -557,85 +507,32 @@ def _rebase_facts(
 
     quiet: a recall, which never conflicts.
     """
-    places: dict[str, dict[str, list[int]]] = {}
-    for name in {change.nugget for change in change_set.facts}:
-        found = places.setdefault(name, {})
-        nugget = snapshot.by_name.get(name)
-        for number, fact in enumerate(nugget.facts if nugget else ()):
-            found.setdefault(fact.key, []).append(number)
-    later = {name: _Namesakes(snapshot, name, keys) for name, keys in places.items()}
+    found = {
+        name: {fact.key: _Found(place, fact) for place, fact in enumerate(snapshot.by_name[name].facts)}
+        for name in {change.nugget for change in change_set.facts} & snapshot.by_name.keys()
+    }
     freed, arriving = _freed_keys(change_set), _arriving_values(change_set)
     rebased: list[FactChange] = []
     # New facts last: by then it is known which keys the others have given up.
     for change in sorted(change_set.facts, key=lambda change: change.before is None):
-        facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
-        of_key = places[change.nugget].get(change.key, [])
-        if change.namesake:
-            rebased += _rebase_fact_namesake(change, later[change.nugget], facts, deciding)
-            continue
-        current = _Found(of_key[0], facts[of_key[0]]) if of_key else None
+        of_key = found.get(change.nugget, {})
+        current = of_key.get(change.key)
         target = change.after.key if change.after is not None else change.key
-        bearers = places[change.nugget].get(target, []) if target != change.key else []
-        bearer = _Found(bearers[0], facts[bearers[0]]) if bearers else None
+        bearer = of_key.get(target) if target != change.key else None
         if _was_renamed(change, current, bearer, arriving.get((change.nugget, change.key))):
             continue
-        if change.before is not None and of_key:
-            # A file may hold a key twice; each change is for one of them, the first for the first.
-            of_key.pop(0)
+        if change.before is not None:
+            # What gave its key up stands in nobody's way.
+            of_key.pop(change.key, None)
         other = None if (change.nugget, target) in freed else bearer
         rebased += _rebase_fact(change, current, other, quiet, deciding)
     return rebased
 
 
-class _Namesakes:
-    """The facts of a nugget whose key an earlier one has too, that no change claimed yet; found by what they say."""
-
-    def __init__(self, snapshot: Snapshot, nugget: str, places: Mapping[str, Sequence[int]]) -> None:
-        self._facts = snapshot.by_name[nugget].facts if nugget in snapshot.by_name else ()
-        # For each text the places in rising order.
-        self._places: dict[tuple[str, str], dict[int, None]] = {}
-        for key, of_key in places.items():
-            for place in of_key[1:]:
-                self._places.setdefault((key, squeeze(self._facts[place].value)), {})[place] = None
-
-    def places_of_text(self, key: str, value: str) -> Mapping[int, None]:
-        """Places of those with a key that say this, white space aside."""
-        return self._places.get((key, squeeze(value)), {})
-
-    def take(self, key: str, wanted: Fact, index: int | None) -> int | None:
-        """The place of the one that is meant: the very same fact counts most, then the one at `index`."""
-        found = self._places.get((key, squeeze(wanted.value)), {})
-        if not found:
-            return None
-        if index in found and self._facts[index] == wanted:
-            place = index
-        else:
-            # Most often it is the first, also where all say the same.
-            same = next((place for place in found if self._facts[place] == wanted), None)
-            place = same if same is not None else index if index in found else next(iter(found))
-        del found[place]
-        return place
-
-
-def _rebase_fact_namesake(
-    change: FactChange, later: _Namesakes, facts: tuple[Fact, ...], deciding: _Deciding
-) -> list[FactChange]:
-    """A change of a fact whose key an earlier one has too."""
-    if change.before is None:
-        there = change.after is not None and later.places_of_text(change.key, change.after.value)
-        return [] if there else [change]
-    place = later.take(change.key, change.before, change.index)
-    if place is None:
-        return []
-    return _rebase_fact(change, _Found(place, facts[place]), None, False, deciding)
-
-
 def _freed_keys(change_set: ChangeSet) -> set[tuple[str, str]]:
     """Keys that facts give up in this change set."""
     leaving = (
-        c
-        for c in change_set.facts
-        if c.before is not None and not c.namesake and (c.after is None or c.after.key != c.key)
+        c for c in change_set.facts if c.before is not None and (c.after is None or c.after.key != c.key)
     )
     return {(change.nugget, change.key) for change in leaving}
 
@@ -735,7 +632,6 @@ def _moved(change: FactChange, found: _Found, after: Fact | None) -> FactChange:
         before=found.fact,
         after=after,
         index=found.place,
-        namesake=change.namesake,
     )
 
 

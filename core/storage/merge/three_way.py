@@ -64,11 +64,6 @@ def merge_notes(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> 
     if base is None:
         ours, theirs = _one_metadata(ours, theirs)
     ours, theirs = _one_state_of_the_fact(base, ours, theirs, decide)
-    return merge_note_fields(base, ours, theirs, decide)
-
-
-def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> Note:
-    """The same field by field, where what becomes of the note's fact is settled elsewhere."""
     changes: dict[str, Any] = {}
     for name in FILE_NAMES:
         if name not in ("id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"):
@@ -77,9 +72,6 @@ def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decid
             together = _lines_of_page(base, ours, theirs) if name == "content" else None
             changes[name] = _field(ours.id, name, former, *values, decide) if together is None else together
     changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
-    if base is not None and theirs.id != base.id:
-        # Of two notes with one id, the later is given one of its own.
-        changes["id"] = theirs.id
     return replace(
         ours, **changes, **_recalls(base, ours, theirs), extra=_extra(ours.id, base, ours, theirs, decide)
     )

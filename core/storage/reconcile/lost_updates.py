@@ -116,7 +116,7 @@ class _Group:
 
 
 def _groups(baseline: Snapshot, now: Snapshot, found: Differences) -> Iterable[_Group]:
-    if found.notes and not (now.graph_problem or now.set_aside or now.namesakes or baseline.namesakes):
+    if found.notes and not (now.graph_problem or now.set_aside):
         # A page is a file of its own: who saves one has read none of the others.
         pages = [change for change in found.notes if change.note.page is not None]
         together = [change for change in found.notes if change.note.page is None]

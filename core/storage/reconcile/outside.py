@@ -28,7 +28,7 @@ from core.storage.format.documents import (
 from core.storage.journal.baseline import (
     forget_file,
     kept_names,
-    numbered,
+    named_items,
     record_baseline,
     record_few,
     record_version,
@@ -404,7 +404,7 @@ def _record(
 ) -> None:
     """Remembers a file as it is now, that was last seen as `was`."""
     if was is not None and but:
-        before, names = numbered(was), numbered(document)
+        before, names = named_items(was), named_items(document)
         if but & ({*before} | {*names}):
             only = {*before, *names} - but - kept_names(document, before)
             record_baseline(connection, file, document, before, fingerprint=None, only=only)
@@ -415,7 +415,7 @@ def _record(
     whole = was is not None and not (was.problems or document.problems)
     if was is not None and whole and record_few(connection, file, was, document):
         return
-    before = numbered(was) if was is not None else {}
+    before = named_items(was) if was is not None else {}
     kept = kept_names(document, before)
     record_baseline(connection, file, document, before, fingerprint=document.fingerprint, keep=kept)
 

@@ -153,8 +153,8 @@ class OutsideSave:
 
 
 def facts_of(snapshot: Snapshot, nugget: str) -> Mapping[str, Fact]:
-    """A nugget's facts by key; of several with one key, the first."""
-    return snapshot.first_facts.get(nugget, {})
+    """A nugget's facts by key."""
+    return snapshot.facts_by_key.get(nugget, {})
 
 
 def fact_change_in(change_set: ChangeSet, nugget: str, key: str) -> FactChange | None:

@@ -133,7 +133,7 @@ def last_read(document: Document, baseline: Document, rules: InferenceSettings) 
     for place, item in enumerate(now):
         if not missing:
             break
-        if item is not None:
+        if item is not None or document.raws[place] in document.later:
             continue
         name = unreadable_name(document.raws[place], kind, rules) or ""
         if name in missing:
@@ -163,9 +163,9 @@ def _standing_at(place: int, now: _Items, order: list[str], missing: Mapping[str
 
 
 def with_last_read(document: Document, versions: Mapping[int, bytes]) -> list[bytes]:
-    """The file, in parts, with other bytes at some places."""
-    raws = tuple(versions.get(place, raw) for place, raw in enumerate(document.raws))
-    return replace(document, raws=raws).to_parts()
+    """The file, in parts, with other bytes at some places; b"" for nothing there."""
+    raws = (versions.get(place, raw) for place, raw in enumerate(document.raws))
+    return replace(document, raws=tuple(filter(None, raws))).to_parts()
 
 
 def unread_places(document: Document) -> Iterator[tuple[int, Problem]]:
@@ -173,6 +173,8 @@ def unread_places(document: Document) -> Iterator[tuple[int, Problem]]:
     if isinstance(document, GraphDocument) and document.pages is not None:
         # The graph can be read, and has what was last read of a page that cannot be.
         document = document.pages.stored
-    if document.problems:
-        bad = (place for place, item in enumerate(document.items) if item is None)
-        yield from zip(bad, document.problems, strict=False)
+    problems = [problem for problem in document.problems if problem.kind.unreadable]
+    if problems:
+        items = enumerate(zip(document.items, document.raws, strict=True))
+        bad = (place for place, (item, raw) in items if item is None and raw not in document.later)
+        yield from zip(bad, problems, strict=False)

@@ -159,14 +159,6 @@ def test_a_fact_taken_and_stored_again_is_changed_in_its_place() -> None:
     ]
 
 
-def test_of_a_key_that_stands_twice_each_is_taken_for_itself() -> None:
-    facts = DraftFacts((Fact(key="k", value="one"), Fact(key="k", value="two")))
-    assert [facts.take("k"), facts.take("k"), facts.take("k")] == [
-        (0, Fact(key="k", value="one")), (0, Fact(key="k", value="two")), None,
-    ]  # fmt: skip
-    assert [change.index for change in facts.changes("memory")] == [0, 1]
-
-
 def test_an_index_counts_hidden_facts_in_and_a_place_does_not() -> None:
     assert [index_among_all(place, [1, 3]) for place in range(4)] == [0, 2, 4, 5]
     for hidden in ([], [0], [0, 1, 2], [2, 7]):

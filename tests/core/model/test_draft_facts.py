@@ -41,6 +41,8 @@ class _Plain:
         self.held.insert(at, (origin, fact))
 
     def rename(self, key: str, fact: Fact) -> None:
+        if fact.key != key:
+            self.take(fact.key)
         at = self.at(key)
         if at is not None:
             self.held[at] = self.held[at][0], fact
@@ -54,7 +56,7 @@ class _Plain:
         return tuple(fact for _, fact in self.held)
 
 
-@given(st.lists(st.sampled_from(KEYS), max_size=6), _STEPS)
+@given(st.lists(st.sampled_from(KEYS), max_size=6, unique=True), _STEPS)
 def test_facts_stand_as_in_a_plain_list_whatever_is_put_taken_and_renamed(
     begin: list[str], steps: list[tuple[str, str, int | None]]
 ) -> None:

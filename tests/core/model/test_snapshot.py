@@ -56,13 +56,6 @@ def test_the_search_may_be_kept_within_some_notes() -> None:
         SNAPSHOT.resolve(A.id, within=[B])
 
 
-def test_of_several_notes_with_one_id_the_first_counts() -> None:
-    twin = replace(A, content="A twin.")
-    snapshot = Snapshot(notes=(A, twin))
-    assert snapshot.by_id[A.id] is A
-    assert snapshot.resolve(A.id) is A
-
-
 def test_links_are_known_from_both_ends() -> None:
     assert [(holder, link.reason) for holder, link in SNAPSHOT.links_in[B.id]] == [(C.id, "see")]
     assert C.id not in SNAPSHOT.links_in

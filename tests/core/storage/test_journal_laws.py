@@ -34,7 +34,7 @@ from core.model.note import Note
 from core.model.revert import at_moment
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import fingerprint
-from core.storage.journal.baseline import baseline_files, numbered
+from core.storage.journal.baseline import baseline_files, named_items
 
 pytestmark = pytest.mark.slow
 
@@ -256,7 +256,7 @@ def _assert_seen(memory: Memory) -> None:
         assert known.same_data(fingerprint(memory.home / file))
         assert document.fingerprint == fingerprint(memory.home / file)
         rows = journal.rows("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
-        assert rows == list(numbered(document).items())
+        assert rows == list(named_items(document).items())
     assert journal.pending_restores() == {}
 
 

@@ -20,11 +20,10 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, NotFoundError
-from core.facts.edits import clear, forget, remember
+from core.errors import NotFoundError
+from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.note import Note
-from core.model.snapshot import ProblemKind
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 
@@ -236,28 +235,6 @@ def test_a_name_that_leads_out_of_the_folder_is_written_in_its_own_file_alone(tm
     assert sorted(tree(tmp_path)) == ["memory/graph/graph.json", "memory/x.nugget.json"]
 
 
-def test_a_key_that_stands_twice_in_a_fact_file_is_never_lost_unasked(tmp_path: Path) -> None:
-    write_nugget(tmp_path, "memory", [fact_object("k", "one"), fact_object("j"), fact_object("k", "two")])
-    memory = Memory.open(tmp_path)
-    memory.change("more", lambda draft: remember(draft, "memory", "new", "value"))
-    assert [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")] == [
-        "one",
-        "a value",
-        "two",
-        "value",
-    ]
-    memory.change("revise", lambda draft: remember(draft, "memory", "k", "three"))
-    values = [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")]
-    assert values == ["three", "a value", "two", "value"]
-    before = (tmp_path / "memory.nugget.json").read_bytes()
-    _, done = memory.change("clear", lambda draft: clear(draft, "memory"))
-    assert facts_of(tmp_path, "memory.nugget.json") == []
-    hidden = [note.hidden_fact.value for note in memory.snapshot.notes if note.hidden_fact]
-    assert sorted(hidden) == ["a value", "three", "two", "value"]
-    memory.undo(done)
-    assert (tmp_path / "memory.nugget.json").read_bytes() == before
-
-
 def test_two_lists_of_notes_in_one_file_are_not_chosen_between(tmp_path: Path) -> None:
     tiny = '{"id":"x","nuggetName":"m","title":"t","content":"c"}'
     path = write_graph(tmp_path, [note_object(1)])
@@ -282,7 +259,7 @@ def test_an_empty_object_is_an_empty_graph(tmp_path: Path) -> None:
     assert len(notes_of(tmp_path)) == 1
 
 
-def test_a_visible_note_wins_a_title_over_its_hidden_namesake(tmp_path: Path) -> None:
+def test_a_visible_note_wins_a_title_over_its_hidden_one_of_the_same(tmp_path: Path) -> None:
     write_graph(
         tmp_path, [note_object(1, title="Same", hidden=True), note_object(2, title="Same"), note_object(3)]
     )
@@ -291,22 +268,6 @@ def test_a_visible_note_wins_a_title_over_its_hidden_namesake(tmp_path: Path) ->
     assert found.id == SECOND
     memory.change("link", lambda draft: link_notes(draft, THIRD, found.id))
     assert [link["to"] for link in notes_of(tmp_path)[THIRD]["links"]] == [SECOND]
-
-
-def test_of_two_notes_with_one_id_the_first_counts_and_the_second_is_a_problem_that_no_edit_touches(
-    tmp_path: Path,
-) -> None:
-    write_graph(tmp_path, [note_object(1, title="First"), note_object(2), note_object(1, title="Twin")])
-    memory = Memory.open(tmp_path)
-    assert [problem.kind for problem in memory.snapshot.problems] == [ProblemKind.SHARED_ID]
-    assert [note.title for note in memory.snapshot.visible if note.id == FIRST] == ["First"]
-    assert "Twin" not in [hit.note.title for hit in memory.search("twin")]
-    with pytest.raises(BrokenFileError):
-        memory.snapshot.resolve("Twin")
-    assert [finding.kind for finding in memory.verify() if "id" in finding.kind] == ["duplicate-id"]
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Other words."))
-    first, _, twin = graph_of(tmp_path)["notes"]
-    assert (first["content"], twin) == ("Other words.", note_object(1, title="Twin"))
 
 
 def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_path: Path) -> None:

@@ -169,21 +169,6 @@ def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -
     assert found(draft, same) == same
 
 
-def test_a_key_that_stands_twice_keeps_its_first_value_and_the_other_in_a_hidden_note() -> None:
-    facts = tuple(Fact(key="k", value=value) for value in ("v", "w"))
-    nugget = Nugget(meta=NuggetMeta(name="memory"), facts=facts, file="memory.nugget.json")
-    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(nugget,)))
-    finding = only(draft)
-    assert (finding.kind, finding.where) == ("duplicate-key", "memory: k")
-    assert (
-        finding.detail == 'The fact file of "memory" holds the key "k" twice; agents recall only the first.'
-    )
-    assert facts_in(mended(draft)) == {"k": "v"}
-    assert [note.content for note in notes_in(draft, hidden=True)] == ["w"]
-    changes = draft.change_set("repaired").facts
-    assert [(change.before, change.after, change.namesake) for change in changes] == [(facts[1], None, True)]
-
-
 # Hidden facts
 
 
@@ -277,21 +262,6 @@ def test_of_many_wrong_tags_a_few_are_named() -> None:
     wrong = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
     detail = findings(make_draft(wrong).snapshot)[0].detail
     assert '"t3" and 46 more and wrongly hold "T0"' in detail
-
-
-def test_ids_that_two_notes_bear_are_told_apart_and_copies_dropped() -> None:
-    first, second = make_note(1), make_note(1, title="Other")
-    draft = make_draft(first, second, first)
-    kinds = [(finding.kind, finding.repair) for finding in findings(draft.snapshot)]
-    assert kinds == [
-        ("duplicate-id", 'gives "Other", which comes later in the file, a new id'),
-        ("duplicate-id", "removes the second copy"),
-    ]
-    after = list(mended(draft).notes())
-    assert [note.title for note in after] == ["Title 1", "Other"]
-    assert after[1].id == "note-memory-000000a0"
-    changes = [(c.id, c.after and c.after.id, c.index, c.namesake) for c in draft.change_set("x").notes]
-    assert changes == [(first.id, after[1].id, 1, True), (first.id, None, 2, True)]
 
 
 # What a person must act on
