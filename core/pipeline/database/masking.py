@@ -232,11 +232,6 @@ class Masking:
                 if changes:
                     yield Masked(table, {name: row[name] for name in keys}, changes)
 
-    def _has(self, table: str) -> bool:
-        """Whether the database has a table; a copy of a former version lacks some."""
-        found = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))
-        return found.fetchone() is not None
-
     def _tables(self) -> list[str]:
         """All tables but the indexes, which are made anew; raw memories first, since spans point into them."""
         rows = self._connection.execute(
@@ -257,7 +252,7 @@ class Masking:
         Meta(self._connection).put(_UNFINISHED, 1)
         done: Counter[str] = Counter()
         put_guards_back = self._lift_guards()
-        for table in filter(self._has, _REMADE):
+        for table in _REMADE:
             self._connection.execute(f"DELETE FROM {table}")
         for row in self.masked_rows(masks, holding=holding):
             self._rewrite(row)
@@ -300,8 +295,7 @@ class Masking:
 
     def index_anew(self) -> None:
         """What was taken out of a full-text index stays in it until it is made anew."""
-        # A copy of a former version has not all of them.
-        for index in filter(self._has, _INDEXES):
+        for index in _INDEXES:
             self._connection.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
 
     def unfinished(self) -> bool:
