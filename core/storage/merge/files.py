@@ -7,9 +7,12 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
-from core.errors import BrokenFileError, ErrorCode, NotFoundError, ReadOnlyError, Update
+import msgspec
+
+from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError, ReadOnlyError, Update
+from core.model.change import GIT, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
@@ -21,15 +24,21 @@ from core.storage.format.documents import (
     GraphDocument,
     NuggetDocument,
     assembled,
+    changed_graph,
+    changed_nugget,
+    id_of,
     read_graph,
     read_nugget,
 )
-from core.storage.format.json_text import split_object
-from core.storage.merge.deciding import Collect, take_ours
-from core.storage.merge.documents import merge_graphs, merge_nuggets
+from core.storage.format.json_text import JsonError, load, split_object
+from core.storage.merge.deciding import Collect, conflict, other_way_round, take_ours
+from core.storage.merge.merge import brought, changes
+from core.storage.merge.three_way import merge_mappings, spaced_as, unchanged
 
 _KEPT: Final = "no file was changed"
 _NOTHING: Final = Differences((), (), ())
+_ITEMS: Final = ("notes", "facts")
+T = TypeVar("T", NoteChange, FactChange)
 
 
 @dataclass(frozen=True)
@@ -54,8 +63,8 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
 
     All three are a graph.json, or all three a fact file, whatever their names. A base that is missing or empty means
     that the two have no common ancestor. Where both changed one thing in two ways, ours stays and a conflict tells
-    of it. What theirs did not touch keeps its bytes. Raises BrokenFileError, ReadOnlyError (a newer format),
-    NotFoundError, StorageError; nothing is written then.
+    of it. What theirs did not touch keeps its bytes and its place; what is new comes last. Raises BrokenFileError,
+    ReadOnlyError (a newer format), NotFoundError, StorageError; nothing is written then.
     """
     rules = rules or InferenceSettings()
     missing = [path for path in (base, ours, theirs) if not os.path.lexists(path)]
@@ -65,34 +74,26 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
         )
     mine, other = _read(ours, rules), _read(theirs, rules)
     former = _read(base, rules) if _has_content(base) else _empty_like(mine)
+    if not type(former) is type(mine) is type(other):
+        raise BrokenFileError(
+            "one is a note graph and another a fact file",
+            where=f"{base}, {ours}, {theirs}",
+            kept=_KEPT,
+            todo="give three versions of one file",
+        )
     collect = Collect(take_ours)
-    merged: Document
-    match former, mine, other:
-        case GraphDocument(), GraphDocument(), GraphDocument():
-            merged = merge_graphs(former, mine, other, collect)
-        case NuggetDocument(), NuggetDocument(), NuggetDocument():
-            merged = merge_nuggets(former, mine, other, collect)
-        case _:
-            raise BrokenFileError(
-                "one is a note graph and another a fact file",
-                where=f"{base}, {ours}, {theirs}",
-                kept=_KEPT,
-                todo="give three versions of one file",
-            )
-    count = _changed(mine.raws, merged.raws)
-    if merged.raws != mine.raws or merged.fields != mine.fields:
-        _replace(ours, merged.to_parts())
-    notes, facts = (count, 0) if isinstance(merged, GraphDocument) else (0, count)
-    fields = _changed_fields(mine.fields, merged.fields)
+    merged = _merged(former, _with_mended(former, mine, other, rules), other, collect)
+    fields = _merged_fields(former, mine, other, collect)
+    if merged.raws != mine.raws or fields != mine.fields:
+        _replace(ours, replace(merged, fields=fields).to_parts())
+    old, new = {*mine.raws}, {*merged.raws}
+    # A changed one counts once, since it takes the place of its former self.
+    count = max(len(old - new), len(new - old))
+    notes, facts = (count, 0) if isinstance(mine, GraphDocument) else (0, count)
+    names = [name for name in {**mine.fields, **fields} if mine.fields.get(name) != fields.get(name)]
     conflicts = tuple(collect.conflicts)
-    made = differences(_snapshot(former), _snapshot(other)) if conflicts else _NOTHING
-    return MergeResult(not conflicts, conflicts, notes, facts, fields, made)
-
-
-def _snapshot(document: Document) -> Snapshot:
-    if isinstance(document, GraphDocument):
-        return assembled(document.path, document, {}).snapshot
-    return assembled(document.path, GraphDocument(document.path), {document.path: document}).snapshot
+    made = differences(_snapshot(former, mine), _snapshot(other, mine)) if conflicts else _NOTHING
+    return MergeResult(not conflicts, conflicts, notes, facts, tuple(names), made)
 
 
 def kind_of(data: bytes) -> str:
@@ -102,6 +103,165 @@ def kind_of(data: bytes) -> str:
     """
     fields = split_object(data.removeprefix(BOM))
     return next((name for name in ("facts", "notes") if fields.get(name, b"").startswith(b"[")), "")
+
+
+# Notes and facts
+
+
+def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) -> Document:
+    """Ours with what theirs changed since base. White space alone is no change: the original squeezes texts when it
+    saves, and a file does not tell whether somebody meant it.
+    """
+    former, mine, other = (_snapshot(one, ours) for one in (base, ours, theirs))
+    turned = other_way_round(collect)
+
+    def decide(found: ConflictError, brought_in: Any, standing: Any) -> Any:
+        if found.code == ErrorCode.FACT_CHANGED_MEANWHILE and isinstance(ours, GraphDocument):
+            # The facts are in other files.
+            return brought_in
+        return turned(found, brought_in, standing)
+
+    made = changes(former, other, ChangeSet(id="", at="", author=GIT, reason="", kind="import"))
+    made = msgspec.structs.replace(
+        made,
+        notes=tuple(one for one in map(_unsqueezed, made.notes) if one is not None),
+        facts=tuple(one for one in map(_unsqueezed, made.facts) if one is not None),
+    )
+    made = brought(made, mine, other, decide)
+    merged: Document
+    if isinstance(ours, GraphDocument):
+        merged = changed_graph(ours, made.notes) or ours
+    else:
+        assert isinstance(ours, NuggetDocument)
+        merged = changed_nugget(ours, list(made.facts))
+    spelt = {
+        id_of(item): (item, raw)
+        for item, raw in zip(theirs.items, theirs.raws, strict=True)
+        if item is not None
+    }
+    kept = {*ours.raws}
+    raws = [
+        spelt[id_of(item)][1]
+        if raw not in kept and item is not None and spelt.get(id_of(item), (None,))[0] == item
+        else raw
+        for item, raw in zip(merged.items, merged.raws, strict=True)
+    ]
+    raws += _unreadable_there(base, ours, theirs, collect)
+    # The items are not looked at any more.
+    return replace(merged, raws=tuple(raws))
+
+
+def _unsqueezed(change: T) -> T | None:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return msgspec.structs.replace(change, index=None) if before is None else change
+    if unchanged(before, after):
+        return None
+    return msgspec.structs.replace(change, after=spaced_as(before, after))
+
+
+def _with_mended(base: Document, ours: Document, theirs: Document, rules: InferenceSettings) -> Document:
+    """Ours, in which what cannot be read, and was so before, gives way to what theirs made of it."""
+    sound = {
+        id_of(item): raw for item, raw in zip(theirs.items, theirs.raws, strict=True) if item is not None
+    }
+    known = {*base.raws}
+    mended = {
+        place: sound[name]
+        for place, (item, raw) in enumerate(zip(ours.items, ours.raws, strict=True))
+        if item is None and raw in known and (name := _name(raw)) in sound
+    }
+    if not mended:
+        return ours
+    raws = tuple(mended.get(place, raw) for place, raw in enumerate(ours.raws))
+    data = b"".join(replace(ours, raws=raws).to_parts())
+    if isinstance(ours, GraphDocument):
+        return read_graph(ours.path, data, ours.fingerprint, rules)
+    return read_nugget(ours.path, data, ours.fingerprint)
+
+
+def _unreadable_there(base: Document, ours: Document, theirs: Document, collect: Collect) -> list[bytes]:
+    """What cannot be read in theirs and is new: added, but for what is sound in ours, which gives way to nothing."""
+    known = {*base.raws, *ours.raws}
+    sound = {id_of(item): item for item in ours.items if item is not None}
+    added = []
+    for item, raw in zip(theirs.items, theirs.raws, strict=True):
+        if item is not None or raw in known:
+            continue
+        name = _name(raw)
+        if name not in sound:
+            added.append(raw)
+            continue
+        where = name if isinstance(ours, GraphDocument) else f"{ours.meta.name}: {name}"
+        told = raw.decode(errors="replace")
+        what = "it cannot be read there"
+        collect(conflict(ErrorCode.UNREADABLE_SIDE, what, where, "", str(sound[name]), told), None, None)
+    return added
+
+
+def _name(raw: bytes) -> str:
+    """The id or key of what cannot be read, as far as it is legible."""
+    try:
+        shaped = load(raw)
+    except JsonError:
+        return ""
+    name = (shaped.get("id") or shaped.get("key")) if isinstance(shaped, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _snapshot(document: Document, ours: Document) -> Snapshot:
+    """What a version says; facts as those of the nugget that ours is of."""
+    path = document.path
+    if isinstance(document, GraphDocument) or isinstance(ours, GraphDocument):
+        assert isinstance(document, GraphDocument)
+        return assembled(path, document, {}).snapshot
+    document = replace(document, meta=ours.meta)
+    return assembled(path, GraphDocument(path), {path: document}).snapshot
+
+
+# What stands beside them
+
+
+def _merged_fields(base: Document, ours: Document, theirs: Document, collect: Collect) -> dict[str, bytes]:
+    """The file's other fields, unknown ones too, in the order of ours; of two versions the newer. A nugget's name says
+    whose facts these are: a person judges another one.
+    """
+    former, mine, other = (
+        {name: value for name, value in side.fields.items() if name not in _ITEMS}
+        for side in (base, ours, theirs)
+    )
+    newest = max((mine, other), key=_version).get("version")
+    if newest is not None:
+        mine, other = mine | {"version": newest}, other | {"version": newest}
+    where = "the note graph"
+    if isinstance(ours, NuggetDocument):
+        where = ours.meta.name
+        if (
+            mine.get("name") == former.get("name")
+            and "name" in mine
+            and other.get("name", mine["name"]) != mine["name"]
+        ):
+            told = (mine["name"].decode(errors="replace"), other["name"].decode(errors="replace"))
+            what = "the nugget has another name there"
+            found = conflict(ErrorCode.OTHER_NAME, what, where, told[0], *told, "name")
+            other = other | {"name": collect(found, mine["name"], other["name"])}
+    merged = merge_mappings(where, former, mine, other, collect)
+    kept = {
+        name: merged.get(name, value)
+        for name, value in ours.fields.items()
+        if name in merged or name in _ITEMS
+    }
+    return kept | merged
+
+
+def _version(fields: Mapping[str, bytes]) -> float:
+    try:
+        return float(fields.get("version", 0))
+    except ValueError:
+        return 0.0
+
+
+# Files
 
 
 def _has_content(path: Path) -> bool:
@@ -143,19 +303,6 @@ def _empty_like(document: Document) -> Document:
     if isinstance(document, GraphDocument):
         return replace(document, fields={}, raws=(), notes=())
     return replace(document, fields={}, raws=(), facts=())
-
-
-def _changed(before: Sequence[bytes], after: Sequence[bytes]) -> int:
-    """How many items differ: a changed one counts once, since it takes the place of its former self."""
-    old, new = set(before), set(after)
-    return max(len(old - new), len(new - old))
-
-
-def _changed_fields(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[str, ...]:
-    names = dict.fromkeys([*before, *after])
-    return tuple(
-        name for name in names if name not in ("notes", "facts") and before.get(name) != after.get(name)
-    )
 
 
 def _replace(path: Path, parts: Sequence[bytes]) -> None:

@@ -96,7 +96,9 @@ def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: _Deciding)
 
     undoing = change_set.kind in _UNDOING
     wanted = [change for change in change_set.notes if change.id not in needless]
-    moved = [_rebase_note(change, snapshot, exists, quiet, undoing, deciding) for change in wanted]
+    # A version from elsewhere comes as it was written there.
+    as_it_was = undoing or change_set.kind == "import"
+    moved = [_rebase_note(change, snapshot, exists, quiet, as_it_was, deciding) for change in wanted]
     hidden = {
         name: HiddenIndexes(snapshot.hidden_facts.get(name, {})) for name in {nugget for nugget, _ in placed}
     }
@@ -452,7 +454,10 @@ def _rebase_note(
     if newest == before:
         merged = _set_right(after, exists, undoing)
     else:
-        merged = normalised_note(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
+        merged = merge_notes(before, newest, after, other_way_round(deciding.value))
+        if replace(merged, vector=current.vector) == current:
+            return None
+        merged = normalised_note(merged, exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
 
 
