@@ -12,7 +12,6 @@ import msgspec
 from core.errors import (
     BrokenFileError,
     ErrorCode,
-    InvalidInputError,
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
@@ -24,18 +23,9 @@ from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import GIT, Author, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
-from core.model.names import check_nugget_name
-from core.model.note import uncounted
+from core.model.fact import Fact
+from core.model.note import Note, uncounted
 from core.model.snapshot import Problem, Snapshot
-from core.services.arriving import (
-    EditsWin,
-    arriving,
-    completed,
-    concerning,
-    met,
-    same_facts,
-    same_notes,
-)
 from core.services.repository import Repository
 from core.settings import Settings
 from core.storage.files.atomic import read_file
@@ -45,12 +35,20 @@ from core.storage.format.documents import (
     Loaded,
     NuggetDocument,
     assembled,
+    id_of,
     nugget_files,
     read_graph,
     read_nugget,
 )
 from core.storage.journal.schema import BrokenJournalError
-from core.storage.merge.rebase import rebase
+from core.storage.merge.merge import (
+    EditsWin,
+    brought,
+    changes,
+    linked_both_ways,
+    told_once,
+    without_odd_nuggets,
+)
 
 _SYNC: Final = "program:sync"
 _GRAPH: Final = GRAPH_FILE.as_posix()
@@ -167,23 +165,19 @@ class Arrivals:
         repository = self._repository
         with repository.guard:
             repository.refresh(patient=False)
-            made = arriving(
-                base.snapshot, theirs.snapshot, id=id, at=repository.now(), author=author, reason=reason
-            )
-            made, left_out = _without_odd_nuggets(made, repository.snapshot)
+            here = repository.snapshot
+            entry = ChangeSet(id=id, at=repository.now(), author=author, reason=reason, kind="import")
+            made, left_out = without_odd_nuggets(changes(base.snapshot, here, theirs.snapshot, entry), here)
+            decide = EditsWin(here)
+            change_set = linked_both_ways(brought(made, here, theirs.snapshot, decide), here)
             known: set[tuple[str, ...]] = set()
-            decide = EditsWin(made, repository.snapshot)
-            change_set = rebase(met(made, repository.snapshot, decide), repository.snapshot, decide)
-            self._keep(decide.conflicts, made, known)
-            change_set = completed(
-                change_set, repository.snapshot, theirs.snapshot.by_name.keys() - base.snapshot.by_name.keys()
-            )
+            keep_waiting(repository, decide.conflicts, made, _SYNC, known)
             # Whatever else is in the way comes from a program that writes at this very moment.
-            last = EditsWin(change_set, repository.snapshot)
+            last = EditsWin(here)
             applied = repository.apply_deciding(
                 change_set, last, _SYNC, spelling=tuple(_documents(theirs.loaded)), exact=True
             )
-            self._keep(last.conflicts, made, known)
+            keep_waiting(repository, last.conflicts, made, _SYNC, known)
             return Arrived(
                 applied,
                 len(known),
@@ -210,7 +204,7 @@ class Arrivals:
                 # The fact's own file tells of it.
                 if not (one.where in facts and one.field == "content")
             ]
-            self._keep(turned, made, set())
+            keep_waiting(repository, turned, made, _SYNC, set())
 
     def arrived_since(self, at: str) -> frozenset[str]:
         """Ids of the notes that a sync brought or changed since a time, counted from when they came in here. What only
@@ -239,50 +233,31 @@ class Arrivals:
         except NotFoundError:
             return False
 
-    def _keep(self, conflicts: list[Conflict], made: ChangeSet, known: set[tuple[str, ...]]) -> None:
-        """Puts the version that arrived of what conflicts into the log, once, where it waits for a person."""
-        store = self._repository.store
-        journal = store.journal
-        waiting = journal.entries(state="conflict") if journal is not None and conflicts else ()
-        known_now = {one.conflict.named for one in waiting if one.conflict is not None}
-        for conflict in conflicts:
-            part = concerning(made, conflict)
-            # The text of a note and the value of its fact are one thing.
-            about = (
-                *sorted(change.id for change in part.notes),
-                conflict.base,
-                conflict.ours,
-                conflict.theirs,
-            )
-            if about in known:
-                continue
-            known.add(about)
-            if conflict.named in known_now:
-                continue
-            id, at = self._repository.stamp()
-            waits = msgspec.structs.replace(part, id=id, at=at)
-            if not store.keep_conflict(waits, _SYNC, conflict):
-                raise NuggetsError(
-                    "a conflict cannot be written into the history", code=ErrorCode.STORAGE, where=conflict.where,
-                    kept="nothing of it was taken in", todo="nuggets verify says more",
-                )  # fmt: skip
 
-
-def _without_odd_nuggets(change_set: ChangeSet, present: Snapshot) -> tuple[ChangeSet, tuple[str, ...]]:
-    """The change set without new nuggets whose names no file can have; those."""
-    odd = set()
-    for name in {one.name for one in change_set.nuggets if one.after is not None} - present.by_name.keys():
-        try:
-            check_nugget_name(name)
-        except InvalidInputError:
-            odd.add(name)
-    kept = msgspec.structs.replace(
-        change_set,
-        notes=tuple(one for one in change_set.notes if one.note.nugget_name not in odd),
-        facts=tuple(one for one in change_set.facts if one.nugget not in odd),
-        nuggets=tuple(one for one in change_set.nuggets if one.name not in odd),
-    )
-    return kept, tuple(sorted(odd))
+def keep_waiting(
+    repository: Repository,
+    conflicts: Iterable[Conflict],
+    made: ChangeSet,
+    signature: str,
+    known: set[tuple[str, ...]],
+) -> None:
+    """Puts the version that arrived of what conflicts into the log, once, where it waits for a person. known: see
+    `told_once`. Raises NuggetsError where it cannot be kept.
+    """
+    store = repository.store
+    told = tuple(told_once(conflicts, made, known))
+    waiting = store.journal.entries(state="conflict") if store.journal is not None and told else ()
+    named = {one.conflict.named for one in waiting if one.conflict is not None}
+    for found, part in told:
+        if found.named in named:
+            continue
+        id, at = repository.stamp()
+        waits = msgspec.structs.replace(part, id=id, at=at)
+        if not store.keep_conflict(waits, signature, found):
+            raise NuggetsError(
+                "a conflict cannot be written into the history", code=ErrorCode.STORAGE, where=found.where,
+                kept="nothing of it was taken in", todo="nuggets verify says more",
+            )  # fmt: skip
 
 
 def _brought(change_sets: Iterable[ChangeSet]) -> Iterator[str]:
@@ -308,11 +283,7 @@ def to_store(present: Version, former: Version) -> dict[str, bytes | None]:
     found: dict[str, bytes | None] = {}
     mine, theirs = present.loaded, former.loaded
     data, old = present.contents.get(_GRAPH), former.contents.get(_GRAPH)
-    if (
-        data is not None
-        and data != old
-        and (old is None or not same_notes(mine.graph.notes, theirs.graph.notes))
-    ):
+    if data is not None and data != old and (old is None or not _same(mine.graph.notes, theirs.graph.notes)):
         found[_GRAPH] = data
     elif data is None and old is not None:
         found[_GRAPH] = None
@@ -321,11 +292,17 @@ def to_store(present: Version, former: Version) -> dict[str, bytes | None]:
         known = held.pop(nugget, None)
         if known is None:
             found[path] = present.contents[path]
-        elif present.contents[path] != former.contents[known[0]] and not same_facts(
+        elif present.contents[path] != former.contents[known[0]] and not _same(
             document.facts, known[1].facts
         ):
             found[known[0]] = present.contents[path]
     return found | {path: None for path, _ in held.values() if found.get(path) is None}
+
+
+def _same(one: Iterable[Note | Fact | None], other: Iterable[Note | Fact | None]) -> bool:
+    """Whether two files hold the same notes or facts, in whatever order."""
+    mine, theirs = (sorted((item for item in side if item), key=id_of) for side in (one, other))
+    return mine == theirs
 
 
 def _by_nugget(version: Version) -> dict[str, tuple[str, NuggetDocument]]:

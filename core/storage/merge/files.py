@@ -121,7 +121,7 @@ def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) 
             return brought_in
         return turned(found, brought_in, standing)
 
-    made = changes(former, other, ChangeSet(id="", at="", author=GIT, reason="", kind="import"))
+    made = changes(former, mine, other, ChangeSet(id="", at="", author=GIT, reason="", kind="import"))
     made = msgspec.structs.replace(
         made,
         notes=tuple(one for one in map(_unsqueezed, made.notes) if one is not None),

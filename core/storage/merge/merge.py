@@ -14,15 +14,16 @@ import msgspec
 from core.errors import ConflictError, ErrorCode, InvalidInputError
 from core.model.build import as_hidden_fact, as_visible_fact
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
-from core.model.compare import Differences, alike, differences
+from core.model.compare import Differences, alike, differences, laid_over
 from core.model.entry import Conflict
 from core.model.fact import Fact, NuggetMeta
 from core.model.names import check_nugget_name
-from core.model.note import SCOPES, Note, normalised_note, replace
+from core.model.note import SCOPES, Link, Note, normalised_note, replace
 from core.model.snapshot import Snapshot
 from core.storage.merge.deciding import Decide, conflict, conflict_of, other_way_round
 from core.storage.merge.rebase import rebase
 from core.storage.merge.three_way import merge_facts, merge_notes, same_meaning
+from core.text.normalise import squeeze
 
 # What says where a fact's note stands for it.
 _OF_ITS_FACT: Final = ("title", "content", "source_key")
@@ -34,15 +35,15 @@ def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, decide: Decide, entr
 
     Raises ConflictError when `decide` does, whose `ours` is what is brought in and whose `theirs` is what stands.
     """
-    return brought(changes(base, theirs, entry), ours, theirs, decide)
+    return brought(changes(base, ours, theirs, entry), ours, theirs, decide)
 
 
-def changes(base: Snapshot, theirs: Snapshot, entry: ChangeSet) -> ChangeSet:
-    """What theirs changed since base, as `entry` with it in it."""
+def changes(base: Snapshot, ours: Snapshot, theirs: Snapshot, entry: ChangeSet) -> ChangeSet:
+    """What theirs changed since base, as `entry` with it in it. What is one thing in ours has its name there."""
     found = differences(base, theirs)
-    return msgspec.structs.replace(
-        entry, notes=found.notes, facts=tuple(_with_renames(found)), nuggets=found.nuggets
-    )
+    facts = tuple(_with_renames(found))
+    made = msgspec.structs.replace(entry, notes=found.notes, facts=facts, nuggets=found.nuggets)
+    return _one_note_a_fact(made, ours)
 
 
 def _with_renames(found: Differences) -> Iterator[FactChange]:
@@ -76,10 +77,9 @@ def _with_renames(found: Differences) -> Iterator[FactChange]:
 
 
 def brought(made: ChangeSet, ours: Snapshot, theirs: Snapshot, decide: Decide) -> ChangeSet:
-    """A change set that was thought out in theirs, on ours: what both have made is merged without a base, a fact that
-    both have remembered keeps one note, and hiding a fact on one side goes together with an edit of it on the other.
+    """Such changes on ours: what both have made is merged without a base, and hiding a fact on one side goes together
+    with an edit of it on the other.
     """
-    made = _one_note_a_fact(made, ours)
     made = _without_new_holders(made, ours, decide)
     made = _hidden_with_its_edit(made, ours)
     merged = rebase(_met(made, ours, decide), ours, decide)
@@ -249,6 +249,35 @@ def _may_merge(ours: Note, theirs: Note) -> bool:
     return (ours.is_fact, ours.hidden) == (theirs.is_fact, theirs.hidden)
 
 
+def linked_both_ways(change_set: ChangeSet, ours: Snapshot) -> ChangeSet:
+    """A merged change set after which each link of a note that it touches has its other end, also where the other
+    note's own change gave way.
+    """
+    after = laid_over(ours, change_set)
+    gained: dict[str, list[Link]] = {}
+
+    def give(holder: Note, to: Note, link: Link) -> None:
+        held = {(one.to, squeeze(one.reason)) for one in (*holder.links, *gained.get(holder.id, ()))}
+        if (to.id, squeeze(link.reason)) not in held and holder.id != to.id:
+            given = Link(to=to.id, reason=link.reason, created_at=link.created_at)
+            gained.setdefault(holder.id, []).append(given)
+
+    for id in [change.id for change in change_set.notes if change.id in after.by_id]:
+        note = after.by_id[id]
+        for link in note.links:
+            if link.to in after.by_id:
+                give(after.by_id[link.to], note, link)
+        for holder, link in after.links_in.get(id, ()):
+            give(note, after.by_id[holder], link)
+    changed = {change.id: change for change in change_set.notes}
+    for id, links in gained.items():
+        note = after.by_id[id]
+        whole = normalised_note(replace(note, links=(*note.links, *links)), after.by_id.__contains__)
+        known = changed.get(id) or NoteChange(id=id, before=ours.by_id.get(id), after=note)
+        changed[id] = msgspec.structs.replace(known, after=whole)
+    return msgspec.structs.replace(change_set, notes=tuple(changed.values()))
+
+
 # Deciding
 
 
@@ -295,9 +324,13 @@ class EditsWin:
 # Parts of a change set
 
 
-def told_once(conflicts: Iterable[Conflict], made: ChangeSet) -> Iterator[tuple[Conflict, ChangeSet]]:
-    """Each conflict with the part of the change set that it is about: what a note and its fact both tell, once."""
-    known: set[tuple[str, ...]] = set()
+def told_once(
+    conflicts: Iterable[Conflict], made: ChangeSet, known: set[tuple[str, ...]]
+) -> Iterator[tuple[Conflict, ChangeSet]]:
+    """Each conflict with the part of the change set that it is about: what a note and its fact both tell, once.
+
+    known: what was told before, and afterwards these.
+    """
     of_the_note = {"value": "content", "key": "title"}
     for one in conflicts:
         part = concerning(made, one)
