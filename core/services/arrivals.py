@@ -171,13 +171,13 @@ class Arrivals:
             decide = EditsWin(here)
             change_set = linked_both_ways(brought(made, here, theirs.snapshot, decide), here)
             known: set[tuple[str, ...]] = set()
-            keep_waiting(repository, decide.conflicts, made, _SYNC, known)
+            keep_waiting(repository, told_once(decide.conflicts, made, known), _SYNC)
             # Whatever else is in the way comes from a program that writes at this very moment.
             last = EditsWin(here)
             applied = repository.apply_deciding(
                 change_set, last, _SYNC, spelling=tuple(_documents(theirs.loaded)), exact=True
             )
-            keep_waiting(repository, last.conflicts, made, _SYNC, known)
+            keep_waiting(repository, told_once(last.conflicts, made, known), _SYNC)
             return Arrived(
                 applied,
                 len(known),
@@ -204,7 +204,7 @@ class Arrivals:
                 # The fact's own file tells of it.
                 if not (one.where in facts and one.field == "content")
             ]
-            keep_waiting(repository, turned, made, _SYNC, set())
+            keep_waiting(repository, told_once(turned, made, set()), _SYNC)
 
     def arrived_since(self, at: str) -> frozenset[str]:
         """Ids of the notes that a sync brought or changed since a time, counted from when they came in here. What only
@@ -234,18 +234,12 @@ class Arrivals:
             return False
 
 
-def keep_waiting(
-    repository: Repository,
-    conflicts: Iterable[Conflict],
-    made: ChangeSet,
-    signature: str,
-    known: set[tuple[str, ...]],
-) -> None:
-    """Puts the version that arrived of what conflicts into the log, once, where it waits for a person. known: see
-    `told_once`. Raises NuggetsError where it cannot be kept.
+def keep_waiting(repository: Repository, told: Iterable[tuple[Conflict, ChangeSet]], signature: str) -> None:
+    """Puts the version that came of what conflicts into the log, unless it waits there for a person already. Raises
+    NuggetsError where it cannot be kept.
     """
     store = repository.store
-    told = tuple(told_once(conflicts, made, known))
+    told = tuple(told)
     waiting = store.journal.entries(state="conflict") if store.journal is not None and told else ()
     named = {one.conflict.named for one in waiting if one.conflict is not None}
     for found, part in told:

@@ -22,18 +22,17 @@ from core.errors import (
     Undo,
     partly_done,
 )
-from core.model.build import as_hidden_fact
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
 from core.model.note import replace
-from core.model.snapshot import Snapshot
 from core.model.undo_state import where_already_undone
 from core.model.window import Window
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
+from core.storage.merge.merge import brought, concerning, in_step
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
@@ -467,16 +466,22 @@ class History:
             )
         held = entry.change_set
         decide: Decide = take_ours if take == "ours" else take_theirs
+        present = self._store.load()
         if text is not None:
             held, decide = _worded(held, entry.conflict, text), take_ours
         elif take == "theirs" and held.kind == "restore":
             # What another program made of it is to stand from now on, and is a person's wish.
             held = held.inverse(id="", at=held.at, author=held.author, reason=held.reason, kind="restore")
         elif take == "theirs" and held.kind == "import" and entry.conflict is not None:
-            # What a conflict copy says stands in no other change's way: it was thought out on what the files hold.
-            held = _without(held, entry.conflict.where)
+            # What came from elsewhere stands in no other change's way: it was thought out on what the files hold.
+            part = concerning(held, entry.conflict)
+            notes = tuple(one for one in held.notes if one not in part.notes)
+            facts = tuple(one for one in held.facts if one not in part.facts)
+            held = msgspec.structs.replace(held, notes=notes, facts=facts)
         if held.kind == "restore" or (held.kind == "outside" and take == "ours"):
-            held = _with_twins(held, self._store.load())
+            held = in_step(held, present)
+        elif held.kind == "import":
+            held = brought(held, present, present, decide)
         new, at = self._stamp()
         change_set = msgspec.structs.replace(
             held,
@@ -528,10 +533,10 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
         return change_set
     named = conflict.field in ("title", "key")
     words = normalise_line(text) if named else normalise_content(text)
-    ids, keys = _concerned(change_set, conflict.where)
+    part = concerning(change_set, conflict)
 
     def worded_note(change: NoteChange) -> NoteChange:
-        if change.after is None or change.id not in ids:
+        if change.after is None or change not in part.notes:
             return change
         given: dict[str, Any] = {"title": words} if named else {"content": words}
         if named and change.after.is_fact:
@@ -539,10 +544,7 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
         return msgspec.structs.replace(change, after=replace(change.after, **given))
 
     def worded_fact(change: FactChange) -> FactChange:
-        if (
-            change.after is None
-            or not {(change.nugget, change.key), (change.nugget, change.after.key)} & keys
-        ):
+        if change.after is None or change not in part.facts:
             return change
         given = {"key": words} if named else {"value": words}
         return msgspec.structs.replace(change, after=msgspec.structs.replace(change.after, **given))
@@ -552,68 +554,6 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
         notes=tuple(map(worded_note, change_set.notes)),
         facts=tuple(map(worded_fact, change_set.facts)),
     )
-
-
-def _with_twins(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
-    """The change set with the notes of its facts and the facts of its notes: they are decided on together."""
-    notes, facts = list(change_set.notes), list(change_set.facts)
-    noted = {change.id for change in notes}
-    stored = {(fact.nugget, fact.key) for fact in facts}
-    for fact in change_set.facts:
-        note = snapshot.fact_notes.get((fact.nugget, fact.key))
-        if note is None or note.hidden or note.id in noted:
-            continue
-        if fact.after is not None:
-            after = replace(note, content=fact.after.value)
-        elif fact.before is not None:
-            kept = as_hidden_fact(fact.before, fact.index or 0)
-            after = replace(note, hidden=True, archived_at=change_set.at, hidden_fact=kept)
-        else:
-            continue
-        notes.append(NoteChange(id=note.id, before=note, after=after))
-    for change in change_set.notes:
-        wanted = change.after
-        if (
-            wanted is None
-            or not wanted.is_fact
-            or wanted.hidden
-            or (wanted.nugget_name, wanted.key) in stored
-        ):
-            continue
-        nugget = snapshot.by_name.get(wanted.nugget_name)
-        found = nugget.find(wanted.key) if nugget is not None else None
-        if found is not None:
-            place, held = found
-            now = msgspec.structs.replace(held, value=wanted.content)
-            facts.append(
-                FactChange(nugget=wanted.nugget_name, key=held.key, before=held, after=now, index=place)
-            )
-    return msgspec.structs.replace(change_set, notes=tuple(notes), facts=tuple(facts))
-
-
-def _without(change_set: ChangeSet, where: str) -> ChangeSet:
-    """The change set without what a conflict at `where` is about."""
-    ids, keys = _concerned(change_set, where)
-    return msgspec.structs.replace(
-        change_set,
-        notes=tuple(change for change in change_set.notes if change.id not in ids),
-        facts=tuple(fact for fact in change_set.facts if (fact.nugget, fact.key) not in keys),
-    )
-
-
-def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[str, str]]]:
-    """The ids of the notes, and nuggets and keys of the facts, that a conflict at `where` is about."""
-    ids = {change.id for change in change_set.notes if change.id == where}
-    keys = {(fact.nugget, fact.key) for fact in change_set.facts if f"{fact.nugget}: {fact.key}" == where}
-    for change in change_set.notes:
-        sides = [note for note in (change.before, change.after) if note is not None and note.is_fact]
-        own = {(note.nugget_name, note.key) for note in sides}
-        keys |= {place for place in own if "{}: {}".format(*place) == where}
-        if change.id in ids:
-            keys |= own
-        elif own & keys:
-            ids.add(change.id)
-    return ids, keys
 
 
 def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:

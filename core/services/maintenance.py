@@ -22,13 +22,13 @@ from core.model.names import iso, parse_iso
 from core.model.note import Note
 from core.model.progress import Progress
 from core.model.snapshot import ProblemKind, Snapshot
+from core.services.arrivals import keep_waiting
 from core.services.repository import Repository
 from core.settings import Settings
 from core.storage.files.atomic import may_be_read, wrong_kind
-from core.storage.format.documents import Document, GraphDocument
+from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
-from core.storage.merge.copied_version import copied_version
 from core.storage.merge.join_copies import join
 from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
@@ -53,6 +53,8 @@ _OWN_NAME: Final = "gives it {} of its own, or removes it where it is a mere cop
 _SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
+# So many changes of a note or fact are looked at for the version that a copy was made from.
+_MOST_VERSIONS: Final = 20
 _UNKEPT: Final = "where it differs could not be added to the history"
 _JOINED: Final = "what could be joined is written, and each copy is where it was or in the quarantine"
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
@@ -325,45 +327,40 @@ class Maintenance:
                 done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
         if not readable:
             return Resolved(tuple(done))
+        documents = [document for _, document in readable]
+        named = ", ".join(copy.path.name for copy, _ in readable)
+        id, at = self._repository.stamp()
         joined = join(
-            [document for _, document in readable],
+            documents,
             snapshot,
-            self._was_here,
-            now=self._clock(),
-            ids=self._ids,
-            gone=[
+            self._versions,
+            lambda present: Draft(
+                present, now=self._clock(), ids=self._ids, rules=self._settings().inference
+            ),
+            ChangeSet(id=id, at=at, author=self._author, reason=f"joined {named}", kind="import"),
+            [
                 copy.path
                 for copy, document in readable
                 if not os.path.lexists(copy.original) or self._vanished(document)
             ],
-            author=self._author,
-            rules=self._settings().inference,
-            versions=self._versions,
         )
-        left = {copy.path: left_over(document, copy.original) for copy, document in readable}
-        # What waits is the copy's version; the memory's own stands in the files.
-        conflicts = tuple(
-            msgspec.structs.replace(one, ours=one.theirs, theirs=one.ours) for one in joined.conflicts
-        )
+        odd = tuple(f"the nugget {name}: no file can have its name" for name in joined.left_out)
+        left = {copy.path: (*left_over(document, copy.original), *odd) for copy, document in readable}
         if dry_run:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
-            return Resolved(tuple(done), joined.change_set, conflicts)
+            return Resolved(tuple(done), joined.change_set, joined.conflicts)
         applied = self._repository.apply(joined.change_set)
         with partly_done(_JOINED, remedy=Resolve(what="go-on")):
-            kept_all = True
-            for conflict in conflicts:
-                documents = [document for _, document in readable]
-                kept_all &= (
-                    self._keep(conflict, documents, self._repository.snapshot, joined.change_set.reason) != ""
-                )
-            if not kept_all:
+            try:
+                keep_waiting(self._repository, joined.waiting, self._author.signature)
+            except NuggetsError:
                 # Then the copies alone know what they say otherwise.
                 done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]
-                return Resolved(tuple(done), applied, conflicts)
+                return Resolved(tuple(done), applied, joined.conflicts)
             for copy, _ in readable:
                 kept = self._store.put_away(copy.path, _PUT_AWAY)
                 done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
-        return Resolved(tuple(done), applied, conflicts)
+        return Resolved(tuple(done), applied, joined.conflicts)
 
     def _vanished(self, document: Document) -> bool:
         """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
@@ -386,53 +383,21 @@ class Maintenance:
         left |= {fact_item(change.nugget, change.key) for change in change_set.facts if change.after is None}
         return change_set.kind == "outside" and left >= set(items)
 
-    def _was_here(self, place: str, value: Note | Fact) -> bool:
-        journal = self._store.journal
-        if journal is None:
-            return False
-        item = note_item(value.id) if isinstance(value, Note) else fact_item(place, value.key)
-        for entry in journal.touching(item):
-            changes: list[NoteChange | FactChange] = [*entry.change_set.notes, *entry.change_set.facts]
-            if any(value in (change.before, change.after) for change in changes):
-                return True
-        return False
-
-    def _versions(self, id: str) -> list[Note]:
-        """The versions of a note that the log tells of, newest first."""
-        journal = self._store.journal
-        entries = journal.touching(note_item(id)) if journal is not None else ()
-        changes = (change for entry in entries for change in entry.change_set.notes if change.id == id)
-        return [note for change in changes for note in (change.after, change.before) if note is not None]
-
-    def _keep(
-        self,
-        conflict: Conflict,
-        documents: list[Document],
-        present: Snapshot,
-        reason: str,
-    ) -> str:
-        """Puts the copy's version of what conflicts into the log, to be taken from there, unless it waits there; its
-        id, "" for none.
+    def _versions(self, place: str, value: Note | Fact) -> list[Note | Fact]:
+        """The newest versions that the log tells of, oldest first, of the note whose id, or a fact whose nugget, is
+        `place`.
         """
         journal = self._store.journal
-        entries = journal.entries(state="conflict") if journal is not None else ()
-        known = next(
-            (one.id for one in entries if one.conflict is not None and one.conflict.named == conflict.named),
-            "",
-        )
-        if known:
-            return known
-        notes, facts = copied_version(conflict, documents, present, now=self._clock(), ids=self._ids)
-        change_set = ChangeSet(
-            id=self._ids(),
-            at=iso(self._clock()),
-            author=self._author,
-            reason=reason,
-            kind="import",
-            notes=notes,
-            facts=facts,
-        )
-        return self._store.keep_conflict(change_set, self._author.signature, conflict)
+        item = note_item(value.id) if isinstance(value, Note) else fact_item(place, value.key)
+        entries = journal.touching(item, _MOST_VERSIONS) if journal is not None else ()
+        found: list[Note | Fact | None] = []
+        for entry in reversed(entries):
+            made = entry.change_set
+            changes: list[NoteChange | FactChange] = [one for one in made.notes if one.id == place]
+            if isinstance(value, Fact):
+                changes = [one for one in made.facts if one.nugget == place]
+            found += (side for change in changes for side in (change.before, change.after))
+        return [one for one in found if one is not None and id_of(one) == id_of(value)]
 
 
 def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:

@@ -15,6 +15,8 @@ from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError
 from core.model.change import GIT, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
+from core.model.fact import Fact
+from core.model.note import Note, normalised_note
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import read_file, refused, replace_file
@@ -134,21 +136,25 @@ def _merged(base: Document, ours: Document, theirs: Document, collect: Collect) 
     else:
         assert isinstance(ours, NuggetDocument)
         merged = changed_nugget(ours, list(made.facts))
+    # What is just as theirs says is spelt so.
     spelt = {
-        id_of(item): (item, raw)
+        id_of(item): (_in_order(item), raw)
         for item, raw in zip(theirs.items, theirs.raws, strict=True)
         if item is not None
     }
     kept = {*ours.raws}
-    raws = [
-        spelt[id_of(item)][1]
-        if raw not in kept and item is not None and spelt.get(id_of(item), (None,))[0] == item
-        else raw
-        for item, raw in zip(merged.items, merged.raws, strict=True)
-    ]
+    raws = list(merged.raws)
+    for place, (item, raw) in enumerate(zip(merged.items, merged.raws, strict=True)):
+        known = spelt.get(id_of(item)) if item is not None and raw not in kept else None
+        if known is not None and item is not None and known[0] == _in_order(item):
+            raws[place] = known[1]
     raws += _unreadable_there(base, ours, theirs, collect)
     # The items are not looked at any more.
     return replace(merged, raws=tuple(raws))
+
+
+def _in_order(item: Note | Fact) -> Note | Fact:
+    return normalised_note(item, lambda _: True) if isinstance(item, Note) else item
 
 
 def _unsqueezed(change: T) -> T | None:

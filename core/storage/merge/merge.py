@@ -5,7 +5,7 @@ Whoever merges chooses the base alone, and who decides what was changed in two w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -41,8 +41,19 @@ def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, decide: Decide, entr
 def changes(base: Snapshot, ours: Snapshot, theirs: Snapshot, entry: ChangeSet) -> ChangeSet:
     """What theirs changed since base, as `entry` with it in it. What is one thing in ours has its name there."""
     found = differences(base, theirs)
-    facts = tuple(_with_renames(found))
-    made = msgspec.structs.replace(entry, notes=found.notes, facts=facts, nuggets=found.nuggets)
+    here = _placed(ours)
+    made = msgspec.structs.replace(
+        entry,
+        notes=tuple(one for one in found.notes if one.after is None or one.after != ours.by_id.get(one.id)),
+        facts=tuple(
+            one
+            for one in _with_renames(found)
+            if one.after is None
+            or (one.nugget, one.after.key) not in here
+            or here[one.nugget, one.after.key][1] != one.after
+        ),
+        nuggets=found.nuggets,
+    )
     return _one_note_a_fact(made, ours)
 
 
@@ -126,8 +137,9 @@ def _without_new_holders(made: ChangeSet, ours: Snapshot, decide: Decide) -> Cha
         for note in (change.after for change in made.notes if change.before is None)
         if note is not None and note.is_fact and not note.hidden
     }
+    placed = _placed(ours)
     for change in made.facts:
-        held = _held(ours, change.nugget, change.key)
+        held = placed.get((change.nugget, change.key))
         if change.before is None or change.after is None or held is None:
             continue
         now, before, after = held[1].value, change.before.value, change.after.value
@@ -150,15 +162,18 @@ def _two_ways(where: str, base: str, ours: str, theirs: str) -> ConflictError:
     return conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, where, base, ours, theirs, "value")
 
 
-def _held(ours: Snapshot, nugget: str, key: str) -> tuple[int, Fact] | None:
-    """The first fact of just this key, with its place."""
-    facts = ours.by_name[nugget].facts if nugget in ours.by_name else ()
-    return next(((place, fact) for place, fact in enumerate(facts) if fact.key == key), None)
+def _placed(ours: Snapshot) -> dict[_FactName, tuple[int, Fact]]:
+    """The first fact of each key, with its place."""
+    return {
+        (nugget.name, fact.key): (place, fact)
+        for nugget in ours.by_name.values()
+        for place, fact in reversed(list(enumerate(nugget.facts)))
+    }
 
 
 def _hidden_with_its_edit(made: ChangeSet, ours: Snapshot) -> ChangeSet:
     """The change set in which a fact that one side hid and the other edited is hidden, with the edit."""
-    facts = {(change.nugget, change.key): change for change in made.facts}
+    facts, placed = {(change.nugget, change.key): change for change in made.facts}, _placed(ours)
     notes: list[NoteChange] = []
     for change in made.notes:
         before, after, now = change.before, change.after, ours.by_id.get(change.id)
@@ -178,7 +193,7 @@ def _hidden_with_its_edit(made: ChangeSet, ours: Snapshot) -> ChangeSet:
             any(getattr(side, one) != getattr(before, one) for one in _OF_ITS_FACT) for side in (now, after)
         )
         if after.hidden and not now.hidden and edited_here and not edited_there and stored is not None:
-            held = _held(ours, now.nugget_name, now.key)
+            held = placed.get((now.nugget_name, now.key))
             if held is not None:
                 place, fact = held
                 words = {one: getattr(now, one) for one in _OF_ITS_FACT}
@@ -221,9 +236,9 @@ def _met(made: ChangeSet, ours: Snapshot, decide: Decide) -> ChangeSet:
             continue
         if before is None and after is not None and now is not None and _may_merge(now, after):
             both = merge_notes(None, now, after, turned)
-            alone = next((side for side in (now, after) if replace(both, vector=side.vector) == side), None)
-            merged = alone or normalised_note(both, lambda _: True)
-            change = msgspec.structs.replace(change, before=now, after=merged)
+            if replace(both, vector=now.vector) == now:
+                continue
+            change = msgspec.structs.replace(change, before=now, after=both)
         notes.append(change)
     waited = {
         (change.note.nugget_name, change.note.key): change.before.hidden_fact
@@ -231,8 +246,9 @@ def _met(made: ChangeSet, ours: Snapshot, decide: Decide) -> ChangeSet:
         if change.before is not None and change.id in ours.by_id
     }
     facts: list[FactChange] = []
+    placed = _placed(ours)
     for stored in made.facts:
-        was, becomes, held = stored.before, stored.after, _held(ours, stored.nugget, stored.key)
+        was, becomes, held = stored.before, stored.after, placed.get((stored.nugget, stored.key))
         if was is not None and becomes is not None and held is None and alike(was.value, becomes.value):
             continue
         if was is None and becomes is not None and held is not None:
@@ -247,6 +263,53 @@ def _met(made: ChangeSet, ours: Snapshot, decide: Decide) -> ChangeSet:
 def _may_merge(ours: Note, theirs: Note) -> bool:
     """Whether two notes of one id that both sides made are two versions of one."""
     return (ours.is_fact, ours.hidden) == (theirs.is_fact, theirs.hidden)
+
+
+def in_step(made: ChangeSet, ours: Snapshot) -> ChangeSet:
+    """The change set in which a fact takes its note along, and a note its fact, where it was thought out without."""
+    notes, facts = list(made.notes), list(made.facts)
+    touched, placed = {change.id for change in notes}, _placed(ours)
+    noted = {
+        (note.nugget_name, note.key)
+        for change in made.notes
+        for note in (change.before, change.after)
+        if note is not None and note.is_fact
+    }
+    stored = {(one.nugget, fact.key) for one in facts for fact in (one.before, one.after) if fact is not None}
+    for one in made.facts:
+        note = ours.fact_notes.get((one.nugget, one.key))
+        if note is None or note.hidden or note.id in touched or (one.nugget, one.key) in noted:
+            continue
+        said, says = (_as_its_note(note, fact) for fact in (one.before, one.after))
+        if says is None and one.before is not None:
+            kept = as_hidden_fact(one.before, one.index or 0)
+            says = replace(note, hidden=True, archived_at=made.at, hidden_fact=kept)
+        if said != says:
+            notes.append(NoteChange(id=note.id, before=said, after=says))
+    for change in made.notes:
+        sides = [_as_fact(note, placed) for note in (change.before, change.after)]
+        named = [(change.note.nugget_name, fact.key) for fact in sides if fact is not None]
+        if named and stored.isdisjoint(named) and sides[0] != sides[1]:
+            place = next((placed[name][0] for name in named if name in placed), None)
+            (nugget, key), (before, after) = named[0], sides
+            facts.append(FactChange(nugget=nugget, key=key, before=before, after=after, index=place))
+    return msgspec.structs.replace(made, notes=tuple(notes), facts=tuple(facts))
+
+
+def _as_its_note(note: Note, fact: Fact | None) -> Note | None:
+    """The note of a fact as it says what the fact says."""
+    return (
+        replace(note, title=fact.key, source_key=fact.key, content=fact.value) if fact is not None else None
+    )
+
+
+def _as_fact(note: Note | None, placed: Mapping[_FactName, tuple[int, Fact]]) -> Fact | None:
+    """The fact for which a visible note stands, with all else that is known of it."""
+    if note is None or not note.is_fact or note.hidden:
+        return None
+    held = placed.get((note.nugget_name, note.key))
+    fact = held[1] if held is not None else Fact(key=note.key, value="", hits=note.hits)
+    return msgspec.structs.replace(fact, key=note.key, value=note.content)
 
 
 def linked_both_ways(change_set: ChangeSet, ours: Snapshot) -> ChangeSet:

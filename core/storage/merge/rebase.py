@@ -96,9 +96,7 @@ def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: _Deciding)
 
     undoing = change_set.kind in _UNDOING
     wanted = [change for change in change_set.notes if change.id not in needless]
-    # A version from elsewhere comes as it was written there.
-    as_it_was = undoing or change_set.kind == "import"
-    moved = [_rebase_note(change, snapshot, exists, quiet, as_it_was, deciding) for change in wanted]
+    moved = [_rebase_note(change, snapshot, exists, quiet, undoing, deciding) for change in wanted]
     hidden = {
         name: HiddenIndexes(snapshot.hidden_facts.get(name, {})) for name in {nugget for nugget, _ in placed}
     }

