@@ -25,14 +25,15 @@ from core.errors import (
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
-from core.model.note import replace
-from core.model.undo_state import where_already_undone
+from core.model.note import Note, custom_tags, replace
 from core.model.window import Window
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
 from core.storage.merge.merge import brought, concerning, in_step
+from core.storage.merge.rebase import rebase
+from core.storage.merge.three_way import same_meaning
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
@@ -313,7 +314,7 @@ class History:
         inverse = msgspec.structs.replace(inverse, about=about)
         later = self._later(change_set, entry, about)
         try:
-            gone = self._where_already_undone(change_set, about) if later else ""
+            gone = self._where_already_undone(inverse, about) if later else ""
             if gone:
                 raise ConflictError(
                     "nothing is left of it to undo", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
@@ -330,12 +331,24 @@ class History:
             self._turn_resolution(about, kind)
         return done
 
-    def _where_already_undone(self, change_set: ChangeSet, about: str) -> str:
-        """Where nothing is left to take back; parts of one entry share the links between them."""
+    def _where_already_undone(self, inverse: ChangeSet, about: str) -> str:
+        """Where nothing is left to take back, "" for nowhere; parts of one entry share the links between them."""
         id, dot, _ = about.partition(".")
         if not dot and any(one.startswith(f"{id}.") for one in self._journal.undone()):
             return ""
-        return where_already_undone(change_set, self._store.load(), links=not dot)
+        left = rebase(inverse, self._store.load(), take_ours)
+        notes = {change.id for change in left.notes}
+        keys = {(one.nugget, fact.key) for one in left.facts for fact in (one.before, one.after) if fact}
+        for change in inverse.notes:
+            if change.id not in notes and _says_more(change.before, change.after, links=not dot):
+                return change.id
+        for one in inverse.facts:
+            own = {(one.nugget, fact.key) for fact in (one.before, one.after) if fact}
+            if own.isdisjoint(keys) and (
+                not (one.before and one.after) or one.before.value != one.after.value
+            ):
+                return f"{one.nugget}: {one.key}"
+        return ""
 
     def _later(self, change_set: ChangeSet, entry: Entry | None, about: str) -> list[Entry]:
         """What was done since to the same things and is not taken back itself, newest first."""
@@ -512,6 +525,15 @@ class History:
             conflict = self._journal.entry(about).change_set.about
             if conflict and self._journal.entry(conflict).conflict is not None:
                 self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
+
+
+def _says_more(before: Note | None, after: Note | None, *, links: bool) -> bool:
+    """Whether two versions of a note differ in more than recalls and times."""
+    if before is None or after is None:
+        return True
+    tagged = set(custom_tags(before)) != set(custom_tags(after))
+    linked = links and before.links != after.links
+    return tagged or linked or not same_meaning(before, after)
 
 
 def _explained(error: ConflictError, later: list[Entry], about: str) -> ConflictError:
