@@ -111,7 +111,6 @@ class ErrorCode(StrEnum):
     FACT_CHANGED_MEANWHILE = "fact-changed-meanwhile"
     CHANGED_IN_TWO_WAYS = "changed-in-two-ways"
     CHANGED_AND_HIDDEN = "changed-and-hidden"
-    CHANGED_AND_DELETED = "changed-and-deleted"
     UNREADABLE_SIDE = "unreadable-side"
     OTHER_NAME = "other-name"
     DIFFERS_IN_COPY = "differs-in-copy"

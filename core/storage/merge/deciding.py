@@ -18,12 +18,27 @@ def same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:
     return one is not None and other is not None and (one.key, one.value) == (other.key, other.value)
 
 
+# What is said of a conflict, by its code.
+_SAID: Final = {
+    ErrorCode.STORED_MEANWHILE: "this key has been stored since",
+    ErrorCode.FACT_CHANGED_MEANWHILE: "the fact has changed since",
+    ErrorCode.FORGOTTEN_MEANWHILE: "the fact has been forgotten since",
+    ErrorCode.MADE_MEANWHILE: "a note with this id has been created since",
+    ErrorCode.DELETED_MEANWHILE: "the note has been deleted since",
+    ErrorCode.CHANGED_MEANWHILE: "the note has changed since",
+    ErrorCode.RENAMED_MEANWHILE: "its fact has been renamed or hidden since",
+    ErrorCode.CHANGED_AND_HIDDEN: "one side changed its fact and the other hid or restored it",
+    ErrorCode.UNREADABLE_SIDE: "it cannot be read on one side",
+    ErrorCode.OTHER_NAME: "the nugget has another name there",
+}
+
+
 def conflict(
-    code: ErrorCode, what: str, where: str, base: Any, ours: Any, theirs: Any, field: str = ""
+    code: ErrorCode, where: str, base: Any, ours: Any, theirs: Any, field: str = ""
 ) -> ConflictError:
     """The error for one thing changed in two ways, with its three values."""
     return ConflictError(
-        what,
+        _SAID.get(code) or f"its {field.replace('_', ' ')} was changed in two ways",
         code=code,
         where=where,
         kept=_KEPT,
@@ -64,9 +79,7 @@ def other_way_round(decide: Decide) -> Decide:
     """Decides for whoever merges with the change that is brought in as theirs."""
 
     def decided(found: ConflictError, ours: Any, theirs: Any) -> Any:
-        turned = conflict(
-            found.code, found.what, found.where, found.base, found.theirs, found.ours, found.field
-        )
+        turned = conflict(found.code, found.where, found.base, found.theirs, found.ours, found.field)
         return decide(turned, theirs, ours)
 
     return decided

@@ -199,9 +199,10 @@ def _unreadable_there(base: Document, ours: Document, theirs: Document, collect:
             added.append(raw)
             continue
         where = name if isinstance(ours, GraphDocument) else f"{ours.meta.name}: {name}"
+        here = sound[name]
+        said = here.content if isinstance(here, Note) else here.value
         told = raw.decode(errors="replace")
-        what = "it cannot be read there"
-        collect(conflict(ErrorCode.UNREADABLE_SIDE, what, where, "", str(sound[name]), told), None, None)
+        collect(conflict(ErrorCode.UNREADABLE_SIDE, where, "", said, told), None, None)
     return added
 
 
@@ -248,8 +249,7 @@ def _merged_fields(base: Document, ours: Document, theirs: Document, collect: Co
             and other.get("name", mine["name"]) != mine["name"]
         ):
             told = (mine["name"].decode(errors="replace"), other["name"].decode(errors="replace"))
-            what = "the nugget has another name there"
-            found = conflict(ErrorCode.OTHER_NAME, what, where, told[0], *told, "name")
+            found = conflict(ErrorCode.OTHER_NAME, where, told[0], *told, "name")
             other = other | {"name": collect(found, mine["name"], other["name"])}
     merged = merge_mappings(where, former, mine, other, collect)
     kept = {

@@ -146,7 +146,7 @@ def _without_new_holders(made: ChangeSet, ours: Snapshot, decide: Decide) -> Cha
         if (change.nugget, change.after.key) not in renoted or alike(now, before) or alike(now, after):
             continue
         where = f"{change.nugget}: {change.key}"
-        found = _two_ways(where, before, after, now)
+        found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, before, after, now, "value")
         if decide(found, change.after, held[1]) is not change.after:
             waits = concerning(made, conflict_of(found))
             made = msgspec.structs.replace(
@@ -155,11 +155,6 @@ def _without_new_holders(made: ChangeSet, ours: Snapshot, decide: Decide) -> Cha
                 facts=tuple(one for one in made.facts if one not in waits.facts),
             )
     return made
-
-
-def _two_ways(where: str, base: str, ours: str, theirs: str) -> ConflictError:
-    what = "its value was changed in two ways"
-    return conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, where, base, ours, theirs, "value")
 
 
 def _placed(ours: Snapshot) -> dict[_FactName, tuple[int, Fact]]:
@@ -229,8 +224,7 @@ def _met(made: ChangeSet, ours: Snapshot, decide: Decide) -> ChangeSet:
     for change in made.notes:
         before, after, now = change.before, change.after, ours.by_id.get(change.id)
         if before is None and after is not None and now is None and change.id in ours.set_aside:
-            what = "it cannot be read here"
-            decide(conflict(ErrorCode.UNREADABLE_SIDE, what, change.id, "", after.content, ""), after, None)
+            decide(conflict(ErrorCode.UNREADABLE_SIDE, change.id, "", after.content, ""), after, None)
             continue
         if before is not None and after is not None and now is None and same_meaning(before, after):
             continue

@@ -155,14 +155,7 @@ def _orphans(
         leaves = fact.after is None and not alone
         twin = snapshot.fact_notes.get((fact.nugget, fact.key)) if leaves else None
         if twin is not None and not twin.hidden and twin.id not in touched:
-            anew = conflict(
-                ErrorCode.STORED_MEANWHILE,
-                "the fact has been stored again since",
-                twin.id,
-                fact.key,
-                "",
-                twin.content,
-            )
+            anew = conflict(ErrorCode.STORED_MEANWHILE, twin.id, fact.key, "", twin.content)
             if deciding.ours_stand(anew, None, twin, "fact", fact.nugget, fact.key):
                 found.append(twin.id)
     return found
@@ -225,14 +218,7 @@ def _facts_of_strangers(
         value = found[1].value if found is not None else ""
         if alike(value, note.content) or _came_back_without_fact(change_set, snapshot, note, found):
             continue
-        strange = conflict(
-            ErrorCode.FACT_CHANGED_MEANWHILE,
-            "its fact has changed since",
-            note.id,
-            note.key,
-            note.content,
-            value,
-        )
+        strange = conflict(ErrorCode.FACT_CHANGED_MEANWHILE, note.id, note.key, note.content, value)
         if not deciding.ours_stand(strange, note, change.before, "note", note.id):
             continue
         index, fact = found if found is not None else (None, None)
@@ -419,33 +405,20 @@ def _rebase_note(
         if current is not None and same_meaning(current, after):
             return None
         made = conflict(
-            ErrorCode.MADE_MEANWHILE,
-            "a note with this id has been created since",
-            change.id,
-            "",
-            after.content,
-            _text(current),
+            ErrorCode.MADE_MEANWHILE, change.id, "", after.content, current.content if current else ""
         )
         if current is not None and not deciding.ours_stand(made, after, current, "note", change.id):
             return None
         index = change.index if current is None else None
         return NoteChange(id=change.id, before=current, after=_set_right(after, exists, undoing), index=index)
     if current is None:
-        deleted = conflict(
-            ErrorCode.DELETED_MEANWHILE,
-            "the note has been deleted since",
-            change.id,
-            before.content,
-            after.content,
-            "",
-        )
+        deleted = conflict(ErrorCode.DELETED_MEANWHILE, change.id, before.content, after.content, "")
         if quiet or not deciding.ours_stand(deleted, after, None, "note", change.id):
             return None
         return NoteChange(id=change.id, before=None, after=_set_right(after, exists, undoing))
     newest = current
     if _mirrors_another_fact(before, after, current):
-        what = "its fact has been renamed or hidden since"
-        moved = conflict(ErrorCode.RENAMED_MEANWHILE, what, change.id, before.key, after.key, current.key)
+        moved = conflict(ErrorCode.RENAMED_MEANWHILE, change.id, before.key, after.key, current.key)
         if not deciding.ours_stand(moved, after, current, "note", change.id):
             return None
         newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
@@ -457,10 +430,6 @@ def _rebase_note(
             return None
         merged = normalised_note(merged, exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
-
-
-def _text(note: Note | None) -> str:
-    return note.content if note is not None else ""
 
 
 def _mirrors_another_fact(before: Note, after: Note, current: Note) -> bool:
@@ -484,10 +453,7 @@ def _rebase_removal(
         return None
     assert change.before is not None
     if not same_meaning(current, change.before):
-        what = "the note has changed since"
-        found = conflict(
-            ErrorCode.CHANGED_MEANWHILE, what, change.id, change.before.content, "", current.content
-        )
+        found = conflict(ErrorCode.CHANGED_MEANWHILE, change.id, change.before.content, "", current.content)
         if not deciding.ours_stand(found, None, current, "note", change.id):
             return None
     return NoteChange(id=change.id, before=current, after=None, index=snapshot.places[current.id])
@@ -571,41 +537,20 @@ def _rebase_fact(
             return []
         if current is None:
             return [change]
-        stored = conflict(
-            ErrorCode.STORED_MEANWHILE,
-            "this key has been stored since",
-            where,
-            "",
-            after.value,
-            current.fact.value,
-        )
+        stored = conflict(ErrorCode.STORED_MEANWHILE, where, "", after.value, current.fact.value)
         stands = deciding.ours_stand(stored, after, current.fact, *item)
         return [_moved(change, current, after)] if stands else []
     if after is None:
         if current is None:
             return []
-        changed = conflict(
-            ErrorCode.FACT_CHANGED_MEANWHILE,
-            "the fact has changed since",
-            where,
-            before.value,
-            "",
-            current.fact.value,
-        )
+        changed = conflict(ErrorCode.FACT_CHANGED_MEANWHILE, where, before.value, "", current.fact.value)
         if not alike(current.fact.value, before.value) and not deciding.ours_stand(
             changed, None, current.fact, *item
         ):
             return []
         return [_moved(change, current, None)]
     if current is None:
-        forgotten = conflict(
-            ErrorCode.FORGOTTEN_MEANWHILE,
-            "the fact has been forgotten since",
-            where,
-            before.value,
-            after.value,
-            "",
-        )
+        forgotten = conflict(ErrorCode.FORGOTTEN_MEANWHILE, where, before.value, after.value, "")
         if quiet or not deciding.ours_stand(forgotten, after, None, *item):
             return []
         if other is not None:
@@ -613,14 +558,7 @@ def _rebase_fact(
         return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
     replaced: list[FactChange] = []
     if other is not None:
-        taken = conflict(
-            ErrorCode.STORED_MEANWHILE,
-            "this key has been stored since",
-            where,
-            before.key,
-            after.key,
-            after.key,
-        )
+        taken = conflict(ErrorCode.STORED_MEANWHILE, where, before.key, after.key, after.key)
         if not deciding.ours_stand(taken, after, current.fact, *item):
             return []
         replaced = [_moved(change, other, None)]

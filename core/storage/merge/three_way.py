@@ -117,16 +117,8 @@ def merge_mappings(
         if mine == former:
             taken = other
         elif other not in (mine, former):
-            what = f"its field {name} was changed in two ways"
-            found = conflict(
-                ErrorCode.CHANGED_IN_TWO_WAYS,
-                what,
-                where,
-                _as_text(former),
-                _as_text(mine),
-                _as_text(other),
-                name,
-            )
+            was, here, there = map(_as_text, (former, mine, other))
+            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, was, here, there, name)
             taken = decide(found, mine, other)
         if taken is not _NOTHING:
             merged[name] = taken
@@ -149,9 +141,8 @@ def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: 
     """When one side hid a fact, or brought it back, and the other gave it another key or value, one of both stands."""
     if base is None or not base.is_fact or not _hid_and_edited(base, ours, theirs):
         return ours, theirs
-    what = "one side changed its fact and the other hid or restored it"
     found = conflict(
-        ErrorCode.CHANGED_AND_HIDDEN, what, ours.id, base.content, _said(ours), _said(theirs), "hidden"
+        ErrorCode.CHANGED_AND_HIDDEN, ours.id, base.content, _said(ours), _said(theirs), "hidden"
     )
     taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}
@@ -187,11 +178,8 @@ def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Dec
         return max(ours, theirs, key=len)
     if name in RULES:
         return RULES[name](base, ours, theirs)
-    what = f"its {name.replace('_', ' ')} was changed in two ways"
     told = "" if base is _NOTHING or base is None else base
-    return decide(
-        conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, where, told, ours, theirs, name), ours, theirs
-    )
+    return decide(conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told, ours, theirs, name), ours, theirs)
 
 
 def _joined_tags(base: Any, ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
