@@ -14,59 +14,41 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace as replace_fields
 
-from core.agents.pieces import FilePiece, JsonPiece, Part, PieceError, State, TomlPiece
+from core.agents.jsonc import PieceError
+from core.agents.pieces import FilePiece, JsonPiece, Part, State, TomlPiece
 from core.agents.targets import Target, command_line
-from core.errors import (
-    BrokenFileError,
-    ConflictError,
-    ErrorCode,
-    NuggetsError,
-    ReadOnlyError,
-    StorageError,
-)
-from core.storage.files.atomic import (
-    Lock,
-    make_folder,
-    read_file,
-    refused,
-    replace_file,
-)
-from core.storage.files.others import (
-    MovedOnError,
-    make_folders,
-    remove_empty,
-    replace_unless_moved_on,
-)
+from core.errors import BrokenFileError, ConflictError, ErrorCode, NuggetsError, ReadOnlyError, StorageError
+from core.storage.files.atomic import Lock, make_folder, read_file, refused, replace_file
+from core.storage.files.others import MovedOnError, make_folders, remove_empty, replace_unless_moved_on
 from core.user_folders import state_root
 
 Kind = Literal["created", "changed", "unchanged", "deleted", "kept"]
 _KEPT: Final = "no file was changed"
 _FOLDER: Final = "agents"
 _RECORDS: Final = "files.json"
-_BACKUPS: Final = "backups"
 _LOCK_SECONDS: Final = 5.0
 _TRIES: Final = 5
 _Plan: TypeAlias = Callable[[str, Path, list[Target], bytes | None, "FileRecord | None"], "FileChange"]
 
 
 class FileRecord(msgspec.Struct, frozen=True):
-    """What is known of a file since ours was put into it; its backup holds what it was, and would be, without ours.
+    """What is known of a file since ours was put into it.
 
-    owners: agents that it was done for. existed: whether the file was there. after: digest of the file as it was
-    written. folders: those made for it, outermost first.
+    owners: agents that it was done for. first: the file as it was, and would be, without ours; None for no file.
+    after: digest of the file as it was written. folders: those made for it, outermost first.
     """
 
     owners: tuple[str, ...]
-    existed: bool
-    after: str = ""
-    folders: tuple[str, ...] = ()
+    first: bytes | None
+    after: str
+    folders: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class FileChange:
     """What becomes of one file. path: as the agent names it; real: behind links. before and after: its bytes, None for
     no file. parts: what of ours is meant. kept: another agent still needs what is there. record: what is to be known
-    of it afterwards, None for nothing; known: what is known now. without: its bytes without ours.
+    of it afterwards, None for nothing; known: what is known now.
     """
 
     path: Path
@@ -76,7 +58,6 @@ class FileChange:
     parts: tuple[Part, ...]
     record: FileRecord | None = field(repr=False, compare=False, default=None)
     known: FileRecord | None = field(repr=False, compare=False, default=None)
-    without: bytes | None = field(repr=False, compare=False, default=None)
     kept: bool = False
 
     @property
@@ -217,20 +198,17 @@ class Connections:
         text, path, parts = data or b"", pieces[0].path, _parts(pieces)
         if all(target.piece.state(text) == "absent" for target in pieces):
             known = None
-        first = (self._backup(real) if known.existed else b"") if known is not None else None
-        without = text if known is None else _without(text, pieces, first)
-        if known is not None and first is not None and _digest(text) == known.after:
-            without = first
-        after = text
+        first, after = _first(known), text
         for target in pieces:
             after = target.piece.put(after, first)
         owners = tuple(dict.fromkeys((*(known.owners if known else ()), agent)))
         if data is not None and after == data:
             # What stands there as it should was put there by a person, or by us before.
             return FileChange(path, real, data, data, parts, known and replace_fields(known, owners=owners))
-        existed = known.existed if known is not None else data is not None
-        record = FileRecord(owners, existed, _digest(after), known.folders if known is not None else ())
-        return FileChange(path, real, data, after, parts, record, known, without if existed else None)
+        without = data if known is None else _without(text, pieces, known)
+        folders = tuple(map(str, _missing_folders(real))) or (known.folders if known is not None else ())
+        record = FileRecord(owners, without, _digest(after), folders)
+        return FileChange(path, real, data, after, parts, record, known)
 
     def _removed(
         self, agent: str, real: Path, pieces: list[Target], data: bytes | None, known: FileRecord | None
@@ -243,47 +221,27 @@ class Connections:
             return FileChange(
                 path, real, data, data, parts, replace_fields(known, owners=others), known, kept=True
             )
-        first = None if known is None else self._backup(real) if known.existed else b""
-        if known is not None and _digest(data) == known.after and (first is not None or not known.existed):
-            # As we wrote it: what was there before is there again.
-            return FileChange(path, real, data, first if known.existed else None, parts, known=known)
-        after: bytes | None = _without(data, pieces, first)
-        whole = all(isinstance(target.piece, FilePiece) for target in pieces)
-        if after == b"" and data and (whole or (known is not None and not known.existed)):
-            after = None
-        return FileChange(path, real, data, after, parts, known=known)
+        return FileChange(path, real, data, _without(data, pieces, known), parts, known=known)
 
     # Writing
 
     def _carry_out(self, agent: str, changes: Sequence[FileChange], records: dict[str, FileRecord]) -> None:
         """Writes all files, or none. Raises MovedOnError where one is another than it was when it was planned."""
         wanted = [change for change in changes if change.kind not in ("unchanged", "kept")]
-        folders = {
-            change.real: _missing_folders(change.real) for change in wanted if change.after is not None
-        }
         before = dict(records)
         for change in changes:
-            record = change.record
-            if record is None:
-                records.pop(str(change.real), None)
-            elif change.kind == "created":
-                made_for_it = tuple(map(str, folders[change.real])) or record.folders
-                records[str(change.real)] = replace_fields(record, folders=made_for_it)
-            else:
-                records[str(change.real)] = record
+            records.pop(str(change.real), None)
+            if change.record is not None:
+                records[str(change.real)] = change.record
         done: list[FileChange] = []
         made: list[Path] = []
-        for change in wanted:
-            if change.without is not None and self._folder is not None:
-                make_folder(self._folder / _BACKUPS)
-                replace_file(self._backup_path(change.real), change.without)
         # First what is known, then the files: who is killed in between finds at the next call what was begun.
         self._save({**before, **records})
         try:
             for change in wanted:
-                wanted_folders = folders.get(change.real, [])
-                make_folders(wanted_folders, private=self._private)
-                made += wanted_folders
+                folders = _missing_folders(change.real) if change.after is not None else []
+                made += folders
+                make_folders(folders, private=self._private)
                 self._write(change)
                 done.append(change)
         except BaseException:
@@ -322,44 +280,32 @@ class Connections:
                 lock.release()
 
     def _records(self) -> dict[str, FileRecord]:
-        if self._folder is None:
-            return {}
-        found = read_file(self._folder / _RECORDS)
-        if found is None:
-            return {}
-        try:
-            return msgspec.json.decode(found[0], type=dict[str, FileRecord])
-        except msgspec.MsgspecError:
-            return {}
+        found = read_file(self._folder / _RECORDS) if self._folder is not None else None
+        with contextlib.suppress(msgspec.MsgspecError):
+            return msgspec.json.decode(found[0], type=dict[str, FileRecord]) if found else {}
+        return {}
 
     def _save(self, records: Mapping[str, FileRecord]) -> None:
         if self._folder is not None:
             replace_file(self._folder / _RECORDS, msgspec.json.format(msgspec.json.encode(dict(records))))
 
-    def _backup_path(self, real: Path) -> Path:
-        name = hashlib.blake2b(os.fsencode(real), digest_size=8).hexdigest()
-        return (self._folder or Path(os.devnull)) / _BACKUPS / name
 
-    def _backup(self, real: Path) -> bytes | None:
-        """What a file was without ours; None where nobody knows any more."""
-        if self._folder is None:
-            return None
-        with contextlib.suppress(StorageError):
-            found = read_file(self._backup_path(real))
-            return found[0] if found else None
-        return None
-
-    def backup_of(self, path: Path) -> Path | None:
-        """The backup of a file of an agent; None for none."""
-        found = self._backup_path(_real(path))
-        return found if found.is_file() else None
+def _first(known: FileRecord | None) -> bytes | None:
+    """See `core.agents.pieces`."""
+    return (known.first or b"") if known is not None else None
 
 
-def _without(data: bytes, pieces: Sequence[Target], first: bytes | None) -> bytes:
-    """A file without ours. first: see `core.agents.pieces`."""
+def _without(data: bytes, pieces: Sequence[Target], known: FileRecord | None) -> bytes | None:
+    """A file without ours; None where nothing is left of one that was made for it."""
+    if known is not None and _digest(data) == known.after:
+        # As we wrote it: what was there before is there again.
+        return known.first
+    first, after = _first(known), data
     for target in reversed(pieces):
-        data = target.piece.take(data, first)
-    return data
+        after = target.piece.take(after, first)
+    whole = all(isinstance(target.piece, FilePiece) for target in pieces)
+    made = whole or (known is not None and known.first is None)
+    return None if made and data and not after else after
 
 
 def _as_error(path: Path, error: PieceError) -> NuggetsError:

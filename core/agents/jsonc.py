@@ -1,4 +1,4 @@
-"""JSON as people and agents write it, with comments and trailing commas: made to hold another value, and every
+"""JSON as people and agents write it, with comments and trailing commas: changed one value at a time, and every
 character kept that says what stays.
 """
 
@@ -8,15 +8,21 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
+# Keys of objects and places in lists.
+Way = tuple[str | int, ...]
 _COMMENTS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _COMMAS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])')
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
-_INDENT: Final = re.compile(r"[ \t]*")
-_UNIT: Final = "  "
 
 
-class JsonError(ValueError):
-    """A text that is no JSON, in a few words."""
+class PieceError(ValueError):
+    """A file that a piece of ours cannot be put into or taken out of, in a few words. foreign: something else stands
+    there under our name.
+    """
+
+    def __init__(self, what: str, *, foreign: bool = False) -> None:
+        super().__init__(what)
+        self.foreign = foreign
 
 
 class _Entry(NamedTuple):
@@ -24,19 +30,28 @@ class _Entry(NamedTuple):
     behind it; comma: where the comma behind it stands, -1 for none.
     """
 
-    key: str
-    value: Any
+    key: str | int
     start: int
     at: int
     end: int
     comma: int
 
 
-def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
+_DECODER: Final = json.JSONDecoder()
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse)
+def value_at(value: Any, way: Way) -> Any:
+    """What is at the end of a way; None for nothing."""
+    for key in way:
+        inner = isinstance(value, list) and isinstance(key, int) and key < len(value)
+        value = value[key] if inner else value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _past(text: str, place: int) -> int:
+    """Behind the white space at a place."""
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -45,167 +60,144 @@ def _blank(found: re.Match[str]) -> str:
 
 
 class JsonText:
-    """A text that was read as JSON. Raises JsonError for one that cannot be.
+    """A text that was read as JSON, its value, and `is_plain`: whether it has no comments and no trailing commas.
 
-    Where an object has a key twice, the last one counts, as for every program that reads it. is_plain: whether it has
-    neither comments nor trailing commas.
+    Where an object has a key twice, the last one counts, as for every program that reads it. Raises PieceError, as
+    `put` and `remove` do where a change cannot be made without another one.
     """
 
     def __init__(self, text: str) -> None:
+        self._read(text)
+
+    def _read(self, text: str) -> None:
         self.text = text
         # The same text, character by character: without comments, and also without trailing commas.
         self._code = _COMMENTS.sub(_blank, text)
         self._plain = _COMMAS.sub(_blank, self._code)
         self.is_plain = self._plain == text
-        self._start = self._past(0)
+        self._start = _past(self._plain, 0)
         try:
-            self.value, end = _DECODER.raw_decode(self._plain, self._start)
-            rest = self._past(end)
-            if rest < len(text):
-                raise json.JSONDecodeError("more follows", text, rest)
-        except json.JSONDecodeError as error:
-            raise JsonError(f"line {error.lineno}, column {error.colno}") from None
+            self.value = _DECODER.decode(self._plain)
         except ValueError as error:
-            raise JsonError(str(error)) from None
+            raise PieceError(f"it is no JSON ({error})") from None
         except RecursionError:
-            raise JsonError("it is nested too deeply") from None
+            raise PieceError("it is nested too deeply") from None
 
-    def holding(self, value: Any) -> str:
-        """The text with another value, changed where the two differ alone. Raises JsonError where that cannot be."""
+    def put(self, way: Way, value: Any) -> None:
+        """Makes a value the one at the end of a way, with the objects that are missing on it; a place behind the last
+        one of a list adds an item.
+        """
+        depth = len(way)
+        while depth > 1 and value_at(self.value, way[: depth - 1]) is None:
+            depth -= 1
+            value = {way[depth]: value}
+        at, holder, (entries, closing), key = self._place(way[:depth])
+        known = [one for one in entries if one.key == key]
+        if known:
+            place, end = known[-1].at, known[-1].end
+            compact = "\n" not in self.text[place:end] and self.text[place] in "{["
+            made = self._written(value, self._indent(place), compact)
+            text = self.text[:place] + made + self.text[end:]
+        else:
+            text = self._with(at, entries, closing, key, value)
+        if known or isinstance(holder, dict):
+            holder[key] = value
+        else:
+            holder.append(value)
+        self._change(text)
+
+    def remove(self, way: Way) -> None:
+        """Takes out an entry of an object or a list that is there, with the comma that it needed."""
+        at, holder, (entries, _), key = self._place(way)
+        text, place = self.text, max(number for number, one in enumerate(entries) if one.key == key)
+        one = entries[place]
+        lead = max(len(text[: one.start].rstrip(" \t\r\n")), at + 1)
+        if one.comma >= 0:
+            rest = text[one.comma + 1 :]
+            # The first of several on one line: what divided it from the next goes, too.
+            made = (
+                text[:lead] + text[one.end : one.comma] + (rest.lstrip(" \t") if lead == one.start else rest)
+            )
+        else:
+            # The last one: the comma before it goes.
+            before = entries[place - 1].comma if place else lead
+            made = text[:before] + text[before + 1 : lead] + text[one.end :]
+        del holder[key]
+        self._change(made)
+
+    def _change(self, text: str) -> None:
+        """Takes another text as this one, if it says what `value` was made to be."""
+        wanted = self.value
+        self._read(text)
         try:
-            made = self._made(self._start, self.value, value)
-            if JsonText(made).value != value:
-                raise JsonError("it cannot be changed without changing others")
+            if self.value != wanted:
+                raise PieceError("it cannot be changed without changing others")
         except RecursionError:
-            raise JsonError("it is nested too deeply") from None
-        return made
+            raise PieceError("it is nested too deeply") from None
 
-    def _made(self, at: int, old: Any, new: Any) -> str:
-        """The text with another value where one begins: one difference at a time, the text read anew for the next."""
-        if isinstance(old, dict) and isinstance(new, dict):
-            entries = self._entries(at, old)
-            gone = [one for one in entries if one.key not in new]
-            if gone:
-                return self._next(self._without(at, entries, gone[-1]), at, new)
-            for one in entries:
-                if one.value != new[one.key] and one.value == old[one.key]:
-                    return self._next(self._made(one.at, one.value, new[one.key]), at, new)
-            more = [key for key in new if key not in old]
-            return self._next(self._with(at, entries, more[0], new[more[0]]), at, new) if more else self.text
-        if isinstance(old, list) and isinstance(new, list):
-            entries = self._entries(at, old)
-            kept = [one for one in entries if one.value in new]
-            if len(kept) < len(entries) and [one.value for one in kept] == new[: len(kept)]:
-                gone = [one for one in entries if one.value not in new]
-                return self._next(self._without(at, entries, gone[-1]), at, new)
-            if old == new[: len(old)]:
-                more = new[len(old) :]
-                return self._next(self._with(at, entries, None, more[0]), at, new) if more else self.text
-            if len(old) == len(new):
-                one = next(one for one, wanted in zip(entries, new, strict=True) if one.value != wanted)
-                return self._next(self._made(one.at, one.value, new[entries.index(one)]), at, new)
-        return self._replaced(at, new)
+    def _place(self, way: Way) -> tuple[int, Any, tuple[list[_Entry], int], Any]:
+        """Where the holder of the last key of a way begins, its value and its entries, and the key."""
+        at, holder = self._start, self.value
+        for key in way[:-1]:
+            at, holder = [one.at for one in self._entries(at)[0] if one.key == key][-1], holder[key]
+        return at, holder, self._entries(at), way[-1]
 
-    def _next(self, made: str, at: int, new: Any) -> str:
-        """The rest of the differences in a text in which one is gone."""
-        document = JsonText(made)
-        value, _ = _DECODER.raw_decode(document._plain, at)
-        return document._made(at, value, new) if value != new else made
-
-    # Reading
-
-    def _past(self, place: int) -> int:
-        found = _SPACE.match(self._plain, place)
-        return found.end() if found else place
-
-    def _entries(self, at: int, value: Any) -> list[_Entry]:
-        """The entries of the object or list that begins at a place."""
+    def _entries(self, at: int) -> tuple[list[_Entry], int]:
+        """The entries of the object or list that begins at a place, and where it is closed."""
         found: list[_Entry] = []
-        place = self._past(at + 1)
+        place = _past(self._plain, at + 1)
         while self._plain[place] not in "}]":
-            key, start = "", place
-            if isinstance(value, dict):
+            key, start = len(found), place
+            if self._plain[at] == "{":
                 key, place = _DECODER.raw_decode(self._plain, place)
-                place = self._past(self._past(place) + 1)
-            inner, end = _DECODER.raw_decode(self._plain, place)
-            comma = self._past_in_code(end)
-            has_comma = self._code[comma] == ","
-            found.append(_Entry(key, inner, start, place, end, comma if has_comma else -1))
-            place = self._past(comma + 1 if has_comma else end)
-        return found
+                place = _past(self._plain, _past(self._plain, place) + 1)
+            end = _DECODER.raw_decode(self._plain, place)[1]
+            after = _past(self._code, end)
+            has_comma = self._code[after] == ","
+            found.append(_Entry(key, start, place, end, after if has_comma else -1))
+            place = _past(self._plain, after + has_comma)
+        return found, place
 
-    def _past_in_code(self, place: int) -> int:
-        found = _SPACE.match(self._code, place)
-        return found.end() if found else place
-
-    # Changing; each gives the new text
-
-    def _replaced(self, at: int, value: Any) -> str:
-        _, end = _DECODER.raw_decode(self._plain, at)
-        compact = "\n" not in self.text[at:end] and self.text[at] in "{["
-        return self.text[:at] + self._written(value, self._indent_at(at), compact) + self.text[end:]
-
-    def _with(self, at: int, entries: list[_Entry], key: str | None, value: Any) -> str:
-        """The text with one more entry at the end of an object, or of a list (key None)."""
-        text = self.text
-        closing = _DECODER.raw_decode(self._plain, at)[1] - 1
+    def _with(self, at: int, entries: list[_Entry], closing: int, key: Any, value: Any) -> str:
+        """The text with one more entry at the end of an object or a list, laid out as those that are there."""
+        text, base = self.text, self._indent(at)
         last = entries[-1] if entries else None
-        one_line = at != self._start and "\n" not in text[self._start :]
-        spread = "\n" in text[at:closing] or (last is None and not one_line)
-        base = self._indent_at(at)
-        indent = self._indent_of(at, entries, base) if spread else base
-        made = self._written(value, indent, not spread)
-        if key is not None:
+        # An empty one is as the file is; a file that was empty is spread.
+        spread = "\n" in text[at:closing] or (
+            last is None and (at == self._start or "\n" in text[self._start :])
+        )
+        beside = last is not None and text.rfind("\n", 0, last.start) > at
+        indent = self._indent(last.start) if last is not None and beside else base + self._unit
+        made = self._written(value, indent if spread else base, not spread)
+        if isinstance(key, str):
             made = f"{json.dumps(key, ensure_ascii=False)}: {made}"
-        content = len(text[:closing].rstrip(" \t\r\n"))
         lead = self._newline + indent if spread else " " if last is not None else ""
+        content = len(text[:closing].rstrip(" \t\r\n"))
         if last is not None and last.comma < 0:
             return f"{text[: last.end]},{text[last.end : content]}{lead}{made}{text[content:]}"
         tail = "," if last is not None else ""
         if last is None and spread and "\n" not in text[content:closing]:
-            tail += self._newline + base
+            tail = self._newline + base
         return text[:content] + lead + made + tail + text[content:]
-
-    def _without(self, at: int, entries: list[_Entry], one: _Entry) -> str:
-        """The text without one entry of an object or a list, with the comma that it needed."""
-        text, place = self.text, entries.index(one)
-        lead = max(len(text[: one.start].rstrip(" \t\r\n")), at + 1)
-        if one.comma >= 0:
-            after = one.comma + 1
-            if lead == one.start:
-                # The first of several on one line: what divided it from the next goes, too.
-                after += len(text[after:]) - len(text[after:].lstrip(" \t"))
-            return text[:lead] + text[one.end : one.comma] + text[after:]
-        if place:
-            comma = entries[place - 1].comma
-            return text[:comma] + text[comma + 1 : lead] + text[one.end :]
-        return text[:lead] + text[one.end :]
-
-    # How it is written
 
     @property
     def _newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
 
+    @property
+    def _unit(self) -> str:
+        """What is indented by, as the first entry of the file is."""
+        first = _past(self._plain, self._start + 1)
+        return (self._indent(first) if "\n" in self.text[self._start : first] else "") or "  "
+
     def _written(self, value: Any, indent: str, compact: bool) -> str:
         if compact:
             return json.dumps(value, ensure_ascii=False)
-        first = self._past(self._start + 1)
-        unit = self._indent_at(first) if "\n" in self.text[self._start : first] else ""
-        lines = json.dumps(value, ensure_ascii=False, indent=unit or _UNIT).split("\n")
-        return (self._newline + indent).join(lines)
+        return (self._newline + indent).join(
+            json.dumps(value, ensure_ascii=False, indent=self._unit).split("\n")
+        )
 
-    def _indent_at(self, place: int) -> str:
+    def _indent(self, place: int) -> str:
         """The white space at the beginning of the line in which a place is."""
-        found = _INDENT.match(self.text, self.text.rfind("\n", 0, place) + 1, place)
-        return found[0] if found else ""
-
-    def _indent_of(self, at: int, entries: list[_Entry], base: str) -> str:
-        """What the entries of an object or a list are indented by."""
-        for one in entries:
-            start = self.text.rfind("\n", 0, one.start) + 1
-            if start > at and not self.text[start : one.start].strip(" \t"):
-                return self.text[start : one.start]
-        first = self._past(self._start + 1)
-        unit = self._indent_at(first) if at != self._start and "\n" in self.text[self._start : first] else ""
-        return base + (unit or _UNIT)
+        line = self.text[self.text.rfind("\n", 0, place) + 1 : place]
+        return line[: len(line) - len(line.lstrip(" \t"))]

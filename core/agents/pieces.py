@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final, Literal
 
-from core.agents.jsonc import JsonError, JsonText
+from core.agents.jsonc import JsonText, PieceError, Way, value_at
 from core.errors import NuggetsError
-from core.storage.files.toml import with_values
+from core.storage.files.toml import values, with_values
 
 State = Literal["absent", "current", "outdated", "foreign"]
 Part = Literal["server", "hooks", "instructions"]
@@ -39,16 +39,6 @@ _LEFT_BEHIND: Final = re.compile(rb"(?<=\n)(?:[ \t]*(?:#[^\n]*)?\r?\n|[ \t]*#[^\
 WHOLE_MARK: Final = b"made by nuggets-tui"
 
 
-class PieceError(ValueError):
-    """A file that a piece of ours cannot be put into or taken out of, in a few words. foreign: something else stands
-    there under our name.
-    """
-
-    def __init__(self, what: str, *, foreign: bool = False) -> None:
-        super().__init__(what)
-        self.foreign = foreign
-
-
 @dataclass(frozen=True)
 class Piece:
     """One thing of ours in a file. part: what it is for. Methods raise PieceError for a file that is no such file."""
@@ -63,21 +53,14 @@ class Piece:
         """The file with it, every other byte kept."""
         state = self.state(data)
         if state == "foreign":
-            raise PieceError(f"{self._name} is there already, and it is not of this program", foreign=True)
+            raise PieceError("what is named nuggets there is not of this program", foreign=True)
         return data if state == "current" else self._with(data, first)
 
     def take(self, data: bytes, first: bytes | None = None) -> bytes:
-        """The file without it."""
-        return data if self.state(data) == "foreign" else self._without(data, first)
-
-    @property
-    def _name(self) -> str:
-        return "the file"
-
-    def _with(self, data: bytes, first: bytes | None) -> bytes:
+        """The file without it; as it is where something else stands there under our name."""
         raise NotImplementedError
 
-    def _without(self, data: bytes, first: bytes | None) -> bytes:
+    def _with(self, data: bytes, first: bytes | None) -> bytes:
         raise NotImplementedError
 
 
@@ -112,9 +95,9 @@ def _unjoined(before: bytes, behind: bytes, first: bytes | None) -> bytes:
 class JsonPiece(Piece):
     """Entries of a JSON file.
 
-    entries: values by the keys that lead to each; a tuple stands for items of the list there. mine: whether a value
-    found at such a place is ours. seed: what a new file holds besides. strict: whether the agent reads no comments and
-    no trailing commas. off: settings of the file that keep ours from working, each with the value that does.
+    entries: values by the keys that lead to each; a list stands for items of the list there. mine: whether a server
+    or a hook is ours. seed: what a new file holds besides. strict: whether the agent reads no comments and no
+    trailing commas. off: settings of the file that keep ours from working, each with the value that does.
     """
 
     entries: Mapping[Keys, Any]
@@ -128,43 +111,42 @@ class JsonPiece(Piece):
         states = {self._state_at(value, keys, wanted) for keys, wanted in self.entries.items()}
         if "foreign" in states:
             return "foreign"
-        strays = any(keys not in self.entries for keys in self._lists(value))
+        depth = len(next(iter(self.entries)))
+        strays = {way[:depth] for way in self._ours(value)} - set[Way](self.entries)
         return "outdated" if strays or len(states) > 1 else states.pop()
-
-    @property
-    def _name(self) -> str:
-        return ".".join(next(iter(self.entries)))
 
     def _with(self, data: bytes, first: bytes | None) -> bytes:
         document = _json(data, self.seed)
-        value = _opened(document.value, self.entries)
         # Items of lists come anew; an entry is brought up where it stands, with what somebody added to it.
-        for keys in self._lists(value):
-            self._drop(value, keys)
-        cleared = _holding(document, value)
+        self._drop(document, [way for way in self._ours(document.value) if way not in self.entries])
         for keys, wanted in self.entries.items():
-            holder = _holder(value, keys[:-1])
-            if isinstance(wanted, tuple):
-                holder[keys[-1]] = [*holder.get(keys[-1], []), *wanted]
+            found = value_at(document.value, keys)
+            if found is None:
+                document.put(keys, wanted)
+            elif isinstance(wanted, list):
+                for place, item in enumerate(wanted, len(found)):
+                    document.put((*keys, place), item)
             else:
-                holder[keys[-1]] = _brought_up(holder.get(keys[-1], {}), wanted)
-        return (_BOM if data.startswith(_BOM) else b"") + _holding(cleared, value).text.encode()
+                for key, one in wanted.items():
+                    if key not in found or (key not in _YOURS and found[key] != one):
+                        document.put((*keys, key), one)
+        return (_BOM if data.startswith(_BOM) else b"") + document.text.encode()
 
     def take(self, data: bytes, first: bytes | None = None) -> bytes:
         text, bom = _text(data)
         if not text.strip():
             return data
         document = _json(data)
-        value = _opened(document.value, self.entries)
-        for keys in (*self._lists(value), *self.entries):
-            self._drop(value, keys)
+        self._drop(document, self._ours(document.value))
         if first is not None:
             before = _json(first).value
             for keys in self.entries:
-                _drop_empty(value, before, keys)
-            if not first.strip() and value == self.seed:
+                for way in (keys[:depth] for depth in range(len(keys), 0, -1)):
+                    if value_at(document.value, way) in ({}, []) and value_at(before, way) is None:
+                        document.remove(way)
+            if not first.strip() and document.value == self.seed:
                 return first
-        return bom + _holding(document, value).text.encode()
+        return bom + document.text.encode()
 
     def ignored(self, data: bytes) -> str:
         """Why the agent pays no heed to ours in a file that can be read; "" where it does."""
@@ -173,129 +155,65 @@ class JsonPiece(Piece):
         if self.strict and text.strip() and (bom or not document.is_plain):
             return "the agent reads no file with comments, trailing commas or a byte order mark"
         for keys, value in self.off.items():
-            if _at(document.value, keys) is value:
+            if value_at(document.value, keys) is value:
                 return f"{'.'.join(keys)} is {json.dumps(value)}, so no hook runs"
         return ""
 
     def entry(self, data: bytes) -> Any:
         """What stands in the file at the first of our places; None for nothing."""
-        return _at(_json(data).value, next(iter(self.entries)))
+        return value_at(_json(data).value, next(iter(self.entries)))
 
     def _state_at(self, value: Json, keys: Keys, wanted: Any) -> State:
-        for depth in range(1, len(keys)):
-            if not isinstance(_at(value, keys[:depth]), dict | None):
+        holder = value
+        for depth, key in enumerate(keys[:-1], 1):
+            holder = holder.get(key, {})
+            if not isinstance(holder, dict):
                 raise PieceError(f"{'.'.join(keys[:depth])} is not an object")
-        found = _at(value, keys)
-        if found is None:
+        if keys[-1] not in holder:
             return "absent"
-        if not isinstance(wanted, tuple):
+        found = holder[keys[-1]]
+        if not isinstance(wanted, list):
             return "foreign" if not self.mine(found) else "current" if _agrees(found, wanted) else "outdated"
         if not isinstance(found, list):
             raise PieceError(f"{'.'.join(keys)} is not a list")
-        ours = [part for item in found if (part := self._ours(item)) is not None]
-        return "absent" if not ours else "current" if _agrees(ours, list(wanted)) else "outdated"
+        ours = [value_at(value, way) for way in self._ours(value) if way[: len(keys)] == keys]
+        hooks = [hook for item in wanted for hook in item.get(_GROUP, [item])]
+        return "absent" if not ours else "current" if _agrees(ours, hooks) else "outdated"
 
-    def _lists(self, value: Json) -> list[Keys]:
-        """The lists that hold items of ours, also those in which an earlier version put them."""
-        outers = {keys[:-1] for keys, wanted in self.entries.items() if isinstance(wanted, tuple)}
-        return [
-            (*outer, key)
-            for outer in outers
-            for key, items in (_at(value, outer) or {}).items()
-            if isinstance(items, list) and any(self._ours(item) is not None for item in items)
-        ]
+    def _ours(self, value: Json) -> list[Way]:
+        """The ways to what is ours: entries, and hooks in lists and in groups in them, also where an earlier version
+        put them.
+        """
+        found: list[Way] = [
+            keys for keys, wanted in self.entries.items()
+            if not isinstance(wanted, list) and self.mine(value_at(value, keys))
+        ]  # fmt: skip
+        for outer in {keys[:-1] for keys, wanted in self.entries.items() if isinstance(wanted, list)}:
+            events = value_at(value, outer)
+            for event, items in events.items() if isinstance(events, dict) else ():
+                for place, item in enumerate(items) if isinstance(items, list) else ():
+                    way, group = (*outer, event, place), value_at(item, (_GROUP,))
+                    if self.mine(item):
+                        found.append(way)
+                    elif isinstance(group, list):
+                        found += [(*way, _GROUP, at) for at, one in enumerate(group) if self.mine(one)]
+        return found
 
-    def _drop(self, value: Json, keys: Keys) -> None:
-        """Takes what is ours out of a value: an entry, or items of a list."""
-        holder = _at(value, keys[:-1])
-        found = holder.get(keys[-1]) if isinstance(holder, dict) else None
-        if isinstance(found, list):
-            holder[keys[-1]] = [part for item in found if (part := self._others(item)) is not None]
-        elif found is not None and self.mine(found):
-            del holder[keys[-1]]
-
-    def _ours(self, item: Any) -> Any:
-        """What of an item of a list is ours: all of it, or some of a group that others are in too; None for none."""
-        if self.mine(item):
-            return item
-        group = item.get(_GROUP) if isinstance(item, dict) else None
-        inner = [one for one in group if self.mine(one)] if isinstance(group, list) else []
-        return {**item, _GROUP: inner} if inner else None
-
-    def _others(self, item: Any) -> Any:
-        """What of an item is of others; None for nothing."""
-        if self._ours(item) is None:
-            return item
-        return (
-            None if self.mine(item) else {**item, _GROUP: [one for one in item[_GROUP] if not self.mine(one)]}
-        )
+    def _drop(self, document: JsonText, ways: Sequence[Way]) -> None:
+        """Takes out what is ours, and each group of hooks that nobody else is in."""
+        for way in reversed(ways):
+            document.remove(way)
+            if way[-2:-1] == (_GROUP,) and value_at(document.value, way[:-1]) == []:
+                document.remove(way[:-2])
 
 
 def _json(data: bytes, seed: Mapping[str, Any] | None = None) -> JsonText:
     """A file as JSON; a blank one as what a new one holds. Raises PieceError for no object."""
     text, _ = _text(data)
-    try:
-        document = JsonText(text if text.strip() else f"{json.dumps(dict(seed or {}), indent=2)}\n")
-    except JsonError as error:
-        raise PieceError(f"it is no JSON ({error})") from None
+    document = JsonText(text if text.strip() else f"{json.dumps(dict(seed or {}), indent=2)}\n")
     if not isinstance(document.value, dict):
         raise PieceError("it is JSON, but not an object")
     return document
-
-
-def _holding(document: JsonText, value: Json) -> JsonText:
-    try:
-        return document if value == document.value else JsonText(document.holding(value))
-    except JsonError as error:
-        raise PieceError(str(error)) from None
-    except RecursionError:
-        raise PieceError("it is nested too deeply") from None
-
-
-def _at(value: Any, keys: Keys) -> Any:
-    """The value behind keys of objects within objects; None for none."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _opened(value: Json, paths: Iterable[Keys]) -> Json:
-    """The same value, whose objects along some paths may be changed."""
-    made = dict(value)
-    for keys in paths:
-        holder = made
-        for key in keys[:-1]:
-            if not isinstance(holder.get(key), dict):
-                break
-            holder[key] = dict(holder[key])
-            holder = holder[key]
-    return made
-
-
-def _holder(value: Json, keys: Keys) -> Json:
-    """The object behind keys, made where there is none. Raises PieceError where something else is."""
-    for depth, key in enumerate(keys, 1):
-        value = value.setdefault(key, {})
-        if not isinstance(value, dict):
-            raise PieceError(f"{'.'.join(keys[:depth])} is not an object")
-    return value
-
-
-def _drop_empty(value: Json, before: Json, keys: Keys) -> None:
-    """Drops empty objects and lists behind keys that were not there before."""
-    for depth in range(len(keys), 0, -1):
-        holder = _at(value, keys[: depth - 1])
-        if (
-            isinstance(holder, dict)
-            and holder.get(keys[depth - 1]) in ({}, [])
-            and _at(before, keys[:depth]) is None
-        ):
-            del holder[keys[depth - 1]]
-
-
-def _brought_up(found: Json, wanted: Json) -> Json:
-    """An entry of ours as it should be; what somebody added to it or may set in it stays."""
-    return found | {key: value for key, value in wanted.items() if key not in _YOURS or key not in found}
 
 
 def _agrees(found: Any, wanted: Any) -> bool:
@@ -321,38 +239,33 @@ class TomlPiece(Piece):
     mine: Callable[[Any], bool]
 
     def state(self, data: bytes) -> State:
-        found = _at(_toml(data), self.keys)
+        found = value_at(_toml(data), self.keys)
         if found is None:
             return "absent"
         if not self.mine(found):
             return "foreign"
         return "current" if all(found.get(key) == value for key, value in self.values.items()) else "outdated"
 
-    @property
-    def _name(self) -> str:
-        return ".".join(self.keys)
-
     def _with(self, data: bytes, first: bytes | None) -> bytes:
         if self.state(data) == "outdated":
             return self._changed(data, self.values)
-        rows = "".join(f"{key} = {json.dumps(one, ensure_ascii=False)}\n" for key, one in self.values.items())
-        lines = f"[{'.'.join(self.keys)}]\n{rows}".replace("\x7f", "\\u007f").replace("\n", _newline(data))
-        made = data + (_joint(data) + lines).encode()
-        if self._others(made) != self._others(data):
-            raise PieceError(f"{self._name} cannot be added without changing others")
+        table = self._changed(b"", self.values).decode().replace("\n", _newline(data))
+        made = data + (_joint(data) + table).encode()
+        if self.state(made) != "current" or self._others(made) != self._others(data):
+            raise PieceError("a table cannot be added without changing others")
         return made
 
-    def _without(self, data: bytes, first: bytes | None) -> bytes:
-        if self.state(data) == "absent":
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
+        if self.state(data) in ("absent", "foreign"):
             return data
         made = self._without_lines(data, first)
-        if self._others(made) == self._others(data) and self.state(made) == "absent":
+        if self.state(made) == "absent" and self._others(made) == self._others(data):
             return made
-        return self._changed(data, dict.fromkeys(_at(_toml(data), self.keys)))
+        return self._changed(data, dict.fromkeys(value_at(_toml(data), self.keys)))
 
     def entry(self, data: bytes) -> Any:
         """What stands in the file at our place; None for nothing."""
-        return _at(_toml(data), self.keys)
+        return value_at(_toml(data), self.keys)
 
     def _without_lines(self, data: bytes, first: bytes | None) -> bytes:
         """The file without the lines of our table and of those in it; what comes behind its last value stays."""
@@ -379,12 +292,10 @@ class TomlPiece(Piece):
         except NuggetsError as error:
             raise PieceError(error.what) from None
 
-    def _others(self, data: bytes) -> Json:
-        """What a file holds besides ours."""
-        table = _toml(data)
-        _holder(table, self.keys[:-1]).pop(self.keys[-1], None)
-        _drop_empty(table, {}, self.keys[:-1])
-        return table
+    def _others(self, data: bytes) -> dict[Keys, Any]:
+        """The values of a file that are not in our table."""
+        found = values(_text(data)[0].encode(), "")
+        return {keys: value for keys, value in found.items() if keys[: len(self.keys)] != self.keys}
 
 
 def _toml(data: bytes) -> Json:
@@ -424,7 +335,7 @@ class PagePiece(Piece):
         top = data.find(b"\n") + 1 if data.startswith(_BOM) else 0
         return data[:top] + body + data[top:]
 
-    def _without(self, data: bytes, first: bytes | None) -> bytes:
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
         place = self._place(data)
         if place is None:
             return data
@@ -463,5 +374,5 @@ class FilePiece(Piece):
     def _with(self, data: bytes, first: bytes | None) -> bytes:
         return self.text.encode()
 
-    def _without(self, data: bytes, first: bytes | None) -> bytes:
-        return b""
+    def take(self, data: bytes, first: bytes | None = None) -> bytes:
+        return data if self.state(data) == "foreign" else b""

@@ -29,8 +29,8 @@ from kits.agent_files import (
 )
 
 from core.agents.connecting import Connections, standings
-from core.agents.jsonc import JsonText
-from core.agents.pieces import JsonPiece, PagePiece, PieceError, TomlPiece
+from core.agents.jsonc import JsonText, PieceError
+from core.agents.pieces import JsonPiece, PagePiece, TomlPiece
 from core.agents.targets import Command, Target, is_hook, is_server, targets
 from core.errors import BrokenFileError, ConflictError, NuggetsError, ReadOnlyError, StorageError
 from core.storage.files import others
@@ -405,13 +405,26 @@ def test_variables_move_the_files(home: Path, tmp_path: Path) -> None:
         assert not any(target.path.is_relative_to(home) for target in found)
 
 
-def test_a_backup_of_what_was_replaced_is_kept(home: Path, connections: Connections) -> None:
-    write(home / ".claude.json", JSON_FILES["servers"])
+def test_what_others_wrote_into_a_file_of_ours_stays_when_ours_changed_since(
+    home: Path, connections: Connections
+) -> None:
     connections.install("claude", files_of("claude", home))
-    kept = connections.backup_of(home / ".claude.json")
-    assert kept is not None
-    assert kept.read_bytes() == JSON_FILES["servers"]
-    assert kept.stat().st_mode & 0o077 == 0
+    config, page = home / ".claude.json", home / ".claude" / "CLAUDE.md"
+    config.write_text(json.dumps(json.loads(config.read_bytes()) | {"added": 1}))
+    page.write_bytes(b"Above.\n\n" + page.read_bytes())
+    moved = targets("claude", place(home), Command(("/new/nuggets",)))
+    connections.install("claude", moved)
+    connections.remove("claude", moved)
+    assert json.loads(config.read_bytes()) == {"added": 1}
+    assert page.read_bytes() == b"Above.\n\n"
+
+
+def test_what_is_known_of_files_is_for_its_owner_alone(home: Path, tmp_path: Path) -> None:
+    write(home / ".claude.json", JSON_FILES["servers"])
+    Connections(tmp_path / "state").install("claude", files_of("claude", home))
+    known = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+    assert known
+    assert not any(path.stat().st_mode & 0o077 for path in known)
 
 
 @pytest.mark.slow
