@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import threading
 from array import array
@@ -10,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from core.model.note import Note, custom_tags
+from core.text.digests import blake2b
 from core.text.languages import (
     FOREIGN_WORDS,
     LANGUAGES,
@@ -176,7 +176,7 @@ def digest_of(note: Note) -> bytes:
 def _digest_of_fields(fields: Iterable[str]) -> bytes:
     """The same, of the fields that search reads."""
     text = "\0".join([f"{len(field)} {field}" for field in fields])
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def same_for_search(a: Note, b: Note) -> bool:
@@ -207,7 +207,7 @@ def text_tokens(folded: str) -> list[str]:
 def _split(run: str) -> Iterable[str]:
     """A run as tokens of at least two characters, its parts in scripts without spaces as pairs of characters."""
     place = 0
-    for match in unspaced_runs().finditer(run):
+    for match in () if run.isascii() else unspaced_runs().finditer(run):
         if match.start() - place > 1:
             yield run[place : match.start()]
         yield from words(match[0])

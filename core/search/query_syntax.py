@@ -25,13 +25,12 @@ from core.model.note import Note
 from core.search.conditions import FIELDS, Asked, Condition
 from core.search.documents import LONGEST_WORD, haystack, is_content_word, text_tokens
 from core.text.languages import Language, language_of, serves_grammar, stem_in, with_umlauts_spelt_out
+from core.text.normalise import LONGEST_QUERY
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
 
 QUOTES: Final = '"\u201c\u201d\u201e'
 # The beginning of a condition.
 FIELD: Final = rf"(?P<minus>-?)(?P<field>(?ai:{'|'.join(FIELDS)})):(?![:/])"
-# Characters of a query that count: what is longer is a text, and no question.
-LONGEST_QUERY: Final = 10_000
 # What may end a sentence may follow a quotation.
 _END: Final = r"(?=[.,;?!)]*+(?:\s|\Z))"
 _VALUE: Final = re.compile(rf"[{QUOTES}][^{QUOTES}]*+[{QUOTES}](?=[\s,]|\Z)|[^\s,{QUOTES}][^\s,]*+")
@@ -362,6 +361,6 @@ def _needles(phrase: str, found: list[str], signs: str) -> tuple[str, ...]:
         return (phrase,) if phrase and (not signs.isascii() or len(signs) >= 2) else ()
     if all(word in BASIS_STOP_WORDS for word in found):
         return ()
-    if len(phrase) < _SHORT and not unspaced_runs().search(phrase):
+    if len(phrase) < _SHORT and (phrase.isascii() or not unspaced_runs().search(phrase)):
         return (f" {phrase}", f"\n{phrase}")
     return (phrase,)

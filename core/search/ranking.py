@@ -294,7 +294,8 @@ def rank(
         for row, given in signals.items():
             blends[row] = blends[row] + (after(given, float(blends[row])) - blends[row])
         raised = [row for row, given in signals.items() if pool[row] and any(one.at_least for one in given)]
-        candidates = np.union1d(candidates, np.array(raised, dtype=np.intp))
+        if raised:
+            candidates = np.union1d(candidates, np.array(raised, dtype=np.intp))
     return Ranking(
         state=state,
         query=query,

@@ -317,7 +317,7 @@ def _as_typed(state: State, query: Query) -> tuple[Term, ...]:
         if not held or "german" in state.languages:
             held = {**_respelt(state, typed), **held}
         unknown += not held
-        if len(typed.word) == 1 and unspaced_runs().match(typed.word):
+        if len(typed.word) == 1 and not typed.word.isascii() and unspaced_runs().match(typed.word):
             made.append(_character(state, typed))
         elif held:
             made.append(_once_known(state, typed, held, typed.word == query.unfinished))

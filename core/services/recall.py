@@ -18,7 +18,7 @@ from core.model.judgement import Candidate, Judgement
 from core.model.note_origin import disputed_note, newer_preference
 from core.services.search import SearchQuery, SearchService
 from core.text.mask import all_masked
-from core.text.normalise import plain_words, squeeze
+from core.text.normalise import LONGEST_QUERY, plain_words, squeeze
 
 if TYPE_CHECKING:
     from core.facts.recall import AnsweringPassage, Decoder, KeyedFact, Keys, Match, OtherSide, Recall
@@ -127,8 +127,6 @@ class RecallService:
         here: Standpoint | None = None,
     ) -> Recall:
         """See `Memory.recall`. beside: own notes and the team's, where there are such. here: the project at hand."""
-        from core.search.query_syntax import LONGEST_QUERY
-
         searched = _Searched(self._search, snapshot) if beside is None else beside
         asked = _Question(query[:LONGEST_QUERY], nugget, syntax, decode)
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.

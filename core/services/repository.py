@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
@@ -70,7 +70,7 @@ class Repository:
         self.clock = clock
         # Where none are given, what the log finds outside is named by what it is: see `JournalSession.ids`.
         self._given_ids = ids
-        self.ids = ids or (lambda: secrets.token_hex(4))
+        self.ids = ids or (lambda: os.urandom(4).hex())
         self.guard = threading.RLock()
         # Whether the watch only looks at the files now and then.
         self.polling = False

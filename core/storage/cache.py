@@ -8,7 +8,6 @@ makes it none. The digest finds accidents; that no one else may write the file i
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import stat
@@ -23,6 +22,7 @@ import msgspec
 from core.errors import NuggetsError
 from core.storage.files.atomic import make_folder, remove_leftovers_of, replace_file
 from core.storage.files.side_folders import names_in
+from core.text.digests import blake2b
 from core.user_folders import cache_folder as folder_of
 from core.user_folders import name_of
 
@@ -64,7 +64,7 @@ def write_cache(path: Path, version: str, blocks: Mapping[str, bytes | memoryvie
     with contextlib.suppress(*_TROUBLE):
         make_folder(path.parent)
         remove_leftovers_of(path)
-        replace_file(path, hashlib.blake2b(body, digest_size=_DIGEST).digest(), body)
+        replace_file(path, blake2b(body, digest_size=_DIGEST).digest(), body)
         return True
     return False
 
@@ -77,7 +77,7 @@ def read_cache(path: Path, version: str) -> Mapping[str, memoryview] | None:
         size = os.fstat(handle).st_size
         whole = read_up_to(handle, size) if size <= _LARGEST else b""
         body = memoryview(whole)[_DIGEST:]
-        if hashlib.blake2b(body, digest_size=_DIGEST).digest() != whole[:_DIGEST]:
+        if blake2b(body, digest_size=_DIGEST).digest() != whole[:_DIGEST]:
             return None
         start = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
         header = msgspec.json.decode(body[_LENGTH:start], type=_Header)

@@ -18,7 +18,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from core.text.tokens import STOP_WORDS, fold, has_stem, snowball, stem, words
+from core.text.tokens import STOP_WORDS, fold, has_stem, snowball, stem
 
 Language: TypeAlias = Literal["english", "german", "french", "spanish"]
 
@@ -172,12 +172,12 @@ def _table(name: str) -> str:
 
 @cache
 def _stems() -> frozenset[str]:
-    return frozenset(map(stem, words(_table("everyday"))))
+    return frozenset(map(stem, fold(_table("everyday")).split()))
 
 
 @cache
 def _common_stems() -> frozenset[str]:
-    return frozenset(map(stem, words(_table("common"))))
+    return frozenset(map(stem, _table("common").split()))
 
 
 @cache
@@ -187,7 +187,7 @@ def _listed() -> frozenset[str]:
 
 def listed_words() -> frozenset[str]:
     """All everyday and common words, folded."""
-    return frozenset(words(_table("everyday") + _table("common")))
+    return frozenset(fold(_table("everyday") + _table("common")).split())
 
 
 def is_listed(word: str) -> bool:

@@ -6,6 +6,8 @@ import re
 import string
 from typing import Final
 
+# Characters of a query that count: what is longer is a text, and no question.
+LONGEST_QUERY: Final = 10_000
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _INDENTED: Final = re.compile(r"^(?: {4}|\t)")
 _OF_WORDS: Final = string.ascii_letters + string.digits + string.punctuation

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -266,7 +265,7 @@ def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
     This is the slow half of a replacement. Check other files after this and before `put_in_place`, so that little
     time lies between the check and the rename.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
@@ -421,7 +420,7 @@ def move_aside(path: Path, expected: Fingerprint | None) -> Path | None:
     """Removes the file version `expected`. Where another program put its own there in the last instant, that lies at
     the path which is returned. Raises StorageError, NotSyncedError.
     """
-    aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    aside = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         _rename(path, aside)
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import platform
 from pathlib import Path
 from typing import Literal
 
@@ -22,12 +22,12 @@ class Process(msgspec.Struct, frozen=True):
 
 def this_process() -> Process:
     """The process that asks."""
-    return Process(socket.gethostname(), os.getpid(), _start_of(os.getpid()))
+    return Process(platform.node(), os.getpid(), _start_of(os.getpid()))
 
 
 def life_of(process: Process) -> Life:
     """Whether a process still runs. "unknown" on another machine, and where the system tells too little."""
-    if process.host != socket.gethostname():
+    if process.host != platform.node():
         return "unknown"
     if process.start:
         return "alive" if _start_of(process.pid) == process.start else "dead"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
-import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -125,7 +125,7 @@ def _split_in_pieces(
     end = text.rfind(b"\n  ]", begin) + 4
     if begin < 0 or end <= begin:
         return None
-    stand_in = b'"%s"' % secrets.token_hex(16).encode()
+    stand_in = b'"%s"' % os.urandom(16).hex().encode()
     try:
         fields = split_object(text[:begin] + stand_in + text[end:], once=name)
         if fields.get(name) != stand_in:

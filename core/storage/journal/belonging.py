@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -121,7 +120,7 @@ def mark(journal: Journal, home: Path) -> None:
     own, folder = journal.meta(ID_NAME), folder_id(home)
     if isinstance(own, str) and (folder is None or own == folder.id or not folder.sure):
         return
-    id = folder.id if folder is not None and folder.sure else _pipeline_id(home) or secrets.token_hex(16)
+    id = folder.id if folder is not None and folder.sure else _pipeline_id(home) or os.urandom(16).hex()
     with journal.transaction():
         journal.keep_meta(ID_NAME, id)
 

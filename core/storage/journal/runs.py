@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -129,7 +128,7 @@ def acquire_lease(
     known when it is not wanted any more, or when another process has it. What a process that died had begun and put
     into the log counts as run. Errors as in `runs`; StorageError when there is no journal.
     """
-    mine = Lease(at=iso(now), token=secrets.token_hex(8), process=this_process(), by=by)
+    mine = Lease(at=iso(now), token=os.urandom(8).hex(), process=this_process(), by=by)
     with _opened(home) as journal:
         if journal is None:
             raise StorageError("there is no history yet", where=str(home), kept="nothing was written")

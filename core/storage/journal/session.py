@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -44,6 +42,7 @@ from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, quaran
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
+from core.text.digests import blake2b
 
 _WITHOUT_LOCKS: Final = "without locks"
 
@@ -335,7 +334,7 @@ class JournalSession:
     ) -> None:
         self.home = home
         self._given_ids = ids
-        self._drawn_from, self._drawn = secrets.token_hex(8), 0
+        self._drawn_from, self._drawn = os.urandom(8).hex(), 0
         self.rules = settings.inference
         self._clock = clock
         self.notices = Notices()
@@ -355,7 +354,7 @@ class JournalSession:
         if self._given_ids is not None:
             return self._given_ids()
         self._drawn += 1
-        return hashlib.sha256(f"{self._drawn_from} {self._drawn}".encode()).hexdigest()[:_ID_DIGITS]
+        return blake2b(f"{self._drawn_from} {self._drawn}".encode()).hexdigest()[:_ID_DIGITS]
 
     def draw_ids_from(self, loaded: Loaded) -> None:
         """Has the ids that follow come from what is compared: so a read names what it found outside as the writer

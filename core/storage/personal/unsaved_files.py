@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import threading
 import time
 from collections.abc import Mapping
@@ -57,7 +56,7 @@ class UnsavedFiles:
     def __init__(self, folder: Path, home: Path) -> None:
         self._folder = folder
         self._home = home
-        self._owner = secrets.token_hex(8)
+        self._owner = os.urandom(8).hex()
         self._lock: Lock | None = None
         self._guard = threading.Lock()
 
@@ -130,7 +129,7 @@ class UnsavedFiles:
 
     @staticmethod
     def _named(owner: str) -> str:
-        return f"{owner}-{secrets.token_hex(8)}.json"
+        return f"{owner}-{os.urandom(8).hex()}.json"
 
     def _rename(self, name: str, new: str) -> bool:
         try:

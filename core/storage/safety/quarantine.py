@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -83,6 +82,8 @@ def set_aside(
         )
     folder = side_folder(home, QUARANTINE)
     names = remove_half_written(folder)
+    import hashlib
+
     digest = hashlib.sha256(data).hexdigest()
     short = _file_name(file)
     stored = _Stored(
@@ -156,6 +157,8 @@ def _without_record(path: Path) -> Record | None:
         return None
     with contextlib.suppress(NuggetsError):
         found = read_file(path)
+        import hashlib
+
         digest = hashlib.sha256(found[0]).hexdigest() if found else ""
         if found and digest.startswith(named["digest"]):
             file = named["file"]

@@ -16,10 +16,10 @@ from core.model.names import iso
 from core.model.note import Note, replace
 from core.search.conditions import Asked
 from core.search.query_syntax import (
-    LONGEST_QUERY,
     parse_question,
     plain_question,
 )
+from core.text.normalise import LONGEST_QUERY
 
 TOKEN = make_note(
     1, title="JWT token format", content="RS256, claims sub and tid.", tags=("auth", "tea-time")
