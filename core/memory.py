@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from functools import cached_property, partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
 from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import GRAPH_FILE, default_home
@@ -726,12 +726,11 @@ class Memory:
         with self._guard:
             return self._history.makers(note_id)
 
+    @_of_the_log
     def author_of(self, note_id: str) -> str:
         """Who last wrote a note, as people call them; "" where the history does not know."""
-        written = tuple(kind for kind in get_args(ChangeKind) if kind not in ("hit", "decision", "mask"))
-        with suppress(NuggetsError):
-            for entry in self.log(note=note_id, kind=written, limit=1):
-                return str(entry.change_set.author)
+        with suppress(NuggetsError), self._guard:
+            return self._history.author_of(note_id)
         return ""
 
     @_of_the_log

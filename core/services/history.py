@@ -56,6 +56,10 @@ _MAKERS: Final = (
     "SELECT author_kind, author_name, at FROM entry JOIN touched USING (seq) "
     "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq"
 )
+_WRITER: Final = (
+    "SELECT author_kind, author_name FROM entry JOIN touched USING (seq) WHERE item = ? AND state <> 'pending' "
+    "AND kind NOT IN ('hit', 'decision', 'mask') ORDER BY seq DESC LIMIT 1"
+)
 
 Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
 
@@ -128,6 +132,12 @@ class History:
             return ()
         rows = journal.rows(_MAKERS, (note_item(note_id),))
         return tuple((Author(kind, name), at) for kind, name, at in rows)
+
+    def author_of(self, note_id: str) -> str:
+        """See `Memory.author_of`; no entry is read for it."""
+        journal = self._store.journal
+        rows = journal.rows(_WRITER, (note_item(note_id),)) if journal is not None else ()
+        return next((str(Author(kind, name)) for kind, name in rows), "")
 
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""

@@ -6,10 +6,10 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+import msgspec
 
 from nuggets_tui.cli.invocation import Invocation
 
@@ -199,8 +199,7 @@ def _stands_alone(option: click.Option, rest: list[str]) -> bool:
     return may and (not rest or (rest[0].startswith("-") and rest[0] != "-"))
 
 
-@dataclass(frozen=True)
-class CommandEntry:
+class CommandEntry(msgspec.Struct, frozen=True):
     """Where a command lives, as "module:attribute", and its line in the list of commands."""
 
     target: str

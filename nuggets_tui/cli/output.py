@@ -10,10 +10,10 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import IO, Final, Literal
 
 import click
+import msgspec
 
 from nuggets_tui.safe_text import plain, safe_line
 
@@ -33,8 +33,7 @@ LONGEST: Final = 200
 _ERROR: Final = 1000
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A piece of a line with a look of its own."""
 
     text: str

@@ -8,7 +8,6 @@ import mmap
 import os
 import shutil
 import sqlite3
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,7 +97,9 @@ def connect_to_look(path: Path, *, seconds: float = BUSY_SECONDS, fixed: bool = 
 
 def _copy_with_log(path: Path) -> sqlite3.Connection:
     copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    with tempfile.TemporaryDirectory() as folder:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
         for side in ("", "-wal"):
             shutil.copyfile(path.with_name(path.name + side), Path(folder, f"copy{side}"))
         with contextlib.closing(sqlite3.connect(Path(folder, "copy"))) as source:
@@ -212,8 +213,10 @@ def log_beside(connection: sqlite3.Connection, path: Path) -> None:
 
 def _shares_memory(path: Path) -> bool:
     """Whether programs can share memory through files beside a database. Asked of SQLite, it would be too late."""
+    from tempfile import NamedTemporaryFile
+
     try:
-        with tempfile.NamedTemporaryFile(prefix=f".{path.name}", suffix="-shm", dir=path.parent) as file:
+        with NamedTemporaryFile(prefix=f".{path.name}", suffix="-shm", dir=path.parent) as file:
             file.truncate(mmap.PAGESIZE)
             mmap.mmap(file.fileno(), mmap.PAGESIZE).close()
     except OSError:
