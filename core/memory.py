@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from core.services.team import JoinedSearch, Team
     from core.settings import SearchSettings, Settings
     from core.storage.format.pages import PagePreview as PagePreview
-    from core.storage.masking.proof import Left as Left
+    from core.storage.masking.search import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
     from core.storage.safety.quarantine import Record as Record

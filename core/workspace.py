@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from core.briefing import Briefing, Orderer
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
-    from core.model.masks import Masks
     from core.model.note import Note
     from core.model.progress import Progress
     from core.pipeline.recall.source import PipelineSignals
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from core.projects import Project
     from core.search.results import FoundPassage
     from core.search.signals import OpenChange, Ranked, Signals
-    from core.storage.masking.mask import Place
 
 
 # Tokens of what a session left that are read for the briefing of the next one.
@@ -282,22 +280,6 @@ def _so_far(pipeline: Pipeline, session: str) -> str:
     return "\n".join(line for line in lines if line.strip() and not line.startswith("#"))
 
 
-class _OfMemory:
-    """The memory as one store among others."""
-
-    def __init__(self, memory: Memory, masking: Masking) -> None:
-        self._memory = memory
-        self._masking = masking
-
-    def places(self, masks: Masks) -> tuple[Place, ...]:
-        """What the preview told."""
-        return self._masking.places
-
-    def scrub(self, masks: Masks) -> None:
-        """Masks what was previewed; the entry of the log is `done` then."""
-        self.done = self._memory.mask_secrets(self._masking)
-
-
 class Workspace:
     """A memory and the pipeline of its folder, where it has one. Safe to use from several threads.
 
@@ -349,16 +331,9 @@ class Workspace:
 
         Errors as `Memory.mask_secrets`, and LockTimeoutError while the pipeline writes notes.
         """
-        from core.pipeline.writes.secrets import opened_stores
+        from core.pipeline.writes.secrets import mask
 
-        if not masking.masks:
-            return self.memory.mask_secrets(masking)
-        of_memory = _OfMemory(self.memory, masking)
-        with opened_stores(self.memory, now=self._now()) as (before, after):
-            # What was only derived from other texts first: whoever is stopped in between finds these again.
-            for store in (*before, of_memory, *after):
-                store.scrub(masking.masks)
-        return of_memory.done
+        return mask(self.memory, masking, now=self._now())
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
         """Files that still hold a masked value, or that cannot be read; see `Memory.masking_left`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,8 +21,8 @@ from core.settings import Settings
 from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.promotions import kept_targets
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Folder, Place, Scrubbed
-from core.storage.masking.proof import Left, file_left, files_left
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, mask_folder, places
+from core.storage.masking.search import Left, file_left, files_left
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
@@ -47,7 +47,7 @@ class Masking:
 
     @property
     def rewritten(self) -> tuple[Place, ...]:
-        """What is rewritten."""
+        """What is rewritten, or deleted."""
         return tuple(place for place in self.places if place.what not in ("untouched", "page"))
 
     @property
@@ -68,7 +68,7 @@ class Masking:
                 for one in self.holders
             ],
             "places": [
-                {"what": place.what, "path": str(place.path), "count": place.count}
+                {"what": place.what, "path": str(place.path), "count": place.count, "deleted": place.deleted}
                 | ({"part": place.part} if place.part else {})
                 for place in self.rewritten
             ],
@@ -109,11 +109,6 @@ def without_names(snapshot: Snapshot, found: tuple[Holder, ...]) -> tuple[tuple[
     return tuple(one for one in found if one.id not in refused), refused
 
 
-def masks_of(found: tuple[Holder, ...]) -> Masks:
-    """Masks for all that these hold."""
-    return Masks(held for one in found for held in one.secrets)
-
-
 def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
     """Marks what these notes and facts hold as no secret, as long as it stays as it is.
 
@@ -138,76 +133,6 @@ def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
             draft.put_fact(holder.nugget, msgspec.structs.replace(fact, extra=extra))
 
 
-# MEMORY.md
-
-
-class _Pages:
-    """The MEMORY.md files at these paths: values in bullets like ours; everything else stays byte for byte."""
-
-    def __init__(self, paths: Collection[str]) -> None:
-        self._paths = paths
-
-    def places(self, masks: Masks) -> Iterator[Place]:
-        return (
-            Place("page", path) for path in map(Path, self._paths) if _masked_page(path, masks) is not None
-        )
-
-    def scrub(self, masks: Masks) -> None:
-        for path in map(Path, self._paths):
-            told = _masked_page(path, masks)
-            if told is not None:
-                replace_file(path.resolve(), told, mode=path.stat().st_mode & 0o777)
-
-
-def _masked_page(path: Path, masks: Masks) -> bytes | None:
-    """The file with its bullets masked; None when there is no file, or nothing in it to be masked."""
-    from core.text.memory_page import continues, read_title
-
-    found = read_file(path)
-    if found is None or not masks.may_hold(found[0]):
-        return None
-    blocks: list[tuple[bool, list[bytes]]] = []
-    inside = False
-    for line in found[0].splitlines(keepends=True):
-        text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
-        inside = read_title(text) is not None or (inside and continues(text))
-        if not blocks or blocks[-1][0] != inside:
-            blocks.append((inside, []))
-        blocks[-1][1].append(line)
-    told = b"".join(masks.data(b"".join(lines)) if ours else b"".join(lines) for ours, lines in blocks)
-    return None if told == found[0] else told
-
-
-# Beside the folder
-
-
-class _Cache:
-    """What was computed of the notes: it is removed, and made anew when it is needed."""
-
-    def __init__(self, home: Path) -> None:
-        self._folder = cache_folder(home, os.environ)
-
-    def places(self, masks: Masks) -> tuple[Place, ...]:
-        return ()
-
-    def scrub(self, masks: Masks) -> None:
-        if self._folder is not None:
-            remove_cache(self._folder)
-
-
-class _UnsavedTexts:
-    """Texts that are being written. Nobody is asked about them: they go the way of what they are written for."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-
-    def places(self, masks: Masks) -> tuple[Place, ...]:
-        return ()
-
-    def scrub(self, masks: Masks) -> None:
-        mask_unsaved(self._home, masks)
-
-
 class Secrets:
     """The credentials in one memory: found, and masked everywhere in its folder.
 
@@ -230,65 +155,91 @@ class Secrets:
 
     def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         found, refused = without_names(snapshot, (*select_holders(snapshot, ids), *kept))
-        masks = masks_of(found)
+        masks = Masks(held for one in found for held in one.secrets)
         if not masks:
             return Masking((), refused=refused)
-        places = tuple(place for store in self._stores()[0] for place in store.places(masks))
+        pages = (Place("page", path) for path in self._pages() if _masked_page(path, masks) is not None)
+        found_places = (*pages, *places(self._store, masks, self._settings().inference))
         # Everything else with the same values is masked too, and named.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
-        return Masking((*found, *also), places, refused, masks)
+        return Masking((*found, *also), found_places, refused, masks)
 
     def mask(self, masking: Masking) -> ChangeSet:
         """See `Memory.mask_secrets`."""
-        repository = self._repository
+        repository, masks = self._repository, masking.masks
         with repository.guard:
             repository.refresh(patient=False)
+            id, at = repository.stamp()
+            done = ChangeSet(id=id, at=at, author=repository.author, reason=REASON, kind="mask")
             with partly_done(HALFWAY, GO_ON):
-                done = self._mask(masking)
+                done = self._mask(masks, done) if masks else done
+            forget_texts()
+            # The next undo says that this one cannot be undone.
+            repository.window.made.append(done.id)
             self._search.forget()
-            repository.mask_unlogged(masking.masks)
+            repository.mask_unlogged(masks)
             repository.refresh(patient=False)
             return done
 
-    def _mask(self, masking: Masking) -> ChangeSet:
-        stores, folder = self._stores()
-        for store in stores if masking.masks else ():
-            store.scrub(masking.masks)
-        forget_texts()
-        # The next undo says that this one cannot be undone.
-        self._repository.window.made.append(folder.done.id)
-        return folder.done
-
-    def _stores(self) -> tuple[tuple[Scrubbed, ...], Folder]:
-        """All that may hold values, the folder last: who is stopped halfway finds them in its notes still."""
-        id, at = self._repository.stamp()
-        author, home = self._repository.author, self._store.home
-        told = ChangeSet(id=id, at=at, author=author, reason=REASON, kind="mask")
-        folder = Folder(self._store, self._settings().inference, told, author.signature)
-        # The cache once more, since another program may have written it again meanwhile.
-        return (_Pages(self._page_paths()), _Cache(home), _UnsavedTexts(home), folder, _Cache(home)), folder
+    def _mask(self, masks: Masks, done: ChangeSet) -> ChangeSet:
+        """Masks what lies outside the folder, then all in it, the notes last: who is stopped in between finds the
+        values in these still.
+        """
+        home, author = self._store.home, self._repository.author
+        for path in self._pages():
+            told = _masked_page(path, masks)
+            if told is not None:
+                replace_file(path.resolve(), told, mode=path.stat().st_mode & 0o777)
+        mask_unsaved(home, masks)
+        cache = cache_folder(home, os.environ)
+        if cache is not None:
+            remove_cache(cache)
+        done = mask_folder(self._store, masks, self._settings().inference, done, author.signature)
+        if cache is not None:
+            # Another program may have written it again meanwhile.
+            remove_cache(cache)
+        return done
 
     def left(self, masking: Masking) -> tuple[Left, ...]:
         """See `Memory.masking_left`."""
         if not masking.masks:
             return ()
         with self._repository.guard:
-            return self._left(masking)
+            home, masks = self._store.home, masking.masks
+            outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
+            folders = [home, *(folder for folder in outside if folder is not None)]
+            pages = (file_left(path, masks) for path in self._pages())
+            return (*files_left(folders, masks), *(page for page in pages if page is not None))
 
-    def _left(self, masking: Masking) -> tuple[Left, ...]:
-        home = self._store.home
-        outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
-        folders = [home, *(folder for folder in outside if folder is not None)]
-        pages = (file_left(path, masking.masks) for path in map(Path, self._page_paths()))
-        return (*files_left(folders, masking.masks), *(page for page in pages if page is not None))
-
-    def _page_paths(self) -> list[str]:
+    def _pages(self) -> list[Path]:
+        """The MEMORY.md files that notes were promoted to."""
         journal = self._store.journal
         if journal is None:
             return []
         items = journal.rows("SELECT DISTINCT item FROM touched WHERE substr(item, 1, 2) = 'p '")
         paths = [target.path for target in kept_targets(journal)]
-        return list(dict.fromkeys([*paths, *(item[2:] for (item,) in items)]))
+        return list(map(Path, dict.fromkeys([*paths, *(item[2:] for (item,) in items)])))
+
+
+def _masked_page(path: Path, masks: Masks) -> bytes | None:
+    """A MEMORY.md with values masked in bullets like ours, everything else byte for byte; None when there is no file,
+    or nothing in it to be masked.
+    """
+    from core.text.memory_page import continues, read_title
+
+    found = read_file(path)
+    if found is None or not masks.may_hold(found[0]):
+        return None
+    blocks: list[tuple[bool, list[bytes]]] = []
+    inside = False
+    for line in found[0].splitlines(keepends=True):
+        text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        inside = read_title(text) is not None or (inside and continues(text))
+        if not blocks or blocks[-1][0] != inside:
+            blocks.append((inside, []))
+        blocks[-1][1].append(line)
+    told = b"".join(masks.data(b"".join(lines)) if ours else b"".join(lines) for ours, lines in blocks)
+    return None if told == found[0] else told
 
 
 def shares(holder: Holder, masks: Masks) -> bool:

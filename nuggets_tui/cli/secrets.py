@@ -24,8 +24,7 @@ _SOUND = (
     "searched."
 )
 _WORDS = {
-    "file": "in {0}", "log": "in {0} of the history", "backup": "in the backup {1}",
-    "quarantine": "in the quarantined {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
+    "file": "in {0}", "log": "in {0} of the history", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
 }  # fmt: skip
 _PARTS = {
     "documents": ("document",), "chunks": ("chunk of a document", "chunks of documents"),
@@ -40,7 +39,7 @@ _PARTS = {
     epilog=example("nuggets secrets", "nuggets secrets --mask", "nuggets secrets --none note-web-1a2b3c4d"),
 )
 @click.argument("ids", type=TEXT, nargs=-1, metavar="[ID]...")
-@click.option("--mask", is_flag=True, help="Mask them for good, in the history and backups too.")
+@click.option("--mask", is_flag=True, help="Mask them for good; delete backups that hold them.")
 @click.option("--none", "none", is_flag=True, help="Mark what these hold now as no credential.")
 @yes_option
 @pass_call
@@ -49,9 +48,9 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
 
     ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text.
 
-    --mask replaces the credential wherever it is stored: notes, facts, history, backups, quarantine, promoted lines and
-    the pipeline. You cannot undo that. Then it searches every file of the memory. Exit code 1 when a file still holds
-    the credential or cannot be read; the output names the file.
+    --mask replaces the credential wherever it is stored: notes, facts, history, promoted lines, unsaved texts and the
+    pipeline. It deletes backups and quarantined files that hold it. You cannot undo that. Then it searches every file
+    of the memory. Exit code 1 when a file still holds the credential or cannot be read; the output names the file.
     """
     if mask:
         refuse_agents("masking")
@@ -118,10 +117,14 @@ def _lines(plan: Masking) -> Iterator[Line]:
     yield from table([_row(one) for one in plan.holders], flexible=2)
     for id, reason in plan.refused.items():
         yield (Span(id, "dim"), f"  cannot be masked: {reason}")
-    said = [_where(place.what, place.count, place.path.name, place.part) for place in plan.rewritten]
+    kept = [place for place in plan.rewritten if not place.deleted]
+    said = [_where(place.what, place.count, place.path.name, place.part) for place in kept]
     said += [f"in {path}" for path in plan.pages]
     if said:
         yield f"Stored {', '.join(said)}."
+    deleted = [f"{place.path.parent.name}/{place.path.name}" for place in plan.places if place.deleted]
+    if deleted:
+        yield Span(f"Masking deletes what cannot be masked: {', '.join(deleted)}", "warn")
     yield from _untouched(plan)
     if plan.holders:
         yield Span(
@@ -158,7 +161,10 @@ def _none_lines(ids: Sequence[str], entry: str) -> Iterator[Line]:
 
 
 def _done_lines(many: str, left: Sequence[Left]) -> Iterator[Line]:
-    yield (Span(f"Masked {many}", "bold"), ", also in the history and everything else that is stored.")
+    yield (
+        Span(f"Masked {many}", "bold"),
+        ", also in the history and the pipeline; backups with it are deleted.",
+    )
     if not left:
         yield "Searched all files of the memory, its cache and unsaved texts: none holds it any more."
     for why, said in (

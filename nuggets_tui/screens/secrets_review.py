@@ -29,8 +29,8 @@ _SHOWN = 4_000
 _WHAT = {"raw": "text", "fact": "fact", "proposal": "proposal"}
 _QUESTION = (
     "This masks what looks like a credential in {0}, wherever the same value is stored: notes, "
-    "facts, the pipeline, the history, backups, the quarantine and MEMORY.md.\n\nNobody can undo "
-    "this. Masking does not revoke a credential: change it where you use it, too."
+    "facts, the pipeline, the history and MEMORY.md. It deletes backups and quarantined files that hold it."
+    "\n\nNobody can undo this. Masking does not revoke a credential: change it where you use it, too."
 )
 
 
@@ -62,9 +62,16 @@ class SecretsReview(ReviewScreen):
         if not self.accepted:
             self.dismiss(None)
             return
-        many = counted_holders([self._found[id] for id in self.accepted])
-        ask = ConfirmScreen("Mask for good?", _QUESTION.format(many), yes="mask for good")
-        self.app.push_screen(ask, self._sure)
+        self._ask()
+
+    @work(group="open", exclusive=True, exit_on_error=False)
+    async def _ask(self) -> None:
+        plan = await self.attempt(self._session.read(self._session.workspace.masking, self.accepted))
+        if plan is not None:
+            deleted = [safe_line(place.path.name, 200) for place in plan.places if place.deleted]
+            many = counted_holders([self._found[id] for id in self.accepted])
+            question = _QUESTION.format(many) + (f"\n\nDeleted: {', '.join(deleted)}" if deleted else "")
+            self.app.push_screen(ConfirmScreen("Mask for good?", question, yes="mask for good"), self._sure)
 
     def _sure(self, sure: bool | None) -> None:
         if sure:
@@ -74,7 +81,7 @@ class SecretsReview(ReviewScreen):
         session, workspace = self._session, self._session.workspace
         plan = await session.read(workspace.masking, accepted)
         done = await session.write(workspace.mask_secrets, plan)
-        said = f"Masked {counted_holders(plan.holders)}, in the history and the backups too"
+        said = f"Masked {counted_holders(plan.holders)}, in the history too"
         left = await session.read(workspace.masking_left, plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from core.model.masks import Masks
@@ -16,39 +16,21 @@ from core.pipeline.database.documents import terms_of
 from core.pipeline.database.meta import Meta
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
+from core.storage.masking.search import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
 
 # There from the first row that was masked until no byte of the former ones is left.
 _UNFINISHED: Final = "masking"
 _NO_SECRET: Final = "no secret "
 # What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
-HOLDING: Final = (
+_HOLDING: Final = (
     "raw_memories", "facts", "proposals", "transcripts", "checkpoints", "pending_checkpoints", "documents", "chunks",
 )  # fmt: skip
-# Full-text indexes, which are made anew, and the words of each.
+# Full-text indexes, which are made anew.
 _INDEXES: Final = ("facts_fts", "chunks_fts", "names_fts", "hints_fts")
-_SHADOWS: Final = (*_INDEXES, "facts_terms", "chunks_terms", "sqlite_")
-# Texts that are stored compressed.
-_PACKED: Final = frozenset((("transcripts", "content"), ("documents", "content")))
 # Made of the notes: emptied, and made again.
 _REMADE: Final = ("note_names", "names", "note_links", "hints", "hinted", "embeddings", "vectors")
 # Here a word that is a password means the password alone.
 _NAMES: Final = frozenset(("name", "canonical_name", "mention_text", "source", "target"))
-_JSON: Final = frozenset(("metadata", "payload", "result", "activity", "notes"))
-# By whose column a row is the only one of its kind: two may be the same once they are masked.
-_ONLY: Final = {
-    "facts": "content_hash",
-    "attributes": "normalised_content",
-    "entities": "canonical_name",
-    "aspects": "canonical_name",
-    "entity_aliases": "canonical_name",
-    "chunks": "content_hash",
-    "sessions": "session_key",
-    "session_memories": "session_key",
-    "session_scores": "session_key",
-    "pending_checkpoints": "session_key",
-    "removed_hints": "folded",
-    "predictor_comparisons": "session_key",
-}
 
 
 class StoredText(NamedTuple):
@@ -57,103 +39,6 @@ class StoredText(NamedTuple):
     id: str
     nugget: str
     text: str
-
-
-class Masked(NamedTuple):
-    """A row that holds a value. key: its primary key as it is; changes: columns with what they are to hold."""
-
-    table: str
-    key: Mapping[str, Any]
-    changes: Mapping[str, Any]
-
-
-def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
-    told = {name: _masked_value(table, name, value, masks) for name, value in row.items()}
-    changes = {name: value for name, value in told.items() if value != row[name]}
-    return changes | _derived(table, row, changes)
-
-
-def _masked_value(table: str, column: str, value: Any, masks: Masks) -> Any:
-    if isinstance(value, bytes):
-        if (table, column) not in _PACKED:
-            return masks.data(value)
-        text = _unpacked(value)
-        masked = masks.text(text)
-        return value if masked == text else zlib.compress(masked.encode())
-    if not isinstance(value, str):
-        return value
-    if column in _JSON:
-        return _masked_json(value, masks, tight=column == "payload")
-    return masks.name(value) if column in _NAMES else masks.text(value)
-
-
-def _masked_json(text: str, masks: Masks, *, tight: bool) -> str:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return masks.text(text)
-    masked = masks.value(found)
-    if masked == found:
-        return text
-    if tight:
-        return json.dumps(masked, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return json.dumps(masked, ensure_ascii=False)
-
-
-def _derived(table: str, row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """What follows from columns that change: other forms of a text, and hashes, which could be guessed at."""
-    masked: dict[str, Any] = {}
-    if table == "documents" and {"content", "raw"} & set(changes):
-        masked |= _document_anew(row, changes)
-    elif "content" in changes and table == "transcripts":
-        masked["length"] = len(_unpacked(changes["content"]))
-    elif "content" in changes:
-        forms = normalise(changes["content"])
-        if "normalised_content" in row:
-            masked["normalised_content"] = forms.normalised_content
-        if row.get("content_hash") == normalise(row["content"]).content_hash:
-            masked["content_hash"] = forms.content_hash
-        if "terms" in row:
-            masked["terms"] = terms_of(changes["content"])
-    if "name" in changes and "canonical_name" in row:
-        masked["canonical_name"] = canonical_name(changes["name"])
-    if "payload" in changes and "payload_hash" in row:
-        masked["payload_hash"] = _digest(changes["payload"])
-    return masked
-
-
-def _document_anew(row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a document whose text changes: no hash of the former one, and cut again where it was being cut."""
-    masked: dict[str, Any] = {"source_hash": ""}
-    if "content" in changes:
-        text = _unpacked(changes["content"])
-        masked |= {"length": len(text), "content_hash": content_hash(text)}
-        if row["status"] != "done":
-            masked |= {"next_start": 0, "chunks_written": 0}
-    return masked
-
-
-def _span(row: Mapping[str, Any], former: str, now: str, masks: Masks) -> dict[str, int]:
-    """Where the same sentence stands in the masked text."""
-    return {name: _shared(now, masks.text(former[: row[name]])) for name in ("span_start", "span_end")}
-
-
-def _shared(one: str, other: str) -> int:
-    """How long the beginning is that two texts share; where a value is cut in two, it ends before that."""
-    if one.startswith(other):
-        return len(other)
-    return next(place for place in range(len(other)) if one[place : place + 1] != other[place])
-
-
-def _unpacked(content: bytes) -> str:
-    try:
-        return zlib.decompress(content).decode()
-    except (zlib.error, UnicodeDecodeError):
-        return ""
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Masking:
@@ -172,17 +57,15 @@ class Masking:
         yield from self._stored_texts("SELECT id, nugget, content FROM facts ORDER BY created_at, id")
         said = "content || char(10) || target_content || char(10) || told"
         yield from self._stored_texts(f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
-        found = self._connection.execute(
+        for session, content in self._connection.execute(
             "SELECT session_key, content FROM transcripts ORDER BY session_key, revision"
-        )
-        for session, content in found:
+        ):
             yield StoredText(f"session {session}", "", _unpacked(content))
         yield from self._stored_texts("SELECT 'checkpoint ' || id, '', digest FROM checkpoints ORDER BY id")
-        documents = self._connection.execute(
+        for document, nugget, names, raw, content, media_type in self._connection.execute(
             "SELECT id, nugget, source || char(10) || title || char(10), raw, content, media_type FROM documents"
             " ORDER BY created_at, rowid"
-        )
-        for document, nugget, names, raw, content, media_type in documents:
+        ):
             text = _unpacked(content) if content is not None else ""
             if raw is not None and media_type.startswith("text/"):
                 text = raw.decode("utf-8", "replace")
@@ -207,41 +90,13 @@ class Masking:
 
     # Masking
 
-    def masked_rows(self, masks: Masks, *, holding: bool = True) -> Iterator[Masked]:
-        """Each row that holds a value. holding: with the texts that people are told of.
+    def counts(self, masks: Masks) -> Counter[str]:
+        """How many rows of each table hold a value."""
+        return self._each_row(masks, None, self._tables())
 
-        A table is read when its turn comes, so that what changing another one did to it is seen.
-        """
-        moved: dict[str, tuple[str, str]] = {}
-        for table in self._tables():
-            if table in HOLDING and not holding:
-                continue
-            columns = self._connection.execute(f"PRAGMA table_info({table})").fetchall()
-            keys = [name for _, name, _, _, _, key in columns if key]
-            referring = [row[3] for row in self._connection.execute(f"PRAGMA foreign_key_list({table})")]
-            for values in self._connection.execute(f"SELECT * FROM {table}").fetchall():
-                row = dict(zip([column[1] for column in columns], values, strict=True))
-                changes = _changes(table, row, masks)
-                for name in () if holding else referring:
-                    # With the row that it means, which is masked last.
-                    changes.pop(name, None)
-                if table == "raw_memories" and "content" in changes:
-                    moved[row["id"]] = row["content"], changes["content"]
-                elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
-                    changes |= _span(row, *moved[row["raw_id"]], masks)
-                if changes:
-                    yield Masked(table, {name: row[name] for name in keys}, changes)
-
-    def _tables(self) -> list[str]:
-        """All tables but the indexes, which are made anew; raw memories first, since spans point into them."""
-        rows = self._connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid"
-        ).fetchall()
-        names = [row[0] for row in rows if not row[0].startswith(_SHADOWS)]
-        return sorted(names, key=lambda name: name != "raw_memories")
-
-    def mask_rows(self, masks: Masks, *, holding: bool = True) -> Counter[str]:
-        """Masks every row that holds a value, in the caller's transaction; how many of each table.
+    def mask_rows(self, masks: Masks, *, holding: bool = True) -> tuple[Counter[str], list[str]]:
+        """Masks every row that holds a value, in the caller's transaction; how many of each table, and the ids of the
+        submitted texts among them. holding: with the texts that people are told of.
 
         The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
         Afterwards `Database.leave_no_byte` must be called.
@@ -250,48 +105,73 @@ class Masking:
         # Ids that hold a value change alike wherever they stand.
         self._connection.execute("PRAGMA defer_foreign_keys = ON")
         Meta(self._connection).put(_UNFINISHED, 1)
-        done: Counter[str] = Counter()
-        put_guards_back = self._lift_guards()
-        for table in _REMADE:
-            self._connection.execute(f"DELETE FROM {table}")
-        for row in self.masked_rows(masks, holding=holding):
-            self._rewrite(row)
-            done[row.table] += 1
-        put_guards_back()
-        self.index_anew()
-        return done
+        submitted: list[str] = []
 
-    def _lift_guards(self) -> Callable[[], None]:
-        """Takes the triggers of the audit away; what puts them back."""
-        guards = self._connection.execute(
+        def write(table: str, key: Row, changes: Row) -> None:
+            if table == "raw_memories":
+                submitted.append(changes.get("id", key["id"]))
+            self._write(table, key, changes)
+
+        guards = self._ask(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
-        ).fetchall()
+        )
         for name, _ in guards:
             self._connection.execute(f"DROP TRIGGER {name}")
+        for table in _REMADE:
+            self._connection.execute(f"DELETE FROM {table}")
+        tables = [table for table in self._tables() if holding or table not in _HOLDING]
+        counts = self._each_row(masks, write, tables)
+        for _, statement in guards:
+            self._connection.execute(statement)
+        self.index_anew()
+        return counts, submitted
 
-        def put_back() -> None:
-            for _, statement in guards:
-                self._connection.execute(statement)
+    def _each_row(self, masks: Masks, write: WriteRow | None, tables: list[str]) -> Counter[str]:
+        moved: dict[str, tuple[str, str]] = {}
+        elsewhere = {
+            table: {row[3] for row in self._ask(f"PRAGMA foreign_key_list({table})") if row[2] not in tables}
+            for table in tables
+        }
 
-        return put_back
+        def masked(table: str, row: Row) -> Row:
+            # What refers to a row that is masked last changes with it.
+            told = {
+                name: masks.name(value)
+                if name in _NAMES and isinstance(value, str)
+                else masked_cell(value, masks)
+                for name, value in row.items()
+            }
+            told |= {name: row[name] for name in elsewhere[table]}
+            told |= _derived(table, row, told)
+            if table == "raw_memories":
+                moved[row["id"]] = row["content"], told["content"]
+            elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
+                told |= _span(row, *moved[row["raw_id"]], masks)
+            return told
 
-    def _rewrite(self, row: Masked) -> None:
+        return mask_rows(self._ask, masked, write, tables)
+
+    def _ask(self, query: str) -> Sequence[Any]:
+        return [tuple(row) for row in self._connection.execute(query).fetchall()]
+
+    def _tables(self) -> list[str]:
+        # Raw memories first, since spans point into them.
+        return sorted(own_tables(self._ask), key=lambda name: name != "raw_memories")
+
+    def _write(self, table: str, key: Row, changes: Row) -> None:
         try:
-            self._update(row)
+            update_row(self._connection, "ABORT", table, key, changes)
         except sqlite3.IntegrityError:
-            only = _ONLY.get(row.table)
-            if only is None or only not in row.changes:
-                raise
-            apart = " ".join((row.changes[only], _digest(json.dumps(dict(row.key)))[:16]))
-            masked = _digest(apart) if only == "content_hash" else apart
-            self._update(row._replace(changes={**row.changes, only: masked}))
-
-    def _update(self, row: Masked) -> None:
-        changes = ", ".join(f"{name} = ?" for name in row.changes)
-        where = " AND ".join(f"{name} IS ?" for name in row.key)
-        self._connection.execute(
-            f"UPDATE {row.table} SET {changes} WHERE {where}", (*row.changes.values(), *row.key.values())
-        )
+            # Two rows differ in the value alone, by whose column each was the only one of its kind.
+            indexes = [row[1] for row in self._ask(f"PRAGMA index_list({table})") if row[2]]
+            only = {row[2] for index in indexes for row in self._ask(f"PRAGMA index_info({index})")} & set(
+                changes
+            )
+            mark = _digest(json.dumps(dict(key)))
+            apart = {
+                name: mark if name == "content_hash" else f"{changes[name]} {mark[:16]}" for name in only
+            }
+            update_row(self._connection, "ABORT", table, key, {**changes, **apart})
 
     def index_anew(self) -> None:
         """What was taken out of a full-text index stays in it until it is made anew."""
@@ -305,3 +185,51 @@ class Masking:
     def finish(self) -> None:
         """Nothing of the former rows is left in the file or beside it."""
         Meta(self._connection).drop(_UNFINISHED)
+
+
+def _derived(table: str, row: Row, told: Row) -> dict[str, Any]:
+    """What follows from columns that change: other forms of a text, and hashes, which could be guessed at."""
+    changed = {name for name in row if told[name] != row[name]}
+    masked: dict[str, Any] = {}
+    if table == "documents" and changed & {"content", "raw"}:
+        masked["source_hash"] = ""
+        if "content" in changed:
+            text = _unpacked(told["content"])
+            masked |= {"length": len(text), "content_hash": content_hash(text)}
+            # It is cut again where it was being cut.
+            masked |= {} if row["status"] == "done" else {"next_start": 0, "chunks_written": 0}
+    elif table == "transcripts" and "content" in changed:
+        masked["length"] = len(_unpacked(told["content"]))
+    elif "content" in changed:
+        forms = normalise(told["content"])
+        derived = {"normalised_content": forms.normalised_content, "terms": terms_of(told["content"])}
+        masked |= {name: value for name, value in derived.items() if name in row}
+        if row.get("content_hash") == normalise(row["content"]).content_hash:
+            masked["content_hash"] = forms.content_hash
+    if "name" in changed and "canonical_name" in row:
+        masked["canonical_name"] = canonical_name(told["name"])
+    if "payload" in changed and "payload_hash" in row:
+        masked["payload_hash"] = _digest(told["payload"])
+    return masked
+
+
+def _span(row: Row, former: str, now: str, masks: Masks) -> dict[str, int]:
+    """Where the same sentence stands in the masked text; where a value is cut in two, it ends before that."""
+
+    def shared(other: str) -> int:
+        return next(
+            (place for place, letter in enumerate(other) if now[place : place + 1] != letter), len(other)
+        )
+
+    return {name: shared(masks.text(former[: row[name]])) for name in ("span_start", "span_end")}
+
+
+def _unpacked(content: bytes) -> str:
+    try:
+        return zlib.decompress(content).decode()
+    except (zlib.error, UnicodeDecodeError):
+        return ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

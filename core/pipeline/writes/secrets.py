@@ -7,8 +7,7 @@ between finds them again.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -20,9 +19,8 @@ from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
-from core.pipeline.intake.normalisation import normalise
 from core.storage.files.sqlite import SIDE_FILES
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, Scrubbed
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:
@@ -56,49 +54,28 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
     own = {memory.home / (PIPELINE_FILE + side) for side in SIDE_FILES}
     others = tuple(place for place in plan.places if place.path not in own)
-    places = (*others, *_places(memory, plan.masks))
-    return replace(plan, holders=(*plan.holders, *also), places=places)
+    return replace(plan, holders=(*plan.holders, *also), places=(*others, *_places(memory, plan.masks)))
 
 
-class _Rows:
-    """Rows of the pipeline's database. derived: those that were only derived from the texts that people are told of,
-    which are masked last; else the texts.
+def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
+    """Masks what was previewed, everywhere; see `Workspace.mask_secrets`. now: epoch ms. Raises LockTimeoutError while
+    the pipeline writes notes, StorageError.
     """
-
-    def __init__(self, memory: Memory, database: Database, now: int, *, derived: bool) -> None:
-        self._memory = memory
-        self._database = database
-        self._now = now
-        self._derived = derived
-
-    def places(self, masks: Masks) -> tuple[Place, ...]:
-        """Where the values stand in all of the database, told once."""
-        return () if self._derived else _places(self._memory, masks)
-
-    def scrub(self, masks: Masks) -> None:
-        """Masks the rows. Raises StorageError."""
-        masks = _in_all_forms(masks)
-        with self._database.write() as writer:
-            if self._derived:
-                writer.masking.mask_rows(masks, holding=False)
-                return
-            held = _texts_with(writer, masks)
-            counts = writer.masking.mask_rows(masks)
-            _record_masking(writer, held, counts, self._memory.author.signature, self._now)
-        self._database.leave_no_byte()
-
-
-@contextmanager
-def opened_stores(memory: Memory, *, now: int) -> Iterator[tuple[tuple[Scrubbed, ...], tuple[Scrubbed, ...]]]:
-    """What of the pipeline is to be scrubbed before the memory, and what after it; nothing where there is none. now:
-    epoch ms. Raises LockTimeoutError while the pipeline writes notes, StorageError.
-    """
-    if not Database.exists(memory.home):
-        yield (), ()
-        return
+    if not plan.masks or not Database.exists(memory.home):
+        return memory.mask_secrets(plan)
     with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
-        derived, texts = (_Rows(memory, database, now, derived=which) for which in (True, False))
-        yield (derived,), (texts,)
+        with database.write() as writer:
+            writer.masking.mask_rows(plan.masks, holding=False)
+        done = memory.mask_secrets(plan)
+        with database.write() as writer:
+            counts, raw_ids = writer.masking.mask_rows(plan.masks)
+            for raw_id in raw_ids or ("",):
+                writer.history.append(
+                    at=now, event="masked", changed_by=memory.author.signature, reason=REASON, raw_id=raw_id,
+                    metadata={"rows": counts},
+                )  # fmt: skip
+        database.leave_no_byte()
+    return done
 
 
 def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
@@ -171,22 +148,10 @@ def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
     path = memory.home / PIPELINE_FILE
     try:
         with open_read_only(memory.home) as reader:
-            counts = Counter(row.table for row in reader.masking.masked_rows(_in_all_forms(masks)))
+            counts = reader.masking.counts(masks)
     except BrokenFileError:
         return (Place("untouched", path),)
     return tuple(Place("pipeline", path, count, table) for table, count in counts.items())
-
-
-def _in_all_forms(masks: Masks) -> Masks:
-    """With the values as the pipeline's forms of a text have them: on one line, composed, in lower case."""
-    return masks.spelled(
-        lambda value: normalise(value).storage_content,
-        str.lower,
-        lambda value: normalise(value).storage_content.lower(),
-    )
-
-
-# Masking it
 
 
 @contextmanager
@@ -203,23 +168,3 @@ def _opened(memory: Memory) -> Iterator[Database]:
             yield database
     finally:
         database.close()
-
-
-def _texts_with(reader: Tables, masks: Masks) -> tuple[str, ...]:
-    rows_of_texts = (row for row in reader.masking.masked_rows(masks) if row.table == "raw_memories")
-    return tuple(row.changes.get("id", row.key["id"]) for row in rows_of_texts)
-
-
-def _record_masking(
-    writer: Tables, raw_ids: tuple[str, ...], counts: Mapping[str, int], by: str, now: int
-) -> None:
-    """Puts down in the audit that texts were masked, and how many rows of each table were with them."""
-    for raw_id in raw_ids or ("",):
-        writer.history.append(
-            at=now,
-            event="masked",
-            changed_by=by,
-            reason=REASON,
-            raw_id=raw_id,
-            metadata={"rows": counts},
-        )

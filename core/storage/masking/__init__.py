@@ -1,1 +1,1 @@
-"""Masks credentials in all that a memory stores."""
+"""Masks credentials in all that a memory stores, and searches it for what is left."""

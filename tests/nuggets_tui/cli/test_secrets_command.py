@@ -95,7 +95,7 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     document = nuggets.json("secrets", handed)
     assert document["secrets"][0] == {"id": handed, "noteId": None, "nugget": "memory", "kinds": ["password"]}
     assert document["places"][0] | {"path": ""} == {
-        "what": "pipeline", "path": "", "count": 1, "part": "raw_memories",
+        "what": "pipeline", "path": "", "count": 1, "deleted": False, "part": "raw_memories",
     }  # fmt: skip
     assert document["untouched"] == []
     done = nuggets.json("secrets", "--mask", "--yes")
