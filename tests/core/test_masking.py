@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import zipfile
@@ -503,16 +504,18 @@ def _mask_until_killed(home: str, call: int) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process")
 def test_killed_at_any_step_it_is_finished_by_doing_it_again(outside: Path) -> None:
+    note_id = put_everywhere(outside / "before", VALUE)
     for call in range(1, 200):
         home = outside / f"m{call}"
-        note_id = put_everywhere(home, VALUE)
+        shutil.copytree(outside / "before", home)
         process = forked_process(target=_mask_until_killed, args=(str(home), call))
         process.start()
         process.join()
         with closing(Memory.open(home)) as again:
+            assert len(again.log()) > 7
             again.mask_secrets(again.masking())
             assert again.snapshot.note(note_id).content == '{"password": "[masked: password]"}'
-        assert holding(outside, VALUE) == [], call
+        assert holding(home, VALUE) == [], call
         if process.exitcode == 0:
             break
     assert call > 10

@@ -16,23 +16,26 @@ import msgspec
 
 from core.errors import ConflictError, ErrorCode, Notice
 from core.model.change import FileRepair
-from core.model.fact import Fact
+from core.model.fact import Fact, NuggetMeta
 from core.model.names import note_id
 from core.model.note import Note
 from core.model.note import replace as note_with
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
 from core.storage.format.codec import write_fact, write_note
 from core.storage.format.documents import (
+    GRAPH_VERSION,
     Document,
     GraphDocument,
     Loaded,
     id_of,
+    new_nugget,
+    nugget_of_file,
     remembered_graph,
     remembered_nugget,
 )
 from core.storage.journal.baseline import baseline_files, baseline_raws
 from core.storage.journal.session import JournalSession
-from core.storage.recovery.repaired import repaired_graph, repaired_nugget
+from core.storage.recovery.rebuild import rebuilt
 from core.storage.safety.backup_before_write import keep_whole, last_read, unread_places, with_last_read
 from core.storage.safety.quarantine import QUARANTINE
 from core.text.normalise import squeeze
@@ -211,16 +214,15 @@ def _whole(session: JournalSession, path: Path, loaded: Loaded) -> list[bytes]:
     """A sound version, in parts, of a file that cannot be read as a whole."""
     assert session.journal is not None
     read = read_file(path)
-    data = read[0] if read is not None else b""
     file = session.baseline.name(path)
     raws = baseline_raws(session.journal, file)
     baseline = baseline_files(session.journal).get(file)
+    former: Document
     if path == loaded.graph.path:
-        notes = remembered_graph(path, b"{}", raws, session.rules, None).notes
-        known = {note.id: raw for note, raw in zip(notes, raws, strict=True) if note is not None}
-        return repaired_graph(data, known, session.rules)
-    former = remembered_nugget(path, baseline.head, raws) if baseline is not None else None
-    if former is None:
-        return repaired_nugget(path.name, data, {})
-    facts = {f.key: raw for f, raw in zip(former.facts, former.raws, strict=True) if f is not None}
-    return repaired_nugget(path.name, data, facts, former.meta)
+        head = baseline.head if baseline is not None else b'{"version": %d, "notes": []}' % GRAPH_VERSION
+        former = remembered_graph(path, head, raws, session.rules, None)
+    elif baseline is not None:
+        former = remembered_nugget(path, baseline.head, raws)
+    else:
+        former = new_nugget(path, NuggetMeta(name=nugget_of_file(path.name)))
+    return rebuilt(read[0] if read is not None else b"", former, session.rules)
