@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from core.errors import Remedy, as_command, opens_with_command
 from core.model.draft import Draft
-from core.model.note import Note
+from core.model.note import Note, replace
 from core.text.normalise import squeeze
 
 _SHOWN: Final = 60
@@ -91,3 +91,15 @@ def name_of(note: Note) -> str:
 def place_of_fact(nugget: str, key: str) -> str:
     """Where a fact stands, for `where`."""
     return f"{nugget}: {key}"
+
+
+def present(draft: Draft, id: str) -> Note:
+    """The note that a rule found, as earlier repairs have left it."""
+    note = draft.note(id)
+    assert note is not None
+    return note
+
+
+def change_note(draft: Draft, id: str, stamp: str = "", **fields: Any) -> None:
+    """Writes a note with these fields, which puts right what every write does. stamp: the time that becomes now."""
+    draft.put(replace(present(draft, id), **fields, **({stamp: draft.at} if stamp else {})))

@@ -8,40 +8,15 @@ from typing import Final
 from core.model.draft import Draft
 from core.model.progress import Progress
 from core.model.snapshot import Snapshot
-from core.verify.drift import (
-    differing_values,
-    lost_facts,
-    lost_files,
-    other_keys,
-    unnoted_facts,
-)
-from core.verify.duplicates import several_notes
+from core.verify.facts import RULES as FACT_RULES
 from core.verify.finding import Finding, RepairableFinding
-from core.verify.hiding import half_hidden, still_recalled
-from core.verify.notes import false_links, one_way_links, wrong_tags, wrong_vectors
-from core.verify.report import files, names, values
+from core.verify.notes import CORRECTED, ONLY_REPORTED, files
 from core.verify.view import VerifyView
 
 Rule = Callable[[VerifyView], Iterator[RepairableFinding]]
 
 # In this order: each leaves nothing to the ones before it.
-RULES: Final[tuple[Rule, ...]] = (
-    files,
-    names,
-    values,
-    half_hidden,
-    other_keys,
-    lost_files,
-    lost_facts,
-    several_notes,
-    differing_values,
-    still_recalled,
-    unnoted_facts,
-    false_links,
-    one_way_links,
-    wrong_tags,
-    wrong_vectors,
-)
+RULES: Final[tuple[Rule, ...]] = (*ONLY_REPORTED, *FACT_RULES, *CORRECTED)
 
 
 def findings(snapshot: Snapshot, progress: Progress | None = None) -> list[Finding]:

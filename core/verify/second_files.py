@@ -12,7 +12,7 @@ from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
-from core.verify.repair_edits import keep_in_hidden_note
+from core.verify.facts import keep_in_hidden_note
 
 # Asked with a key: what was done to the fact on purpose, as the log tells it, newest first.
 Meant = Callable[[str], Sequence[FactChange]]

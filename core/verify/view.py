@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
 
 from core.errors import InvalidInputError
 from core.model.compare import alike
@@ -58,40 +58,41 @@ class VerifyView:
                 if fact.key.strip():
                     yield (nugget.name, place), fact
 
+    def visible_mirrors(self) -> Iterator[Note]:
+        """The notes that stand for a fact, and in which none waits."""
+        return (
+            note
+            for note in self.snapshot.notes
+            if note.is_fact and not note.hidden and note.hidden_fact is None
+        )
+
     @cached_property
     def mirrors(self) -> dict[FactPlace, list[Note]]:
         """For each fact the notes that mirror it, the best first: its very key, then its very value."""
-        found: dict[FactPlace, list[Note]] = {}
-        for note in self.snapshot.notes:
-            if note.is_fact and not note.hidden and note.hidden_fact is None:
-                place = self.find(note.nugget_name, note.key)
-                if place is not None:
-                    found.setdefault(place, []).append(note)
+        found = self._by_place(
+            (note, self.find(note.nugget_name, note.key)) for note in self.visible_mirrors()
+        )
         for place, notes in found.items():
-            if len(notes) > 1:
-                notes.sort(key=self._distance(self.fact(place)))
+            notes.sort(key=partial(_distance, self.fact(place)))
         return found
-
-    def _distance(self, fact: Fact) -> Callable[[Note], tuple[bool, bool]]:
-        return lambda note: (note.key != fact.key, not alike(note.content, fact.value))
 
     @cached_property
     def hidden_mirrors(self) -> dict[FactPlace, list[Note]]:
         """For each fact the hidden notes that were made for its key."""
-        return self._notes_holding(hidden=True)
+        notes = (note for note in self.snapshot.notes if note.hidden and (note.hidden_fact or note.is_fact))
+        return self._by_place((note, self.hidden_fact_place(note)) for note in notes)
 
     @cached_property
     def half_hidden(self) -> dict[FactPlace, list[Note]]:
         """For each fact the visible notes in which a fact of its key waits, as if they were hidden."""
-        return self._notes_holding(hidden=False)
+        notes = (note for note in self.snapshot.notes if not note.hidden and note.hidden_fact is not None)
+        return self._by_place((note, self.hidden_fact_place(note)) for note in notes)
 
-    def _notes_holding(self, *, hidden: bool) -> dict[FactPlace, list[Note]]:
+    def _by_place(self, notes: Iterable[tuple[Note, FactPlace | None]]) -> dict[FactPlace, list[Note]]:
         found: dict[FactPlace, list[Note]] = {}
-        for note in self.snapshot.notes:
-            if note.hidden is hidden and (note.hidden_fact is not None or (hidden and note.is_fact)):
-                place = self.hidden_fact_place(note)
-                if place is not None:
-                    found.setdefault(place, []).append(note)
+        for note, place in notes:
+            if place is not None:
+                found.setdefault(place, []).append(note)
         return found
 
     def hidden_fact_place(self, note: Note) -> FactPlace | None:
@@ -104,11 +105,10 @@ class VerifyView:
     def renamed(self) -> dict[FactPlace, Note]:
         """Facts without a note, each with the note without a fact that differs by a scope before the key alone."""
         found: dict[FactPlace, Note] = {}
-        for note in self.snapshot.notes:
-            if note.is_fact and not note.hidden and note.hidden_fact is None:
-                place = self._counterpart(note)
-                if place is not None:
-                    found.setdefault(place, note)
+        for note in self.visible_mirrors():
+            place = self._counterpart(note)
+            if place is not None:
+                found.setdefault(place, note)
         return found
 
     def _counterpart(self, note: Note) -> FactPlace | None:
@@ -166,3 +166,7 @@ def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:
 
 def _folded(key: str) -> str:
     return key.strip().casefold()
+
+
+def _distance(fact: Fact, note: Note) -> tuple[bool, bool]:
+    return note.key != fact.key, not alike(note.content, fact.value)
