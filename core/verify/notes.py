@@ -106,8 +106,9 @@ def wrong_tags(view: VerifyView) -> Iterator[RepairableFinding]:
         right = with_system_tags(note)
         if right == note.tags:
             continue
-        missing = [tag for tag in right if tag not in note.tags]
-        gone = [tag for tag in note.tags if tag not in right]
+        held, wanted = set(note.tags), set(right)
+        missing = [tag for tag in right if tag not in held]
+        gone = [tag for tag in note.tags if tag not in wanted]
         parts = [f"lack {_listed(missing)}"] if missing else []
         parts += [f"wrongly hold {_listed(gone)}"] if gone else []
         detail = f"The tags of {name_of(note)} {' and '.join(parts) or 'hold one of them twice'}."
