@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from core.services.repository import Repository
     from core.services.search import SearchService
 
-_KEPT: Final = "nothing was masked"
+_IN_A_NAME: Final = "the credential is in the id of a note or the name of a nugget"
 
 
 @dataclass(frozen=True)
@@ -78,35 +79,19 @@ class Masking:
         }
 
 
-def select_holders(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...]:
+def _chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...]:
     """The notes and facts that look as if they held a credential; of them those named, by id or "nugget: key".
 
     Raises NotFoundError for a name of none of them.
     """
     found = tuple(holders(snapshot))
-    if ids is None:
-        return found
-    known = {one.id for one in found}
-    strange = [id for id in ids if id not in known]
+    strange = [id for id in ids or () if id not in {one.id for one in found}]
     if strange:
         raise NotFoundError(
-            "holds nothing that looks like a credential",
-            where=", ".join(strange),
-            kept=_KEPT,
+            "holds nothing that looks like a credential", where=", ".join(strange), kept="nothing was masked",
             remedy=ListThings("secrets"),
-        )
-    return tuple(one for one in found if one.id in set(ids))
-
-
-def without_names(snapshot: Snapshot, found: tuple[Holder, ...]) -> tuple[tuple[Holder, ...], dict[str, str]]:
-    """Those that can be masked, and the others with the reason: what stands in ids and names cannot be taken out."""
-    names = [*snapshot.by_id, *snapshot.nugget_names]
-    refused = {
-        one.id: "the credential is in the id of a note or the name of a nugget"
-        for one in found
-        if any(held.value in name for held in one.secrets for name in names)
-    }
-    return tuple(one for one in found if one.id not in refused), refused
+        )  # fmt: skip
+    return tuple(one for one in found if ids is None or one.id in ids)
 
 
 def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
@@ -154,7 +139,15 @@ class Secrets:
             return self._preview(self._repository.snapshot, ids, kept)
 
     def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
-        found, refused = without_names(snapshot, (*select_holders(snapshot, ids), *kept))
+        found = (*_chosen(snapshot, ids), *kept)
+        # What stands in ids and names cannot be taken out.
+        names = (*snapshot.by_id, *snapshot.nugget_names)
+        refused = {
+            one.id: _IN_A_NAME
+            for one in found
+            if any(held.value in name for held in one.secrets for name in names)
+        }
+        found = tuple(one for one in found if one.id not in refused)
         masks = Masks(held for one in found for held in one.secrets)
         if not masks:
             return Masking((), refused=refused)
@@ -230,15 +223,17 @@ def _masked_page(path: Path, masks: Masks) -> bytes | None:
     found = read_file(path)
     if found is None or not masks.may_hold(found[0]):
         return None
-    blocks: list[tuple[bool, list[bytes]]] = []
     inside = False
-    for line in found[0].splitlines(keepends=True):
+
+    def is_ours(line: bytes) -> bool:
+        nonlocal inside
         text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
         inside = read_title(text) is not None or (inside and continues(text))
-        if not blocks or blocks[-1][0] != inside:
-            blocks.append((inside, []))
-        blocks[-1][1].append(line)
-    told = b"".join(masks.data(b"".join(lines)) if ours else b"".join(lines) for ours, lines in blocks)
+        return inside
+
+    # A value may stand over several lines of a bullet.
+    blocks = ((ours, b"".join(lines)) for ours, lines in groupby(found[0].splitlines(keepends=True), is_ours))
+    told = b"".join(masks.data(block) if ours else block for ours, block in blocks)
     return None if told == found[0] else told
 
 

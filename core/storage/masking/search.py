@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import os
 import re
 import sqlite3
 import zipfile
@@ -91,19 +92,22 @@ class Left(NamedTuple):
 
 def files_left(folders: Iterable[Path], masks: Masks) -> Iterator[Left]:
     """The files under these folders that hold a value, or that cannot be looked into. Never raises."""
+    refused: list[OSError] = []
     for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            left = file_left(path, masks)
-            if left is not None:
-                yield left
+        for within, _, names in os.walk(folder, onerror=refused.append):
+            found = (file_left(Path(within, name), masks) for name in sorted(names))
+            yield from (left for left in found if left is not None)
+    for error in refused:
+        if not isinstance(error, FileNotFoundError):
+            yield Left(Path(error.filename), "unreadable")
 
 
 def file_left(path: Path, masks: Masks) -> Left | None:
     """The same for one file. It is read as what it is: text, an archive, a database row by row."""
-    # The index of a log of writes holds numbers alone, a socket nothing.
-    if path.is_symlink() or not path.is_file() or path.name.endswith("-shm"):
-        return None
     try:
+        # The index of a log of writes holds numbers alone, a socket nothing.
+        if path.is_symlink() or not path.is_file() or path.name.endswith("-shm"):
+            return None
         if path.name in _IN_USE:
             holds = _database_holds(path, masks, "ro")
         else:
@@ -115,7 +119,8 @@ def file_left(path: Path, masks: Masks) -> Left | None:
             if not holds and data.startswith(b"SQLite format 3\0"):
                 holds = _database_holds(path, masks, "ro&immutable=1")
     except (*DATABASE_ERRORS, *DAMAGE, NuggetsError):
-        return Left(path, "unreadable") if path.exists() else None
+        # One that is gone by now holds nothing.
+        return Left(path, "unreadable") if os.path.lexists(path) else None
     return Left(path, "holds") if holds else None
 
 
