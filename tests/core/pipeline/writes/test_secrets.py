@@ -264,7 +264,7 @@ CLOSED = {
 }
 
 
-@pytest.mark.parametrize("word", [VALUE, "Sonnenblumenfeld"])
+@pytest.mark.parametrize("word", [VALUE, "dragon"])
 def test_a_credential_in_any_column_is_gone_once_it_is_masked(pipeline: Pipeline, word: str) -> None:
     pipeline.ingest(f"The Wi-Fi password: {word}")
     if word == VALUE:
