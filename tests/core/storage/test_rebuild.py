@@ -186,7 +186,7 @@ def test_fields_that_make_no_sense_are_replaced_and_unknown_ones_stay() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(100)
-def test_ten_thousand_levels_and_megabytes_of_garbage_come_to_an_end() -> None:
+def test_ten_thousand_levels_and_a_file_of_garbage_come_to_an_end() -> None:
     deep: Any = b"[" * 10_000 + b"]" * 10_000
     data = _graph([_note(1), "DEEP", _note(2, later="DEEP"), _note(3)])[:-2].replace(b'"DEEP"', deep)
     assert _ids(_rebuilt(data)) == ["01", "03"]
@@ -196,5 +196,5 @@ def test_ten_thousand_levels_and_megabytes_of_garbage_come_to_an_end() -> None:
         b'{"a":{"id":"b"},', b'{"a":1},', b'{"notes":[{"id":"x","nuggetName":"y"},', b'{"":"{":"', b'","{":"', b'],',
         b'"{"', b'{"a":"{",',
     ):  # fmt: skip
-        data = b'{"version":3,"notes":[' + good + b"," + unit * (300_000 // len(unit))
+        data = b'{"version":3,"notes":[' + good + b"," + unit * (60_000 // len(unit))
         assert _rebuilt(data).raws[0] == good, unit
