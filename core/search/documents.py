@@ -19,23 +19,13 @@ from core.text.languages import (
     serves_grammar,
     stem_in,
 )
-from core.text.tokens import (
-    BASIS_STOP_WORDS,
-    STOP_WORDS,
-    fold,
-    runs,
-    unspaced_runs,
-    word_pattern,
-    words,
-    words_of_run,
-)
+from core.text.tokens import STOP_WORDS, fold, runs, words_of_run
 
 # Longer runs are data (digests, keys): found as a phrase, not as words.
 LONGEST_WORD: Final = 64
 # What a pair of neighbouring words counts for in a note's vector, beside 1 for a word (measured).
 PAIR_SHARE: Final = 0.3
 NO_WORD: Final = 0
-_LONGEST_TOKEN: Final = 256
 _MOST_RUNS: Final = 1 << 17
 # Subjects that inference gives to nearly every note: their words say nothing about one note.
 _COMMON_SUBJECTS: Final = frozenset(("assistant:self", "user:primary", "session:current", "shared:project"))
@@ -105,7 +95,7 @@ class Reader:
             stems = [stem_of[word] if word in stem_of else self._stem(word, language) for word in read]
             kept = [(word, stem) for word, stem in zip(read, stems, strict=True) if stem or not word]
         return Document(
-            digest=_digest_of_fields(fields),
+            digest=digest_of(fields),
             words=array("i", [word for word, _ in kept]),
             stems=array("i", [stem for _, stem in kept]),
             language=LANGUAGES.index(language),
@@ -168,13 +158,8 @@ def haystack(note: Note) -> str:
     return "\n".join(" ".join(fold(field).split()) for field in searched_fields(note))
 
 
-def digest_of(note: Note) -> bytes:
-    """16 bytes that differ when what search reads of a note differs."""
-    return _digest_of_fields(searched_fields(note))
-
-
-def _digest_of_fields(fields: Iterable[str]) -> bytes:
-    """The same, of the fields that search reads."""
+def digest_of(fields: Iterable[str]) -> bytes:
+    """16 bytes that differ when the fields that search reads of a note do."""
     text = "\0".join([f"{len(field)} {field}" for field in fields])
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
@@ -192,25 +177,3 @@ def same_for_search(a: Note, b: Note) -> bool:
 def is_content_word(word: str) -> bool:
     """Whether a folded word carries meaning: no stop word, no data."""
     return word not in STOP_WORDS and len(word) <= LONGEST_WORD
-
-
-def text_tokens(folded: str) -> list[str]:
-    """The original's tokens of a folded text: runs of letters, digits, "/", "_", ":" and "-".
-
-    Stop words are out, repeats kept. For ASCII these are exactly the original's; scripts without spaces give pairs
-    of characters.
-    """
-    found = (token for run in word_pattern("/:-").findall(folded) for token in _split(run))
-    return [token for token in found if token not in BASIS_STOP_WORDS and len(token) <= _LONGEST_TOKEN]
-
-
-def _split(run: str) -> Iterable[str]:
-    """A run as tokens of at least two characters, its parts in scripts without spaces as pairs of characters."""
-    place = 0
-    for match in () if run.isascii() else unspaced_runs().finditer(run):
-        if match.start() - place > 1:
-            yield run[place : match.start()]
-        yield from words(match[0])
-        place = match.end()
-    if len(run) - place > 1:
-        yield run[place:]

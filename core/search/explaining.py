@@ -33,7 +33,7 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]
 
     Numbers are scaled so that those of a part add up to it.
     """
-    found = [*_vector(ranking, row), *_text(ranking, row), *_beside_words(ranking, row)]
+    found = [*_vector(ranking, row), *_text(ranking, row), *_beside_words(ranking, row, parts)]
     made: list[ScoreReason] = []
     for line, total in parts._asdict().items():
         some = [one for one in found if one.line == line and one.value and total]
@@ -97,7 +97,7 @@ def _text(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
         yield ScoreReason("text", "title", phrase, state.notes[row].title, TITLE_BONUS)
 
 
-def _beside_words(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
+def _beside_words(ranking: Ranking, row: int, parts: Parts) -> Iterator[ScoreReason]:
     """What the note is, which exact words it holds, and what each signal changes, one after the other."""
     state, settings, note = ranking.state, ranking.settings, ranking.state.notes[row]
     if state.durable[row]:
@@ -109,7 +109,7 @@ def _beside_words(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     for text, one in ranking.exact.items():
         if row in one.rows:
             yield ScoreReason("exact", "exact", text, text, one.worth)
-    score = ranking.before_signals(row)
+    score = sum(parts[:-1])
     for signal in ranking.signals.get(row, ()):
         changed = signal.applied(score)
         yield ScoreReason("signals", signal.kind, "", signal.found, changed - score)

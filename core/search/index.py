@@ -5,19 +5,17 @@ What somebody typed asks for words to rank by, and is a question that notes have
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.conditions import Asked
-from core.search.documents import Document, Reader, digest_of, same_for_search
+from core.search.documents import Document, Reader, digest_of, same_for_search, searched_fields
 from core.search.query_syntax import Clause, Question, parse_query
 from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult
 from core.settings import SearchSettings, Synonyms
@@ -49,20 +47,20 @@ class SearchIndex:
     """An index over all notes of a snapshot, hidden ones too; empty until the first `update`.
 
     `update` may run in one thread while others search: a query sees the notes before or after it, never
-    between. Loads numpy when it is first used.
+    between. Loads numpy when it is first used. read_anew: how many notes were read and are in no `blocks` yet.
+    synonyms: a person's own, as `Settings.synonyms` has them. signals, passages: who knows more of the notes than their
+    words, and who knows of documents; None for nobody.
     """
 
     def __init__(self) -> None:
+        self.read_anew = 0
+        self.synonyms: Synonyms = ()
+        self.signals: SignalSource | None = None
+        self.passages: PassageSource | None = None
         self._reader = Reader()
-        self._read = 0
         self._snapshot: Snapshot | None = None
         self._state: State | None = None
         self._recent: list[Document] = []
-        # A person's own, as `Settings.synonyms` has them.
-        self.synonyms: Synonyms = ()
-        # Who knows more of the notes than their words; None for nobody.
-        self.signals: SignalSource | None = None
-        self.passages: PassageSource | None = None
         self._guard = threading.Lock()
 
     # Following
@@ -76,9 +74,8 @@ class SearchIndex:
         with self._guard:
             if snapshot is not self._snapshot:
                 self._follow(snapshot, progress)
-                self._snapshot = snapshot
 
-    def _follow(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
+    def _follow(self, snapshot: Snapshot, progress: Progress | None) -> None:
         from core.search.state import NO_NOTE, Segment, State
 
         state = self._state or State(Segment.of([]), Segment.of([]), [], self._reader)
@@ -89,33 +86,27 @@ class SearchIndex:
                 notes[row] = note
             else:
                 fresh.append(note)
-        recent = [*self._recent, *self._documents(fresh, progress)]
-        notes += fresh
-        made = State(state.base, Segment.of(recent), notes, self._reader)
+        recent = list(self._recent)
+        for count, note in enumerate(fresh):
+            if progress is not None and not count % _PROGRESS_EVERY:
+                progress(count, len(fresh))
+            recent.append(self._reader.read(note))
+        made = State(state.base, Segment.of(recent), [*notes, *fresh], self._reader)
         if len(recent) > max(_RECENT, len(state.base) // _RECENT_SHARE):
             ordered = list(snapshot.by_id.values())
             base = Segment.of([made.document(made.rows[note.id]) for note in ordered])
             made, recent = State(base, Segment.of([]), ordered, self._reader), []
         # Only when it is whole does any of it count.
-        self._state, self._recent, self._read = made, recent, self._read + len(fresh)
-
-    def _documents(self, notes: Sequence[Note], progress: Progress | None) -> Iterator[Document]:
-        for count, note in enumerate(notes):
-            if progress is not None and not count % _PROGRESS_EVERY:
-                progress(count, len(notes))
-            yield self._reader.read(note)
+        self._state, self._recent, self._snapshot = made, recent, snapshot
+        self.read_anew += len(fresh)
 
     # Keeping
 
-    def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> bool:
-        """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use. progress: as
-        in `update`."""
+    def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> None:
+        """Begins with what `blocks` kept, and brings it to a snapshot. progress: as in `update`."""
         from core.search.state import documents_in
 
-        found = documents_in(blocks)
-        if found is not None:
-            self._begin(*found, snapshot, progress)
-        return found is not None
+        self._begin(*documents_in(blocks), snapshot, progress)
 
     def _begin(
         self, segment: Segment, reader: Reader, snapshot: Snapshot, progress: Progress | None = None
@@ -128,21 +119,20 @@ class SearchIndex:
             rows.setdefault(segment.digest(row), []).append(row)
         notes = [NO_NOTE] * len(segment)
         for note in snapshot.by_id.values():
-            free = rows.get(digest_of(note))
+            free = rows.get(digest_of(searched_fields(note)))
             if free:
                 notes[free.pop()] = note
         with self._guard:
             self._reader, self._recent = reader, []
             self._state = State(segment, Segment.of([]), notes, reader)
             self._follow(snapshot, progress)
-            self._snapshot = snapshot
 
     def blocks(self) -> Blocks:
         """What `restore` takes: the present state of the index; nothing when it is empty."""
         from core.search.state import blocks_of
 
         with self._guard:
-            state, self._read = self._state, 0
+            state, self.read_anew = self._state, 0
         return {} if state is None else blocks_of(state, self._reader)
 
     def for_another(self, snapshot: Snapshot) -> SearchIndex:
@@ -153,11 +143,6 @@ class SearchIndex:
             found._begin(state.segment(), self._reader, snapshot)
         found.update(snapshot)
         return found
-
-    @property
-    def read_anew(self) -> int:
-        """How many notes were read and are in no `blocks` yet."""
-        return self._read
 
     # Asking
 
@@ -189,7 +174,7 @@ class SearchIndex:
         """The same hits with the judgement of them all. Raises as `search` does."""
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
-        ranking = self._ranking(self._state, text, filters, settings, stopped)
+        ranking = self._ranking(text, filters, settings, stopped)
         if ranking is None:
             return SearchResult()
         result = ranking.result(limit)
@@ -199,6 +184,45 @@ class SearchIndex:
 
         most = min(limit, ranking.settings.passages)
         return replace(result, passages=rank_passages(ranking, self.passages, most))
+
+    def explain(
+        self,
+        text: str,
+        note_id: str,
+        filters: Filters | None = None,
+        settings: SearchSettings | None = None,
+        shown: int = 10,
+    ) -> Explanation | None:
+        """Why a note stands where it does in a search, or why it is no hit. None when there is no such note.
+
+        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
+        """
+        ranking = self._ranking(text, filters, settings, None, note_id)
+        return None if ranking is None else ranking.explanation(ranking.state.rows[note_id], shown)
+
+    def _ranking(
+        self,
+        text: str,
+        filters: Filters | None,
+        settings: SearchSettings | None,
+        stopped: Callable[[], bool] | None,
+        explained: str | None = None,
+    ) -> Ranking | None:
+        settings, state = settings or SearchSettings(), self._state
+        for name in settings.__struct_fields__:
+            if not math.isfinite(getattr(settings, name)):
+                raise InvalidInputError("must be a finite number", where=f"search.{name}")
+        if state is None or (explained is not None and explained not in state.rows):
+            return None
+        query = parse_query(text, state.languages)
+        if explained is None and (query.empty or not (state.rows or self.passages)):
+            return None
+        from core.search.ranking import rank
+
+        row = None if explained is None else state.rows[explained]
+        return rank(state, query, filters or Filters(), settings, row, stopped, self.synonyms, self.signals)
+
+    # Words
 
     def respelt(self, text: str) -> str:
         """A text with unknown words joined or parted as the notes have them ("roll back": "rollback"); the text itself
@@ -221,61 +245,17 @@ class SearchIndex:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        if self._state is None:
-            return ""
+        known = self._state.words if self._state is not None else ()
         found = process.extractOne(
-            word, self._state.words, scorer=OSA.normalized_similarity, score_cutoff=_LIKE, processor=None
+            word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKE, processor=None
         )
         return str(found[0]) if found is not None else ""
 
     def excludes(self, text: str) -> bool:
         """Whether some note would be left out for a word, or for words side by side."""
-        state = self._state
-        if state is None:
-            return False
         from core.search.scorers import is_excluded_by
 
-        return is_excluded_by(state, text)
-
-    def explain(
-        self,
-        text: str,
-        note_id: str,
-        filters: Filters | None = None,
-        settings: SearchSettings | None = None,
-        shown: int = 10,
-    ) -> Explanation | None:
-        """Why a note stands where it does in a search, or why it is no hit. None when there is no such note.
-
-        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
-        """
-        state = self._state
-        row = None if state is None else state.rows.get(note_id)
-        if state is None or row is None:
-            return None
-        ranking = self._ranking(state, text, filters, settings, None, row)
-        return None if ranking is None else ranking.explanation(row, shown)
-
-    def _ranking(
-        self,
-        state: State | None,
-        text: str,
-        filters: Filters | None,
-        settings: SearchSettings | None,
-        stopped: Callable[[], bool] | None,
-        explained: int | None = None,
-    ) -> Ranking | None:
-        settings = settings or SearchSettings()
-        _check(settings)
-        query = parse_query(text, state.languages if state is not None else ())
-        if state is None or (explained is None and query.empty):
-            return None
-        if not state.rows and explained is None and self.passages is None:
-            return None
-        from core.search.ranking import rank
-
-        found = filters or Filters()
-        return rank(state, query, found, settings, explained, stopped, self.synonyms, self.signals)
+        return self._state is not None and is_excluded_by(self._state, text)
 
 
 def _parted(state: State, word: str) -> list[str]:
@@ -288,26 +268,15 @@ def _parted(state: State, word: str) -> list[str]:
     return [word]
 
 
-def _check(settings: SearchSettings) -> None:
-    """Raises InvalidInputError for numbers that no score can be computed with."""
-    for name in settings.__struct_fields__:
-        if not math.isfinite(getattr(settings, name)):
-            raise InvalidInputError("must be a finite number", where=f"search.{name}")
-
-
 # Questions
 
-_NOTHING: Final = Question()
-_UNWEIGHED: Final = Breakdown()
-_LONG_AGO: Final = Asked(datetime(1970, 1, 1, tzinfo=UTC))
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QuestionFilters(Filters):
     """Filters that a question narrows further."""
 
-    question: Question = _NOTHING
-    asked: Asked = _LONG_AGO
+    question: Question
+    asked: Asked
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
@@ -322,11 +291,10 @@ class QuestionFilters(Filters):
 
 def question_filters(question: Question, asked: Asked, filters: Filters | None = None) -> QuestionFilters:
     """The filters of a question, on top of other filters."""
-    given = filters or Filters()
-    fields = {one.name: getattr(given, one.name) for one in dataclasses.fields(Filters)}
-    fields["include_hidden"] |= question.hidden
-    fields["preferred"] = question.phrases
-    return QuestionFilters(**fields, question=question, asked=asked)
+    given = asdict(filters or Filters())
+    given["include_hidden"] |= question.hidden
+    given["preferred"] = question.phrases
+    return QuestionFilters(**given, question=question, asked=asked)
 
 
 def search_question(
@@ -343,8 +311,11 @@ def search_question(
         result = index.result(question.words, limit, wanted, settings, stopped)
         result = replace(result, clauses=(*question.clauses, *_clauses(result)))
     else:
-        found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
-        result = SearchResult(found, "found" if found else "nothing", clauses=question.clauses)
+        admitted = _admitted(snapshot, wanted)[:limit] if question.narrow else []
+        hits = tuple(
+            Hit(note, score=0.0, rank=rank, breakdown=Breakdown()) for rank, note in enumerate(admitted, 1)
+        )
+        result = SearchResult(hits, "found" if hits else "nothing", clauses=question.clauses)
     if result.hits or result.passages or question.empty or (stopped is not None and stopped()):
         return result
     from core.search.nearest import nearest_queries
@@ -396,15 +367,7 @@ def explain_question(
     )
 
 
-def _admitted(snapshot: Snapshot, filters: Filters) -> list[Note]:
+def _admitted(snapshot: Snapshot, filters: Filters) -> Sequence[Note]:
     """Notes that filters alone admit, newest first."""
     admitted = [note for note in snapshot.notes if filters.admits(note)]
-    admitted.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
-    return admitted
-
-
-def _only_filtered(snapshot: Snapshot, filters: Filters, limit: int) -> tuple[Hit, ...]:
-    """The same in the shape of hits."""
-    admitted = _admitted(snapshot, filters)
-    ranked = enumerate(admitted[:limit], 1)
-    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=_UNWEIGHED) for rank, note in ranked)
+    return sorted(admitted, key=lambda note: max(note.updated_at, note.created_at), reverse=True)

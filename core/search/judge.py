@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from core.model.judgement import Judgement
 from core.search.documents import NO_WORD, is_content_word
-from core.search.scorers import greatest
 from core.search.state import State
 from core.search.terms import Expansion, Term
 from core.text.languages import is_common, is_everyday, serves_grammar, stem_in
@@ -31,17 +31,12 @@ if TYPE_CHECKING:
 FOUND_FROM: Final = 0.70
 OFFERED_FROM: Final = 0.40
 CANDIDATE_FROM: Final = 0.05
-# What another note says as well is no claim.
+# What another note says as well, or what is beside the point, is no claim.
 MOST_TIED: Final = 0.69
-# What an everyday word, and a common one, weigh beside another one of equal rarity. A common word that no note holds in
-# any form is the plain name of what was asked.
+# What an everyday word, and a common one, weigh beside another one of equal rarity; a lone letter is that of "Anna's".
 _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
-_COMMON_NOWHERE: Final = 1.3
-# A lone letter, such as the s of "Anna's".
 _LETTER: Final = 0.01
-# In a memory of so many notes how rare a word is there counts as much as how rare it is in general.
-_OWN_RARITY: Final = 2000
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.15
 _FEW_NOTES: Final = 20
@@ -57,7 +52,6 @@ _USUAL_LENGTH: Final = 30
 _LONG: Final = 400
 # A title of so many words with which the text begins is but its beginning.
 _LEAST_BEGINNING: Final = 4
-_LEAST_NAME: Final = 3
 # So many of the best are compared; further ahead than this is far enough.
 COMPARED: Final = 6
 CLAIMED_AMONG: Final = 3
@@ -68,14 +62,15 @@ _SAME: Final = 0.1
 _NEAR: Final = 0.03
 # And so near where they may say what held at different times.
 _ON_ONE_THING: Final = 0.2
-# How a word of a note may be one of the query. One that means nearly the same is evidence for this share; from such a
-# likeness on, as a person's own synonyms and abbreviations have it, for all of it.
-_OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
-_SYNONYM: Final = 0.3
+# A word that means nearly the same is evidence for this share; from such a likeness on, as a person's own synonyms and
+# abbreviations have it, for all of it.
+_SYNONYM: Final = 0.4
 _AS_GOOD_FROM: Final = 0.9
+# A query that names this share of a fact's key is about that fact.
+_WHOLLY_NAMED: Final = 0.9
 # The fitted rule: the log odds that a note answers.
-INTERCEPT: Final = -2.009
-WEIGHTS: Final = (1.257, 2.203, 0.183, 1.707, -1.814, -0.322, 3.755, 1.712)
+INTERCEPT: Final = -1.557
+WEIGHTS: Final = (1.599, 1.907, 1.810, -1.791, -0.323, 3.797, 1.554)
 # That the whole query is a note's title, or stands in no other note word for word, leaves little doubt.
 _TITLE_LIKELIHOOD: Final = 0.97
 _VERBATIM_LIKELIHOOD: Final = 0.95
@@ -84,16 +79,15 @@ _VERBATIM_LIKELIHOOD: Final = 0.95
 class Evidence(NamedTuple):
     """What speaks for a note as the answer; all but length in [0, 1] or [-1, 1].
 
-    coverage: share of the query's weight that its best passage holds. held: that weight itself; 1 for enough. title:
-    whether the note has a title of its own, titled: the share of its weight that the query names. lone: whether it
-    holds little but one word, while no note that may answer holds another one that was asked for ("Anna's birthday").
-    length: how many stems the note has. ahead, more: by how much its score and its coverage exceed those of the best
-    other note, negative where they fall behind.
+    coverage: share of the query's weight that its best passage holds. held: that weight itself; 1 for enough. titled:
+    the share of the weight of its own title that the query names. lone: whether it holds little but one word, while no
+    note that may answer holds another one that was asked for ("Anna's birthday"). length: how many stems the note has.
+    ahead, more: by how much its score and its coverage exceed those of the best other note, negative where they fall
+    behind.
     """
 
     coverage: float
     held: float = 1.0
-    title: bool = True
     titled: float = 0.0
     lone: bool = False
     length: int = _USUAL_LENGTH
@@ -103,8 +97,7 @@ class Evidence(NamedTuple):
 
 class Verdict(NamedTuple):
     """least: how likely a note answers whatever the rule says of its evidence, in [0, 1]. tied: whether another one
-    answers about as well and says something else, or a note only completes words of the question, or holds one in a
-    fact's value: then it is no claim.
+    answers about as well and says something else, or the note is beside the point: then it is no claim.
     """
 
     evidence: Evidence
@@ -118,7 +111,7 @@ class Verdict(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """weights: of each word of the query what a note's best passage holds of it. title, titled: as of `Evidence`."""
+    """weights: what a note's best passage holds of each word of the query. title: whether it has one of its own."""
 
     weights: list[float]
     title: bool
@@ -131,110 +124,100 @@ class Judge:
 
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
-        self._words = [_weighed(ranking, term) for term in ranking.terms]
+        self._words = [_weighed(ranking.state, term) for term in ranking.terms]
         self._query_weight = sum(weight for weight, _ in self._words)
         self._nowhere = any(_lacks(ranking, term) for term in ranking.terms)
-        self._named = {
-            stem for _, readings in self._words for stem, sure in readings.items() if sure >= _SYNONYM
-        }
-        self._rows: dict[int, _Held] = {}
-        self._asks_for_now = asks_for_now(ranking.query.phrase)
-        self._asks_for_before = asks_for_before(ranking.query.phrase)
-        rows = greatest(ranking.state, ranking.blends, ranking.candidates, COMPARED).tolist()
+        self._named = {stem for _, some in self._words for stem, sure in some.items() if sure >= _SYNONYM}
+        phrase = ranking.query.phrase
+        # Of what held at different times, the last or the first, where that is asked.
+        self._wanted = max if asks_for_now(phrase) else min if asks_for_before(phrase) else None
+        self._held = cache(self._read)
         # What is but a masked credential answers nothing.
-        telling = (row for row in rows if not all_masked(ranking.state.notes[row].content))
-        self._best = sorted(ranking.state.preferred(telling), key=lambda row: -ranking.blends[row])
-        self._said = {row: self._says(row) for row in self._best}
+        rows = ranking.ordered(COMPARED)
+        self._best = [row for row in rows if not all_masked(ranking.state.notes[row].content)]
 
     def likelihood(self, row: int) -> float:
         """How likely the note of a row answers the query, in [0, 1]. Where a question asks for what holds now, or held
         before, the newest, or oldest, of several notes on one thing has the likelihood of the likeliest of them.
         """
         rivals = self._rivals(row)
-        if not rivals:
+        if self._wanted is None or not rivals:
             found = self.verdict(row)
             return min(found.likelihood, MOST_TIED) if found.tied else found.likelihood
         likely = max(self.verdict(one).likelihood for one in (row, *rivals))
-        notes = self._ranking.state.notes
-        times = [max(notes[one].updated_at, notes[one].created_at) for one in (row, *rivals)]
-        wanted = max(times) if self._asks_for_now else min(times)
-        return likely if times[0] == wanted and times.count(wanted) == 1 else min(likely, MOST_TIED)
+        notes = [self._ranking.state.notes[one] for one in (row, *rivals)]
+        times = [max(note.updated_at, note.created_at) for note in notes]
+        alone = times[0] == self._wanted(times) and times.count(times[0]) == 1
+        return likely if alone else min(likely, MOST_TIED)
 
     def _rivals(self, row: int) -> list[int]:
         """The best notes that may say on the same thing what held at another time, where that is asked."""
-        if not (self._asks_for_now or self._asks_for_before) or row not in self._best[:CLAIMED_AMONG]:
+        claimed = self._best[:CLAIMED_AMONG]
+        if self._wanted is None or row not in claimed or self._beside_the_point(row):
             return []
-        blends = self._ranking.blends
+        blends, coverage = self._ranking.blends, self._coverage
         return [
             other
-            for other in self._claimants(row)
-            if abs(self._coverage(row) - self._coverage(other)) <= _ON_ONE_THING
+            for other in self._others(row, CLAIMED_AMONG)
+            if not self._beside_the_point(other)
+            and abs(coverage(row) - coverage(other)) <= _ON_ONE_THING
             and abs(float(blends[row] - blends[other])) <= _ON_ONE_THING
         ]
 
     def verdict(self, row: int) -> Verdict:
         """What the likelihood of a row is made of."""
-        text, others = self._ranking.text, self._others(row)
-        only = text.phrase[row] and not any(text.phrase[other] for other in others)
+        text = self._ranking.text
+        only = text.phrase[row] and not any(text.phrase[other] for other in self._others(row))
         least = _TITLE_LIKELIHOOD if text.title[row] else _VERBATIM_LIKELIHOOD if only else 0.0
-        torn = any(self._tied(row, other) for other in self._claimants(row))
-        return Verdict(self.evidence(row), least, torn or self._only_completes(row) or self._value_alone(row))
+        tied = any(self._tied(row, other) for other in self._others(row, CLAIMED_AMONG))
+        return Verdict(self.evidence(row), least, tied or (not least and self._beside_the_point(row)))
 
-    def _claimants(self, row: int) -> list[int]:
-        """Those of the others that might be claimed in place of the note of a row."""
-        others = self._others(row)
-        return [one for one in self._best[:CLAIMED_AMONG] if one in others]
+    def _beside_the_point(self, row: int) -> bool:
+        """Whether a note asks instead of answering or is about something else: without a title of its own it lacks a
+        rare word of the query; or it is a fact whose key the query does not wholly name, which lacks a plain word that
+        no note holds, or holds but one in its value. A port or a version there is the one thing that was asked.
+        """
+        note, held = self._ranking.state.notes[row], self._held(row)
+        if note.content.rstrip().endswith("?"):
+            return True
+        terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
+        lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
+        if not held.title and not all(is_common(term.stem) for term in lacking):
+            return True
+        if not note.is_fact or held.titled >= _WHOLLY_NAMED:
+            return False
+        if any(is_common(term.stem) and not _own(term) for term in lacking):
+            return True
+        numbered = any(char.isdigit() for term, _, part in terms if part for char in term.word)
+        return not held.titled and not numbered and _telling(held.weights, True)[1]
 
-    def _others(self, row: int) -> list[int]:
-        """The best notes that say something else than the note of a row."""
-        said = self._said[row] if row in self._said else self._says(row)
-        return [one for one in self._best if one != row and self._said[one] != said]
+    def _others(self, row: int, most: int = COMPARED) -> list[int]:
+        """Those of the best notes that say something else than the note of a row."""
+        return [one for one in self._best[:most] if one != row and self._says(one) != self._says(row)]
 
     def _says(self, row: int) -> str:
         note = self._ranking.state.notes[row]
         return squeeze(f"{note.title} {note.content}")
-
-    def _value_alone(self, row: int) -> bool:
-        """Whether a fact holds little but one word, in its value: that says little of what the fact is about. A port,
-        a version or another name with a digit in it is the one thing that was asked.
-        """
-        held = self._held(row)
-        if not self._ranking.state.notes[row].is_fact or held.titled or not _telling(held.weights, True)[1]:
-            return False
-        named = (term.word for term, weight in zip(self._ranking.terms, held.weights, strict=True) if weight)
-        return not any(len(word) >= _LEAST_NAME and any(map(str.isdigit, word)) for word in named)
-
-    def _only_completes(self, row: int) -> bool:
-        """Whether a note only completes words of a question of several: nobody asks that while still typing."""
-        if " " not in self._ranking.query.phrase:
-            return False
-        held = self._held(row).weights
-        readings = (term.readings for term, weight in zip(self._ranking.terms, held, strict=True) if weight)
-        kinds = {one.kind for some in readings for one in some if one.text > 0}
-        return kinds == {"beginning"}
 
     def _tied(self, row: int, other: int) -> bool:
         """Whether another note answers about as well as the note of a row."""
         ranking = self._ranking
         if ranking.text.title[row] or ranking.text.title[other]:
             return bool(ranking.text.title[row] and ranking.text.title[other])
-        apart = abs(self._coverage(row) - self._coverage(other)) + abs(
-            self._held(row).titled - self._held(other).titled
-        )
+        apart = abs(self._coverage(row) - self._coverage(other))
+        apart += abs(self._held(row).titled - self._held(other).titled)
         return apart <= _SAME and abs(ranking.blends[row] - ranking.blends[other]) <= _NEAR
 
     def evidence(self, row: int) -> Evidence:
         """What speaks for the note of a row; words that mean nearly what the query holds count little."""
         if not self._query_weight:
             return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0)
-        held, coverage = self._held(row), self._coverage(row)
-        others = self._others(row)
+        held, coverage, others = self._held(row), self._coverage(row), self._others(row)
         blends = self._ranking.blends
         enough, lone = _telling(held.weights, self._nowhere)
         return Evidence(
             coverage=coverage,
             held=enough,
-            title=held.title,
             titled=held.titled,
             lone=lone,
             length=held.length,
@@ -243,7 +226,7 @@ class Judge:
         )
 
     def likelihood_of_text(
-        self, stems: Collection[str], title: Collection[str], length: int, *, verbatim: bool
+        self, stems: Collection[str], title: Collection[str], length: int, verbatim: bool
     ) -> float:
         """How likely a text that is no note answers if it ranks best, in [0, 1]. stems, title: of it and its title."""
         if verbatim:
@@ -261,16 +244,10 @@ class Judge:
         named = {name for some in readings for name in some}
         titled = sum(name in named for name in title) / len(title) if title else 0.0
         enough, lone = _telling(held, any(not is_everyday(name) for name in lacking))
-        return by_rule(Evidence(sum(held) / self._query_weight, enough, bool(title), titled, lone, length))
+        return by_rule(Evidence(sum(held) / self._query_weight, enough, titled, lone, length))
 
     def _coverage(self, row: int) -> float:
         return sum(self._held(row).weights) / self._query_weight if self._query_weight else 0.0
-
-    def _held(self, row: int) -> _Held:
-        found = self._rows.get(row)
-        if found is None:
-            found = self._rows[row] = self._read(row)
-        return found
 
     def _read(self, row: int) -> _Held:
         """What the best passage of a note holds; its title belongs to each of them."""
@@ -298,10 +275,8 @@ class Judge:
             return False, 0.0
         language = state.language(row)
         telling = (one for one in title if is_content_word(one) and not serves_grammar(one, (language,)))
-        weights = {
-            stem: _weight(_rarity(state, state.count(stem)), _general(stem, known=True))
-            for stem in (stem_in(one, language) for one in telling)
-        }
+        stems = {stem_in(one, language) for one in telling}
+        weights = {stem: _weight(_rarity(state, state.count(stem)), stem) for stem in stems}
         named = sum(weight for stem, weight in weights.items() if stem in self._named)
         return True, named / sum(weights.values()) if weights else 0.0
 
@@ -344,7 +319,6 @@ def features(found: Evidence) -> tuple[float, ...]:
     return (
         math.log(found.coverage + _LEAST_COVERAGE),
         found.held,
-        float(found.title),
         found.titled,
         float(found.lone),
         math.log(length / _USUAL_LENGTH),
@@ -354,9 +328,7 @@ def features(found: Evidence) -> tuple[float, ...]:
 
 
 def judged(*likelihoods: float) -> Judgement:
-    """The judgement of answers that are right with such likelihoods: the best one is claimed, or one of them may be
-    right.
-    """
+    """The judgement of answers that are so likely: the best one is claimed, or one of them may be right."""
     if max(likelihoods, default=0.0) >= FOUND_FROM:
         return "found"
     worth = sum(one for one in likelihoods if one >= CANDIDATE_FROM)
@@ -374,9 +346,8 @@ def _lacks(ranking: Ranking, term: Term) -> bool:
     """
     if is_everyday(term.stem):
         return False
-    return not any(
-        np.isin(ranking.state.holding(one.stem).rows, ranking.candidates).any() for one in _own(term)
-    )
+    held = (ranking.state.holding(one.stem).rows for one in _own(term))
+    return not any(np.isin(rows, ranking.candidates).any() for rows in held)
 
 
 def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
@@ -386,39 +357,28 @@ def spellings(asked: Sequence[Term]) -> tuple[tuple[str, str], ...]:
 
 
 def _own(term: Term) -> list[Expansion]:
+    """How a word of a note may be one of the query."""
     as_good = (one for one in term.meanings if one.likeness >= _AS_GOOD_FROM)
-    return [*(one for one in term.readings if one.kind in _OWN_READINGS and one.text > 0), *as_good]
+    return [*(one for one in term.readings if one.text > 0), *as_good]
 
 
-def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
+def _weighed(state: State, term: Term) -> tuple[float, dict[str, float]]:
     """What a word of the query weighs: its rarity, or that of what it is taken for; and the stems that it may stand
     for, each with how sure that is.
     """
-    state, own = ranking.state, _own(term)
+    own = _own(term)
     known = max(state.count(term.stem), sum(state.count(one.stem) for one in own if one.kind == "word"))
     if known or not own:
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    general = _general(term.stem, known=bool(own))
-    if known and len(term.stem) > 1:
-        general += (1.0 - general) * state.total / (state.total + _OWN_RARITY)
-    return _weight(rarity, general), {one.stem: _sureness(one) for one in (*term.meanings, *own)}
+    return _weight(rarity, term.stem), {one.stem: _sureness(one) for one in (*term.meanings, *own)}
 
 
-def _weight(rarity: float, general: float) -> float:
+def _weight(rarity: float, stem: str) -> float:
+    letter = len(stem) == 1 and stem.isascii() and stem.isalpha()
+    general = _LETTER if letter else _EVERYDAY if is_everyday(stem) else _COMMON if is_common(stem) else 1.0
     return (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity) * general
-
-
-def _general(stem: str, known: bool) -> float:
-    """What a word weighs beside another one of equal rarity. known: whether a note holds it in any form."""
-    if len(stem) == 1 and stem.isascii() and stem.isalpha():
-        return _LETTER
-    if is_everyday(stem):
-        return _EVERYDAY
-    if not is_common(stem):
-        return 1.0
-    return _COMMON if known else _COMMON_NOWHERE
 
 
 def _rarity(state: State, count: int) -> float:

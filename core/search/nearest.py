@@ -8,17 +8,16 @@ from typing import Final
 
 from core.model.snapshot import Snapshot
 from core.search.completion import offers_of
-from core.search.query_syntax import Question
+from core.search.query_syntax import Question, typed_value
 
 _MOST: Final = 3
 # Words of a query that are looked up, and names that each is compared with.
 _READ: Final = 8
 _NAMES: Final = 5_000
-# How alike a name must be, of 100: to the value of a condition, and to a word that may mean anything.
+# How alike a name must be to the value of a condition, of 100.
 _ALIKE: Final = 60
-_VERY_ALIKE: Final = 75
 _FIELDS: Final = ("nugget", "type", "tag", "scope", "subject")
-# A word of a query is not taken for a name of another kind by a likeness alone.
+# A word of a query may be a name of these.
 _NAMED: Final = ("nugget", "type", "tag")
 _SIGNS: Final = ".,;:!?()[]"
 
@@ -33,52 +32,34 @@ def nearest_queries(
 
     unknown: its words that no note holds. spelling: the word of the notes that is most like one, "" for none.
     """
-    found = dict.fromkeys(_queries(snapshot, question, tuple(unknown), spelling))
-    return tuple(islice(found, _MOST))
-
-
-def _queries(
-    snapshot: Snapshot, question: Question, unknown: tuple[str, ...], spelling: Callable[[str], str]
-) -> Iterator[str]:
     offers = offers_of(snapshot)
-    names = {field: [name for name, _ in offers[field]] for field in _FIELDS}
+    names = {field: [name for name, _ in offers[field] if name] for field in _FIELDS}
+    spelt = filter(None, map(spelling, islice(unknown, _READ)))
+    return tuple(islice(dict.fromkeys([*_named(question, names), *spelt]), _MOST))
+
+
+def _named(question: Question, names: dict[str, list[str]]) -> Iterator[str]:
+    """Conditions for the names that are most like those of a question, and for its words that are names."""
     for condition in question.conditions:
-        if condition.field in names and not condition.negated:
-            known = {name.casefold() for name in names[condition.field]}
-            for value in condition.values:
-                near = _likest(value, names[condition.field]) if value.casefold() not in known else ""
-                if near:
-                    yield _query(condition.field, near)
-    words = [word.strip(_SIGNS) for word in question.words.split()[:_READ]]
-    for word in words:
+        for value in condition.values if condition.field in names and not condition.negated else ():
+            near = _likest(value, names[condition.field])
+            if near.casefold() not in ("", value.casefold()):
+                yield f"{condition.field}:{typed_value(near)}"
+    for word in question.words.split()[:_READ]:
         # A condition that could not be read is words.
-        field, colon, value = word.partition(":")
-        near = _likest(value, names[field.lower()]) if colon and field.lower() in names else ""
-        if near:
-            yield _query(field.lower(), near)
-    for word in filter(None, words):
+        field, colon, value = word.strip(_SIGNS).partition(":")
+        if colon and field.lower() in names and (near := _likest(value, names[field.lower()])):
+            yield f"{field.lower()}:{typed_value(near)}"
+        plain = word.strip(_SIGNS).casefold()
         for field in _NAMED:
-            named = next((name for name in names[field] if name.casefold() == word.casefold()), "")
-            if named:
-                yield _query(field, named)
-    for word in unknown[:_READ]:
-        other = spelling(word)
-        if other:
-            yield other
-    for word in filter(None, words):
-        near = _likest(word, names["nugget"], _VERY_ALIKE)
-        if near:
-            yield _query("nugget", near)
+            named = (name for name in names[field] if name.casefold() == plain)
+            yield from (f"{field}:{typed_value(name)}" for name in named)
 
 
-def _query(field: str, value: str) -> str:
-    return f'{field}:"{value}"' if " " in value else f"{field}:{value}"
-
-
-def _likest(wanted: str, names: list[str], least: int = _ALIKE) -> str:
+def _likest(wanted: str, names: list[str]) -> str:
     from rapidfuzz import process
     from rapidfuzz.fuzz import ratio
 
     folded = {name.casefold(): name for name in names[:_NAMES]}
-    found = process.extractOne(wanted.casefold(), list(folded), scorer=ratio, score_cutoff=least)
+    found = process.extractOne(wanted.casefold(), list(folded), scorer=ratio, score_cutoff=_ALIKE)
     return folded[found[0]] if found is not None else ""

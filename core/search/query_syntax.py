@@ -23,7 +23,7 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 
 from core.model.note import Note
 from core.search.conditions import FIELDS, Asked, Condition
-from core.search.documents import LONGEST_WORD, haystack, is_content_word, text_tokens
+from core.search.documents import LONGEST_WORD, haystack, is_content_word
 from core.text.languages import Language, language_of, serves_grammar, stem_in, with_umlauts_spelt_out
 from core.text.normalise import LONGEST_QUERY
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
@@ -276,17 +276,15 @@ class Query:
     """What a search looks for.
 
     phrase: the whole query, folded, white space squeezed. needles: what of it to look for in a haystack (any of
-    them) to say that it stands there; () when it may not count. tokens: the original's distinct tokens. words:
-    distinct folded words that carry meaning. stems: their stems. pairs: for each language that it is read in, English
-    first, the stems of words that stand side by side, distinct. unfinished: the last word, which may still be half
-    typed; "" when the query ends in something else. is_phrase: whether it is looked for word for word: signs, several
-    words, or one too long to be in an index. signs: the query as it was typed, white space squeezed, when it has no
-    word at all. language: that its function words tell.
+    them) to say that it stands there; () when it may not count. words: distinct folded words that carry meaning. stems:
+    their stems. pairs: for each language that it is read in, English first, the stems of words that stand side by side,
+    distinct. unfinished: the last word, which may still be half typed; "" when the query ends in something else.
+    is_phrase: whether it is looked for word for word: signs, several words, or one too long to be in an index. signs:
+    the query as it was typed, white space squeezed, when it has no word at all. language: that its function words tell.
     """
 
     phrase: str
     needles: tuple[str, ...]
-    tokens: tuple[str, ...]
     words: tuple[str, ...]
     stems: tuple[QueryStem, ...]
     pairs: tuple[tuple[tuple[str, str], ...], ...]
@@ -322,7 +320,6 @@ def parse_query(text: str, languages: Sequence[Language] = ()) -> Query:
     return Query(
         phrase=phrase,
         needles=needles,
-        tokens=_distinct(text_tokens(squeezed(head))),
         words=_distinct(telling),
         stems=_stems(telling, languages, spelt_out),
         pairs=tuple(_distinct(pairwise(_read_in(language, telling))) for language in ("english", *languages)),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final, NamedTuple
@@ -13,8 +12,8 @@ import numpy as np
 from core.model.note import Note
 from core.search.documents import PAIR_SHARE, haystack, is_content_word, searched_fields
 from core.search.query_syntax import Query, is_excluded, squeezed, stands
-from core.search.state import Counts, Mask, Numbers, State, Values, length_of, weights_of
-from core.search.terms import Term, vector_weights
+from core.search.state import Counts, Mask, Numbers, State, Values, length_of
+from core.search.terms import Expansion, Term
 from core.settings import SearchSettings
 from core.text.languages import serves_grammar
 from core.text.tokens import fold, words
@@ -31,9 +30,8 @@ SYNONYM_SHARE: Final = 0.9
 _SAME_FROM: Final = 0.66
 # Notes looked into for the phrase, at most, those of greatest BM25.
 _PHRASE_LOOKS: Final = 500
-_PHRASE_BEGINNING: Final = 200
 _ASKED_EVERY: Final = 1024
-_TINY: Final = 1e-12
+TINY: Final = 1e-12
 
 
 class PairWeight(NamedTuple):
@@ -61,6 +59,11 @@ class TextScores:
     title: Mask
     best_bm25: float
 
+    @property
+    def own(self) -> Mask:
+        """Rows that hold something of the query, or are it."""
+        return self.phrase | self.title | self.same | (self.coverage > 0)
+
 
 @dataclass(frozen=True)
 class VectorScores:
@@ -73,7 +76,7 @@ class VectorScores:
 
     def cosine(self, state: State, row: int) -> float:
         """The cosine of the query's vector and that of a row."""
-        lengths = max(length_of(state.document(row)), _TINY) * max(self.length, _TINY)
+        lengths = max(length_of(state.document(row)), TINY) * max(self.length, TINY)
         return float(self.scaled[row]) / float(state.scales[row]) / lengths
 
 
@@ -88,77 +91,52 @@ def score_text(
 
     taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
     """
-    bm25, covered = np.zeros(len(state)), np.zeros(len(state))
-    meant, same = np.zeros(len(state)), np.zeros(len(state), dtype=bool)
-    needed, held = 0, np.zeros(len(state), dtype=np.int32)
+    bm25, covered, meant = (np.zeros(len(state)) for _ in range(3))
+    same, held = np.zeros(len(state), dtype=bool), np.zeros(len(state), dtype=np.int32)
+    needed = 0
     for term in terms:
-        rows, gain, share = _term_scores(state, term)
+        own = [(one, one.text / term.times) for one in term.readings if one.text]
+        rows, gain, share = _holding_any(state, own)
         bm25[rows] += gain
         covered[rows] += share
         if term.meanings:
+            near = [(one, one.likeness) for one in term.meanings]
+            others, more, likeness = _holding_any(state, near, without=rows)
             # No note gains more by what means the same than any gains by the word itself, however long that is.
-            most = float(gain.min(initial=np.inf))
-            others, more, likeness = _synonym_scores(state, term, rows)
-            bm25[others] += np.minimum(more, most)
+            bm25[others] += np.minimum(more, gain.min(initial=np.inf))
             meant[others] += SYNONYM_SHARE * likeness**2 * term.rarity
             same[others] |= likeness >= _SAME_FROM
         # Notes of one language are read without its function words, which may be words of another.
-        if (term.word != query.unfinished or len(terms) == 1) and not serves_grammar(
-            term.word, state.languages
-        ):
+        half_typed = term.word == query.unfinished and len(terms) > 1
+        if not half_typed and not serves_grammar(term.word, state.languages):
             needed += 1
             held[rows] += 1
-    whole = state.alive & (held == needed)
+    whole = np.flatnonzero(state.alive & (held == needed))
+    phrase, title = _verbatim(state, query, whole, bm25 if terms else None, stopped)
     asked = sum(term.rarity for term in terms)
-    whole_rows = np.flatnonzero(whole)
-    read = whole_rows
-    if terms:
-        read = greatest(state, bm25, _with_pairs(state, query, whole_rows), _PHRASE_LOOKS)
-    phrase, title = _verbatim(state, query, whole_rows, read, stopped)
     coverage = covered / asked if asked else (phrase | title).astype(np.float64)
-    best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
     reached = coverage + meant / asked if asked else coverage
-    raw = (
-        BM25_SHARE * bm25 / max(best, _TINY)
-        + COVERAGE_SHARE * coverage
-        + PHRASE_BONUS * phrase
-        + TITLE_BONUS * title
-    )
+    best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
+    raw = BM25_SHARE * bm25 / max(best, TINY) + COVERAGE_SHARE * coverage
+    raw += PHRASE_BONUS * phrase + TITLE_BONUS * title
     return TextScores(np.where(reached > 0, raw, 0.0), coverage, reached, same, phrase, title, best)
 
 
-def _term_scores(state: State, term: Term) -> tuple[Numbers, Values, Values]:
-    """The rows that hold a typed word, and what it adds there to BM25 and to the covered rarity: of several readings,
-    the best in each row.
+def _holding_any(
+    state: State, readings: Iterable[tuple[Expansion, float]], without: Numbers | None = None
+) -> tuple[Numbers, Values, Values]:
+    """The rows that hold some of the readings, what the best of these in each row adds to BM25, and the greatest of
+    the shares that they come with. without: rows that gain nothing.
     """
-    read = [reading for reading in term.readings if reading.text > 0]
-    if len(read) == 1:
-        (reading,) = read
-        found = state.holding(reading.stem)
-        share = np.full(len(found.rows), reading.text / term.times)
-        return found.rows, reading.text * state.bm25(found), share
-    gains, covered = np.zeros(len(state)), np.zeros(len(state))
-    for reading in read:
-        found = state.holding(reading.stem)
-        rows = found.rows
-        gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
-        covered[rows] = np.maximum(covered[rows], reading.text / term.times)
-    held = np.flatnonzero(covered)
-    return held, gains[held], covered[held]
-
-
-def _synonym_scores(state: State, term: Term, exact: Numbers) -> tuple[Numbers, Values, Values]:
-    """The rows that hold no reading of a typed word but a word that means nearly the same, what it adds there to BM25,
-    and how like it is, in (0, 1].
-    """
-    gains, nearest = np.zeros(len(state)), np.zeros(len(state))
-    for reading in term.meanings:
+    gains, shares = np.zeros(len(state)), np.zeros(len(state))
+    for reading, share in readings:
         found = state.holding(reading.stem)
         gains[found.rows] = np.maximum(gains[found.rows], reading.text * state.bm25(found))
-        nearest[found.rows] = np.maximum(nearest[found.rows], reading.likeness)
-    gains[exact] = 0.0
+        shares[found.rows] = np.maximum(shares[found.rows], share)
+    if without is not None:
+        gains[without] = 0.0
     rows = np.flatnonzero(gains)
-    return rows, gains[rows], nearest[rows]
+    return rows, gains[rows], shares[rows]
 
 
 def score_vectors(
@@ -170,20 +148,20 @@ def score_vectors(
     orthogonal on average, so that the expected inner product of two superpositions is the sum over what both hold of
     the products of its weights: no key has to be made.
     """
-    weights = vector_weights(terms)
+    weights: dict[str, float] = {}
+    for reading in chain.from_iterable(term.readings for term in terms):
+        weights[reading.stem] = weights.get(reading.stem, 0.0) + reading.vector
     pairs = []
-    if settings.pair_weight:
-        for first, second in dict.fromkeys(chain.from_iterable(query.pairs)):
-            holding = state.holding_pair(first, second)
-            if len(holding.rows):
-                weight = settings.pair_weight * state.rarity(len(holding.rows))
-                pairs.append(PairWeight(first, second, weight, holding))
+    for first, second in dict.fromkeys(chain.from_iterable(query.pairs)) if settings.pair_weight else ():
+        holding = state.holding_pair(first, second)
+        if len(holding.rows):
+            weight = settings.pair_weight * state.rarity(len(holding.rows))
+            pairs.append(PairWeight(first, second, weight, holding))
+    shared = [(weight, state.holding(stem)) for stem, weight in weights.items()]
+    shared += [(PAIR_SHARE * pair.weight, pair.holding) for pair in pairs]
     dots = np.zeros(len(state))
-    for stem, weight in weights.items():
-        found = state.holding(stem)
-        dots[found.rows] += weight * weights_of(found.counts)
-    for pair in pairs:
-        dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
+    for weight, found in shared:
+        dots[found.rows] += weight * (1.0 + np.log(found.counts))
     squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
     return VectorScores(weights, pairs, squares**0.5, dots * state.scales)
 
@@ -199,41 +177,32 @@ def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers
 
 
 def _verbatim(
-    state: State, query: Query, titled: Numbers, read: Numbers, stopped: Callable[[], bool]
+    state: State, query: Query, rows: Numbers, bm25: Values | None, stopped: Callable[[], bool]
 ) -> tuple[Mask, Mask]:
-    """Where the query stands word for word, and of which notes it is the title.
+    """Where the query stands word for word, and of which notes it is the title, among rows that hold its words.
 
-    titled: rows that may have it as their title. read: rows whose whole text is looked into.
+    bm25: the whole text is looked into of the best by it; None where the query has no words that tell, and all are.
     """
     phrase, title = np.zeros(len(state), dtype=bool), np.zeros(len(state), dtype=bool)
     if not query.phrase:
         return phrase, title
     notes, longest = state.notes, 2 * len(query.phrase)
-    for row in titled.tolist():
+    for row in rows.tolist():
         if len(notes[row].title) <= longest:
-            title[row] = _is_title(notes[row].title, query.phrase)
-    if query.is_phrase and len(read):
-        beginning = _beginning(query)
+            title[row] = " ".join(fold(notes[row].title).split()) == query.phrase
+    if query.is_phrase:
+        read = rows if bm25 is None else greatest(state, bm25, _with_pairs(state, query, rows), _PHRASE_LOOKS)
         for place, row in enumerate(read.tolist()):
             if place % _ASKED_EVERY == 0 and stopped():
                 break
-            phrase[row] = _stands_in(query, beginning, state.notes[row])
+            phrase[row] = _stands_in(query, notes[row])
     return phrase, title
 
 
-def _beginning(query: Query) -> re.Pattern[str]:
-    """The first characters of a phrase, whatever white space is between its words."""
-    return re.compile(r"\s+".join(map(re.escape, query.phrase[:_PHRASE_BEGINNING].split())))
-
-
-def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
+def _stands_in(query: Query, note: Note) -> bool:
     """Whether a note holds the query word for word; signs are looked for as they are typed."""
-    text = "\n".join((note.title, note.content, note.subject, *note.tags))
     if query.signs:
-        return query.signs in text and any(query.signs in field for field in searched_fields(note))
-    # Most notes fall out here, at a fraction of what a haystack costs.
-    if text.isascii() and not beginning.search(text.lower()):
-        return False
+        return any(query.signs in field for field in searched_fields(note))
     return query.stands_in(haystack(note))
 
 
@@ -245,15 +214,9 @@ def _with_pairs(state: State, query: Query, rows: Numbers) -> Numbers:
     for pairs in dict.fromkeys(query.pairs):
         held = rows
         for first, second in pairs[: -1 if query.unfinished else None]:
-            if not len(held):
-                break
             held = np.intersect1d(held, state.holding_pair(first, second).rows, assume_unique=True)
-        found = np.union1d(found, held) if len(found) else held
+        found = np.union1d(found, held)
     return found
-
-
-def _is_title(title: str, phrase: str) -> bool:
-    return " ".join(fold(title).split()) == phrase
 
 
 # More than all other parts of a score: notes that hold the exact words come first. One word in quotation marks amid a
@@ -282,28 +245,20 @@ def exact_rows(
     """For each of some exact words the rows that hold them. outsider: a row that is looked into in any case."""
     quoted = {word for text in texts for word in words(text, compounds=True)}
     most = 2 * sum(word in quoted for word in query.words) >= len(query.words)
-    return {
-        text: Exact(
-            frozenset(_holding(state, text, blends, candidates, outsider)),
-            _FIRST if most or len(words(text)) > 1 else _TIPPED,
-        )
-        for text in texts
-    }
+    made = dict[str, Exact]()
+    for text in texts:
+        read = greatest(state, blends, _with_words_of(text, state, candidates), _LOOKS).tolist()
+        read += [] if outsider is None else [outsider]
+        wanted = squeezed(text)
+        rows = frozenset(row for row in read if stands(wanted, haystack(state.notes[row])))
+        made[text] = Exact(rows, _FIRST if most or len(words(text)) > 1 else _TIPPED)
+    return made
 
 
 def is_excluded_by(state: State, text: str) -> bool:
     """Whether some visible note would be left out for some words. Of very many that hold the words some are read."""
     rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden))
     return any(is_excluded(text, haystack(state.notes[row])) for row in rows[:_LOOKS].tolist())
-
-
-def _holding(state: State, text: str, blends: Values, candidates: Numbers, outsider: int | None) -> list[int]:
-    rows = _with_words_of(text, state, candidates)
-    looked_into = greatest(state, blends, rows, _LOOKS).tolist()
-    if outsider is not None:
-        looked_into.append(outsider)
-    wanted = squeezed(text)
-    return [row for row in looked_into if stands(wanted, haystack(state.notes[row]))]
 
 
 def _with_words_of(text: str, state: State, rows: Numbers) -> Numbers:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,15 +101,13 @@ class Segment:
         """The digest of a row's document."""
         return self.digests[DIGEST_BYTES * row : DIGEST_BYTES * (row + 1)]
 
-    def stem_counts(self, stem: int) -> Counts:
-        """The rows that hold a stem."""
-        return self._by_row(self._places(stem))
-
-    def pair_counts(self, first: int, second: int) -> Counts:
-        """The rows in which one stem stands right before another."""
-        places = self._places(first)
-        # Every document ends with NO_WORD, so that the next place is always there.
-        return self._by_row(places[self.stems[places + 1] == second]) if len(places) else NOWHERE
+    def counts(self, stem: int, following: int = NO_WORD) -> Counts:
+        """The rows that hold a stem, or in which it stands right before another."""
+        places = self._places(stem)
+        if following != NO_WORD:
+            # Every document ends with NO_WORD, so that the next place is always there.
+            places = places[self.stems[places + 1] == following]
+        return self._by_row(places)
 
     def _places(self, stem: int) -> Small:
         if not NO_WORD < stem < len(self._bounds) - 1:
@@ -147,8 +145,8 @@ class State:
         self.scales: Values = np.maximum(sizes, 1.0) ** -_SIZE_POWER
         spoken = np.bincount(np.concatenate((base.languages, recent.languages))[self.alive], minlength=1)
         self.languages: tuple[Language, ...] = tuple(LANGUAGES[one] for one in np.flatnonzero(spoken) if one)
-        # Of the module `terms`: what queries ask for again.
-        self.known_terms: dict[tuple[QueryStem, bool], Term] = {}
+        # What queries ask for again; see `core.search.terms.terms`.
+        self.terms: dict[tuple[QueryStem, bool], Term] = {}
         self._held: dict[tuple[int, int], Counts] = {}
 
     def __len__(self) -> int:
@@ -177,8 +175,9 @@ class State:
 
     @cached_property
     def confidence(self) -> Values:
-        """The confidence of each note, in [0, 1]."""
-        return np.array([_confidence(note) for note in self.notes], dtype=np.float64)
+        """The confidence of each note, in [0, 1]; what is no number in a file counts as nothing."""
+        values = np.array([note.confidence for note in self.notes], dtype=np.float64)
+        return np.clip(np.nan_to_num(values), 0.0, 1.0)
 
     def _segments(self) -> tuple[tuple[Segment, Mask], ...]:
         edge = len(self.base)
@@ -207,34 +206,25 @@ class State:
 
     def holding(self, stem: str) -> Counts:
         """The living rows that hold a stem, and how often."""
-        number = self.stems.number(stem)
-        found = self._held.get((number, NO_WORD))
-        if found is None:
-            found = self._living(self.base.stem_counts(number), self.recent.stem_counts(number))
-            self._remember((number, NO_WORD), found)
-        return found
+        return self._living(self.stems.number(stem))
 
     def holding_pair(self, first: str, second: str) -> Counts:
         """The living rows in which one stem stands right before another, and how often."""
         pair = self.stems.number(first), self.stems.number(second)
-        if NO_WORD in pair:
-            return NOWHERE
-        found = self._held.get(pair)
+        return NOWHERE if NO_WORD in pair else self._living(*pair)
+
+    def _living(self, stem: int, following: int = NO_WORD) -> Counts:
+        found = self._held.get((stem, following))
         if found is None:
-            found = self._living(self.base.pair_counts(*pair), self.recent.pair_counts(*pair))
-            self._remember(pair, found)
+            base, recent = self.base.counts(stem, following), self.recent.counts(stem, following)
+            rows = np.concatenate((base.rows, recent.rows + len(self.base)))
+            counts = np.concatenate((base.counts, recent.counts))
+            kept = self.alive[rows]
+            found = Counts(rows, counts) if kept.all() else Counts(rows[kept], counts[kept])
+            if len(self._held) >= _MOST_HELD:
+                self._held.clear()
+            self._held[stem, following] = found
         return found
-
-    def _remember(self, numbers: tuple[int, int], found: Counts) -> None:
-        if len(self._held) >= _MOST_HELD:
-            self._held.clear()
-        self._held[numbers] = found
-
-    def _living(self, base: Counts, recent: Counts) -> Counts:
-        rows = np.concatenate((base.rows, recent.rows + len(self.base)))
-        counts = np.concatenate((base.counts, recent.counts))
-        kept = self.alive[rows]
-        return Counts(rows, counts) if kept.all() else Counts(rows[kept], counts[kept])
 
     # Rows
 
@@ -269,11 +259,6 @@ class State:
         return Segment.of([self.document(row) for row in np.flatnonzero(self.alive).tolist()])
 
 
-def weights_of(counts: Values) -> Values:
-    """1 + ln(count) for each count."""
-    return np.asarray(1.0 + np.log(counts))
-
-
 def scale_of(size: int) -> float:
     """What an inner product with the vector of a text that is no note is multiplied by; see `State.scales`."""
     return float(max(size, 1) ** -_SIZE_POWER)
@@ -294,12 +279,6 @@ def length_of(document: Document) -> float:
     """The length of a note's vector."""
     stems, pairs = stem_weights(document).values(), pair_weights(document).values()
     return math.sqrt(sum(one**2 for one in stems) + PAIR_SHARE**2 * sum(one**2 for one in pairs))
-
-
-def _confidence(note: Note) -> float:
-    """A number of a file as a share in [0, 1]; what is no number counts as nothing."""
-    value = note.confidence
-    return min(max(value, 0.0), 1.0) if value == value else 0.0
 
 
 # What is kept in a file
@@ -330,38 +309,14 @@ def _compact(numbers: Small, names: Sequence[str]) -> tuple[Small, bytes]:
     return np.searchsorted(used, numbers).astype(np.int32), kept.encode("utf-8", "surrogatepass")
 
 
-def documents_in(blocks: Blocks) -> tuple[Segment, Reader] | None:
-    """The documents of `blocks_of`, and a reader that goes on from them. None for blocks that do not fit together."""
-    try:
-        words, stems, starts = (
-            np.frombuffer(blocks[name], dtype=np.int32) for name in ("words", "stems", "starts")
-        )
-        languages = np.frombuffer(blocks["languages"], dtype=np.uint8)
-        reader = Reader(_parted(blocks["word_names"]), _parted(blocks["stem_names"]))
-        digests = bytes(blocks["digests"])
-    except (KeyError, ValueError):
-        return None
-    ends = starts[1:] - 1
-    sound = (
-        len(digests) == DIGEST_BYTES * len(languages)
-        and len(starts) == len(languages) + 1
-        and len(words) == len(stems) == int(starts[-1])
-        and int(starts[0]) == 0
-        and bool((np.diff(starts) > 0).all())
-        and _below(languages, len(LANGUAGES))
-        and _below(words, len(reader.words))
-        and _below(stems, len(reader.stems))
-        and bool(((words == NO_WORD) == (stems == NO_WORD)).all())
-        # What looks at the next place may do so.
-        and not stems[ends].any()
+def documents_in(blocks: Blocks) -> tuple[Segment, Reader]:
+    """The documents of `blocks_of`, and a reader that goes on from them. Whoever kept the blocks answers for them."""
+    words, stems, starts = (
+        np.frombuffer(blocks[name], dtype=np.int32) for name in ("words", "stems", "starts")
     )
-    return (Segment(words, stems, starts, languages, digests), reader) if sound else None
-
-
-def _below(numbers: NDArray[Any], end: int) -> bool:
-    return not numbers.size or (int(numbers.min()) >= 0 and int(numbers.max()) < end)
-
-
-def _parted(block: bytes | memoryview) -> Sequence[str]:
-    text = bytes(block).decode("utf-8", "surrogatepass")
-    return text.split(_SEPARATOR) if text else []
+    languages = np.frombuffer(blocks["languages"], dtype=np.uint8)
+    word_names, stem_names = (
+        bytes(blocks[name]).decode("utf-8", "surrogatepass").split(_SEPARATOR)
+        for name in ("word_names", "stem_names")
+    )
+    return Segment(words, stems, starts, languages, bytes(blocks["digests"])), Reader(word_names, stem_names)

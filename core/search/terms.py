@@ -5,7 +5,7 @@ means the same, and what all of that weighs.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import chain, islice
@@ -18,17 +18,14 @@ from core.settings import Synonyms
 from core.text.languages import LANGUAGES, respelt, serves_grammar, stem_in
 from core.text.tokens import stem, unspaced_runs, words
 
-_MOST: Final = 8
-_LOOKED_AT: Final = 200
-# Two forms of one word begin alike: with so many letters, so much of the typed word, and so much of both.
-_FORM_LETTERS: Final = 4
+# Words written alike, of so many are looked at and so many are read.
+_MOST, _LOOKED_AT = 8, 200
+# A shorter word is no other form and no misspelling of another one, nor half typed but at the end of a query.
+_SHORTEST: Final = 4
+_SHORTEST_BEGINNING: Final = 2
+# Two forms of one word begin alike, with such a share of the letters of both; of an unknown word with more.
 FORM_SHARE: Final = 0.6
 SURE_FORM_SHARE: Final = 0.75
-_SHORTEST_BEGINNING: Final = 2
-_SHORTEST_BEGUN: Final = 4
-_SHORTEST_MISSPELT: Final = 4
-_SHORTEST_PART: Final = 4
-_SHORTEST_HEAD: Final = 3
 # Scripts from here on, Hangul the first, write whole syllables.
 _SYLLABLES: Final = "\u1100"
 # One slip in five letters, two in ten. Closer words are as often another word as the same one misspelt.
@@ -46,33 +43,31 @@ def forms(word: str, known: Sequence[str], least: float = FORM_SHARE) -> Found:
     known: sorted. least: the share of letters that two forms have in common. Best first, at most 8, without the word
     itself; so for all of these functions.
     """
-    if len(word) < _FORM_LETTERS:
+    if len(word) < _SHORTEST:
         return []
-    found: Found = []
-    for other in _beginning(word[: max(_FORM_LETTERS, int(len(word) * least))], known):
-        share = 2 * _common(word, other) / (len(word) + len(other))
-        if share >= least and other != word:
-            found.append((other, share))
-    return _best(found)
+    begun = _beginning(word[: max(_SHORTEST, int(len(word) * least))], known)
+    found = ((other, 2 * _common(word, other) / (len(word) + len(other))) for other in begun if other != word)
+    return _best(one for one in found if one[1] >= least)
 
 
 def beginnings(word: str, known: Sequence[str]) -> Found:
     """Words of which a word may be the beginning, still being typed, with a likeness in (0.7, 1]."""
-    if len(word) < _SHORTEST_BEGINNING and not _says_much(word):
+    if len(word) < _SHORTEST_BEGINNING and not _is_syllables(word):
         return []
-    share = 1 - _BEGINNING_LIKENESS
-    return _best(
-        [
-            (other, _BEGINNING_LIKENESS + share * len(word) / len(other))
-            for other in _beginning(word, known)
-            if other != word
-        ]
-    )
+    begun = (other for other in _beginning(word, known) if other != word)
+    rest = 1 - _BEGINNING_LIKENESS
+    return _best((other, _BEGINNING_LIKENESS + rest * len(word) / len(other)) for other in begun)
 
 
 def may_be_begun(word: str) -> bool:
-    """Whether an unknown word is long enough to be taken for one half typed wherever it stands in a query."""
-    return len(word) >= _SHORTEST_BEGUN and word.isalpha()
+    """Whether an unknown word is long enough to be taken for one half typed wherever it stands in a query; Korean words
+    have endings that a question leaves out.
+    """
+    return word.isalpha() and (len(word) >= _SHORTEST or _is_syllables(word))
+
+
+def _is_syllables(word: str) -> bool:
+    return any(char >= _SYLLABLES for char in word)
 
 
 def misspelt(word: str, known: Sequence[str]) -> Found:
@@ -80,46 +75,23 @@ def misspelt(word: str, known: Sequence[str]) -> Found:
 
     Their likeness is one minus the share of letters to change, swap, add or drop (optimal string alignment).
     """
-    if len(word) < _SHORTEST_MISSPELT:
+    if len(word) < _SHORTEST:
         return []
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
+    if len(word) < _SURE_LENGTH:
+        end = chr(min(ord(word[0]) + 1, 0x10FFFF))
+        known = known[bisect_left(known, word[0]) : bisect_left(known, end)]
     found = process.extract(
-        word, _choices(word, known), scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST,
-        processor=None,
-    )  # fmt: skip
-    return _best([(other, likeness) for other, likeness, _ in found if other != word])
-
-
-def holding(word: str, known: Sequence[str]) -> Found:
-    """Words that end in a word, as compounds do ("gres" of "postgres"), with the share of their letters that it is.
-
-    What comes before must be long enough to be a word of its own: "rust" is no part of "trust". Syllables and
-    Chinese characters may stand anywhere in a word.
-    """
-    if _says_much(word):
-        return _best([(other, len(word) / len(other)) for other in known if word in other and other != word])
-    # Most words end no other, which one look into all of them tells sooner than a look into each.
-    if len(word) < _SHORTEST_PART or f"{word}\n" not in "\n".join([*known, ""]):
-        return []
-    return _best(
-        [
-            (other, len(word) / len(other))
-            for other in known
-            if other.endswith(word) and len(other) - len(word) >= _SHORTEST_HEAD
-        ]
+        word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST, processor=None
     )
-
-
-def _says_much(word: str) -> bool:
-    """Whether a character of the word is no letter but a syllable or a word, as in Korean and Chinese."""
-    return any(char >= _SYLLABLES for char in word)
+    return _best((other, likeness) for other, likeness, _ in found if other != word)
 
 
 def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
     """Words that begin with some letters, the first 200."""
-    for other in islice(known, bisect_left(known, letters), bisect_left(known, letters) + _LOOKED_AT):
+    for other in islice(known, first := bisect_left(known, letters), first + _LOOKED_AT):
         if not other.startswith(letters):
             return
         yield other
@@ -127,27 +99,18 @@ def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
 
 def _common(one: str, other: str) -> int:
     """With how many equal letters two words begin."""
-    for place, (left, right) in enumerate(zip(one, other, strict=False)):
-        if left != right:
-            return place
-    return min(len(one), len(other))
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
 
 
-def _best(found: Found) -> Found:
+def _best(found: Iterable[tuple[str, float]]) -> Found:
     return sorted(found, key=lambda item: (-item[1], item[0]))[:_MOST]
-
-
-def _choices(word: str, known: Sequence[str]) -> Sequence[str]:
-    if len(word) >= _SURE_LENGTH:
-        return known
-    return known[bisect_left(known, word[0]) : bisect_left(known, chr(min(ord(word[0]) + 1, 0x10FFFF)))]
 
 
 TABLE: Final = Path(__file__).with_name("neighbours.txt")
 # How like each other words are held to be that somebody says mean the same.
 _OWN: Final = 0.95
 _MOST_REMEMBERED: Final = 1_024
-_DIGITS: Final = "0123456789"
 
 
 class Meaning(NamedTuple):
@@ -175,9 +138,6 @@ def meanings(name: str, given: Iterable[Meaning] = ()) -> tuple[Meaning, ...]:
     return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.stem)))
 
 
-# The table
-
-
 @cache
 def _lines() -> Sequence[str]:
     """The lines of the table in order; read at the first query, in some milliseconds."""
@@ -193,11 +153,8 @@ def _entries(name: str) -> list[str]:
 
 @lru_cache(maxsize=_MOST_REMEMBERED)
 def _near(name: str) -> tuple[Meaning, ...]:
-    near = ((entry.rstrip(_DIGITS), entry) for entry in _entries(name)[1:])
+    near = ((entry.rstrip("0123456789"), entry) for entry in _entries(name)[1:])
     return tuple(Meaning(other, _entries(other)[0], int(entry[len(other) :]) / 100) for other, entry in near)
-
-
-# A person's own
 
 
 @lru_cache(maxsize=8)
@@ -218,16 +175,12 @@ def by_stem(given: Synonyms) -> ByStem:
 
 Kind = Literal["word", "form", "beginning", "spelling", "part", "meaning"]
 
-_FORM: Final[Kind] = "form"
-_BEGINNING: Final[Kind] = "beginning"
-_MEANING: Final[Kind] = "meaning"
 # What another form of a known word counts for beside the word itself (measured).
 _FORM_WEIGHT: Final = 0.6
 # Spellings so much less like the word than the best one are not meant by it.
 _SAME_LIKENESS: Final = 0.02
-# So many unknown words are read as others; so many stems make up the query's vector, the heaviest.
+# So many unknown words of a query are read as others.
 _MOST_UNKNOWN: Final = 4
-_MOST_STEMS: Final = 64
 # Of the words that mean the same so many are looked for: of each word of a query, those that tell most.
 _MOST_MEANINGS: Final = 12
 # A character of a script without spaces is looked for in so many pairs, the commonest.
@@ -271,7 +224,7 @@ def terms(state: State, query: Query, meaning_weight: float, own: ByStem) -> tup
 
     meaning_weight: of words that mean the same, 0 for none of them. own: synonyms that somebody gave.
     """
-    made = _as_typed(state, query)
+    made = tuple(_as_typed(state, query))
     if not meaning_weight:
         return made
     asked = {reading.stem for term in made for reading in term.readings}
@@ -300,97 +253,57 @@ def _synonyms(
             made.append((text, meaning, held))
     made.sort(key=lambda found: -found[0])
     return tuple(
-        Expansion(name, meaning.word, _MEANING, meaning.likeness, 0.0, text)
+        Expansion(name, meaning.word, "meaning", meaning.likeness, 0.0, text)
         for text, meaning, held in made[:_MOST_MEANINGS]
         for name in held
     )
 
 
-def _as_typed(state: State, query: Query) -> tuple[Term, ...]:
-    made: list[Term] = []
+def _as_typed(state: State, query: Query) -> Iterator[Term]:
+    """The words of a query as a state reads them, each once: one query has the words of another."""
     unknown = 0
     for typed in query.stems:
-        held = _held(state, typed)
+        # The stems under which notes hold the word, each of its language; a note holds it under one.
+        held = {name: typed.word for name in (typed.stem, *typed.others) if state.count(name)}
         if not held and serves_grammar(typed.word, state.languages):
             continue
         # Where there is no German, other spellings are other words ("poet", "pot") unless nothing else is meant.
         if not held or "german" in state.languages:
-            held = {**_respelt(state, typed), **held}
+            other = _by_stem(state, [(word, 1.0) for word in respelt(typed.word)])
+            held = {**{name: word for name, (word, _) in other.items()}, **held}
         unknown += not held
-        if len(typed.word) == 1 and not typed.word.isascii() and unspaced_runs().match(typed.word):
-            made.append(_character(state, typed))
-        elif held:
-            made.append(_once_known(state, typed, held, typed.word == query.unfinished))
-        elif unknown <= _MOST_UNKNOWN:
-            made.append(_unknown(state, typed, typed.word == query.unfinished))
-        else:
-            made.append(Term(typed.stem, typed.word, typed.times, state.rarity(0), ()))
-    return tuple(made)
-
-
-def vector_weights(made: Sequence[Term]) -> dict[str, float]:
-    """The stems of the query's vector with their weights, at most 64, the heaviest."""
-    weights: dict[str, float] = {}
-    for term in made:
-        for reading in term.readings:
-            weights[reading.stem] = weights.get(reading.stem, 0.0) + reading.vector
-    heaviest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-    return dict(heaviest[:_MOST_STEMS])
-
-
-def _held(state: State, typed: QueryStem) -> dict[str, str]:
-    """The stems under which notes hold a typed word, each of its language; a note holds it under one."""
-    return {name: typed.word for name in (typed.stem, *typed.others) if state.count(name)}
-
-
-def _respelt(state: State, typed: QueryStem) -> dict[str, str]:
-    """Stems that notes hold of a word with its umlauts written the other way; with these words."""
-    found: dict[str, str] = {}
-    for word in respelt(typed.word):
-        place = bisect_left(state.words, word)
-        if state.words[place : place + 1] != [word]:
+        if not held and unknown > _MOST_UNKNOWN:
+            yield Term(typed.stem, typed.word, typed.times, state.rarity(0), ())
             continue
-        for language in ("english", *state.languages):
-            name = stem_in(word, language)
-            if state.count(name):
-                found.setdefault(name, word)
-    return found
+        typing = typed.word == query.unfinished
+        found = state.terms.get((typed, typing))
+        if found is None:
+            if len(state.terms) >= _MOST_REMEMBERED:
+                state.terms.clear()
+            if len(typed.word) == 1 and not typed.word.isascii() and unspaced_runs().match(typed.word):
+                found = _character(state, typed)
+            else:
+                found = _known(state, typed, held) if held else _unknown(state, typed, typing)
+            state.terms[typed, typing] = found
+        yield found
 
 
-def _once_known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool) -> Term:
-    """The same as `_known`, read once for a state: one query has the words of another."""
-    found = state.known_terms.get((typed, typing))
-    if found is None:
-        if len(state.known_terms) >= _MOST_REMEMBERED:
-            state.known_terms.clear()
-        found = state.known_terms[typed, typing] = _known(state, typed, held, typing)
-    return found
-
-
-def _known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool) -> Term:
+def _known(state: State, typed: QueryStem, held: Mapping[str, str]) -> Term:
+    """held: the stems under which notes hold the word, each with the word or another spelling of it."""
     rarity = state.rarity(sum(map(state.count, held)))
     full = typed.times * rarity
     # Another spelling never stands before the word itself: "Michael" is not "Michal".
-    respelt_share = _FORM_WEIGHT if typed.word in held.values() else 1.0
-    own = [
+    share = _FORM_WEIGHT if typed.word in held.values() else 1.0
+    readings = [
         Expansion(name, word, "word", 1.0, full, full)
         if word == typed.word
-        else Expansion(name, word, "spelling", 1.0, full * respelt_share, full * respelt_share)
+        else Expansion(name, word, "spelling", 1.0, full * share, full * share)
         for name, word in held.items()
     ]
-    others = _by_stem(state, forms(typed.word, state.words), held)
-    more = _by_stem(state, beginnings(typed.word, state.words), held) if typing else {}
-
-    def weight(name: str, likeness: float) -> float:
-        return typed.times * _FORM_WEIGHT * likeness**2 * min(rarity, state.rarity(state.count(name)))
-
-    readings = [
-        Expansion(name, word, kind, likeness, weight(name, likeness), 0.0)
-        for found, kind in ((others, _FORM), (more, _BEGINNING))
-        for name, (word, likeness) in found.items()
-        if not (kind == _BEGINNING and name in others)
-    ]
-    return Term(typed.stem, typed.word, typed.times, rarity, (*own, *readings))
+    for name, (word, likeness) in _by_stem(state, forms(typed.word, state.words), held).items():
+        weight = typed.times * _FORM_WEIGHT * likeness**2 * min(rarity, state.rarity(state.count(name)))
+        readings.append(Expansion(name, word, "form", likeness, weight, 0.0))
+    return Term(typed.stem, typed.word, typed.times, rarity, tuple(readings))
 
 
 def _character(state: State, typed: QueryStem) -> Term:
@@ -405,44 +318,26 @@ def _character(state: State, typed: QueryStem) -> Term:
 
 
 def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
-    """A word that no note holds in any form stands for those that are written like it."""
-    half_typed = typing or may_be_begun(typed.word)
-    begun = _by_stem(state, beginnings(typed.word, state.words)) if half_typed else {}
-    # What may be half typed is no misspelling: "migra" is "migrate" and not "mira".
-    wrong = [] if begun and may_be_begun(typed.word) else misspelt(typed.word, state.words)
-    spelt = _by_stem(state, wrong)
-    readings = _read(state, typed, begun, _BEGINNING, lambda likeness: likeness**2)
-    best = max((likeness for _, likeness in spelt.values()), default=0.0)
-    meant = sum(likeness >= best - _SAME_LIKENESS for _, likeness in spelt.values())
-    readings += _read(
-        state,
-        typed,
-        {name: found for name, found in spelt.items() if name not in begun},
-        "spelling",
-        lambda likeness: likeness**2 / meant**0.5 if likeness >= best - _SAME_LIKENESS else 0.0,
-    )
-    if not readings:
-        others = _by_stem(state, forms(typed.word, state.words, SURE_FORM_SHARE))
-        readings = _read(state, typed, others, _FORM, lambda likeness: _FORM_WEIGHT * likeness**2)
-    if not readings:
-        parts = _by_stem(state, holding(typed.word, state.words))
-        readings = _read(state, typed, parts, "part", lambda likeness: likeness)
+    """A word that no note holds in any form stands for those that are written like it: half typed ("migra" is
+    "migrate" and not "mira"), else misspelt, else in another form.
+    """
+    word, share = typed.word, 1.0
+    kind: Kind = "beginning"
+    found = _by_stem(state, beginnings(word, state.words) if typing or may_be_begun(word) else [])
+    if not found:
+        kind, found = "spelling", _by_stem(state, misspelt(word, state.words))
+        least = max((likeness for _, likeness in found.values()), default=0.0) - _SAME_LIKENESS
+        found = {name: one for name, one in found.items() if one[1] >= least}
+        share = max(len(found), 1) ** -0.5
+    if not found:
+        kind, share = "form", _FORM_WEIGHT
+        found = _by_stem(state, forms(word, state.words, SURE_FORM_SHARE))
+    readings = []
+    for name, (other, likeness) in found.items():
+        weight = likeness**2 * typed.times * state.rarity(state.count(name))
+        readings.append(Expansion(name, other, kind, likeness, weight, share * weight))
     text = max((reading.text for reading in readings), default=0.0) / typed.times
-    return Term(typed.stem, typed.word, typed.times, text or state.rarity(0), tuple(readings))
-
-
-def _read(
-    state: State,
-    typed: QueryStem,
-    found: Mapping[str, tuple[str, float]],
-    kind: Kind,
-    text: Callable[[float], float],
-) -> list[Expansion]:
-    made = []
-    for name, (word, likeness) in found.items():
-        rarity = typed.times * state.rarity(state.count(name))
-        made.append(Expansion(name, word, kind, likeness, likeness**2 * rarity, text(likeness) * rarity))
-    return made
+    return Term(typed.stem, word, typed.times, text or state.rarity(0), tuple(readings))
 
 
 def _by_stem(state: State, found: Found, without: Collection[str] = ()) -> dict[str, tuple[str, float]]:

@@ -202,7 +202,7 @@ class SearchService:
             from core.storage.cache import read_cache
 
             blocks = read_cache(self._cache, VERSION)
-            if blocks is not None:
+            if blocks:
                 index.restore(blocks, snapshot, progress)
         return index
 

@@ -30,7 +30,7 @@ from core.search.results import Filters
 from core.settings import SearchSettings
 
 RIDGE = 1.0
-NAMES = ("coverage", "held", "title", "titled", "lone", "length", "ahead", "more")
+NAMES = ("coverage", "held", "titled", "lone", "length", "ahead", "more")
 # What the questions of a memory count for together. What is left out may be answered by another note. Those that were
 # written beside a memory ask about the same people and things, as an agent's do; of a foreign subject are few.
 COUNTS = {"own": 100.0, "near": 50.0, "foreign": 15.0, "left out": 10.0}

@@ -254,3 +254,16 @@ def test_an_explanation_tells_the_judgement_and_the_likelihood() -> None:
     assert explained.judgement != "found"
     assert explained.best == explained.hit.breakdown.likelihood < FOUND_FROM
     assert not explained.hit.sure
+
+
+def test_a_note_that_asks_what_is_asked_is_no_answer() -> None:
+    said, text = "The copper kettle is descaled by the office kitchen", "descaling the copper kettle"
+    assert claim(index_of(note("one", "Kettle", f"{said}.")), text) == "one"
+    assert claim(index_of(note("one", "Kettle", f"{said}?")), text) == ""
+
+
+def test_a_fact_is_not_claimed_for_another_thing_under_its_name() -> None:
+    tea = [note(f"tea{number}", f"tea {number}", "green") for number in range(20)]
+    index = index_of(note("one", "vpn port", "51820", kind="fact"), *tea)
+    assert claim(index, "what is the vpn port") == "one"
+    assert claim(index, "what is the vpn password") == ""

@@ -211,7 +211,7 @@ def test_an_index_that_followed_a_change_of_language_equals_a_fresh_one(make_not
         followed.update(snapshot)
         fresh, restored = SearchIndex(), SearchIndex()
         fresh.update(snapshot)
-        assert restored.restore({name: bytes(block) for name, block in followed.blocks().items()}, snapshot)
+        restored.restore({name: bytes(block) for name, block in followed.blocks().items()}, snapshot)
         assert restored.read_anew == 0
         for query in queries:
             expected = [(hit.note.id, pytest.approx(hit.breakdown.blend)) for hit in fresh.search(query)]

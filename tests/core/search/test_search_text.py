@@ -56,7 +56,6 @@ def index(make_note: MakeNote, make_index: MakeIndex) -> SearchIndex:
         ("postgers", "postgres"),
         ("connectoins", "postgres"),
         ("importer postg", "postgres"),
-        ("gres", "postgres"),
         ("紅", "日本語メモ"),
         ("京 ", "커피"),
         ("물", "커피"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.terms import beginnings, forms, holding, may_be_begun, misspelt
+from core.search.terms import beginnings, forms, may_be_begun, misspelt
 
 KNOWN = sorted(
     ["postgres", "deployed", "gateway", "kubernetes", "mailing", "mouse", "connect", "connector", "conf",
@@ -42,29 +42,14 @@ def test_forms_of_a_word_begin_alike() -> None:
     assert forms("connection", KNOWN, 0.95) == []
 
 
-def test_a_part_is_found_inside_words_unless_it_stands_in_too_many() -> None:
-    assert [word for word, _ in holding("gres", KNOWN)] == ["postgres"]
-    assert holding("re", KNOWN) == []
-    assert {word for word, _ in holding("秋", KNOWN)} == {"の秋", "秋は"}
-
-
 @given(WORD, st.lists(WORD, unique=True, max_size=30).map(sorted))
 def test_what_is_found_is_known_and_never_the_word_itself(word: str, known: list[str]) -> None:
-    for found in (forms(word, known), beginnings(word, known), misspelt(word, known), holding(word, known)):
+    for found in (forms(word, known), beginnings(word, known), misspelt(word, known)):
         names = [name for name, _ in found]
         assert set(names) <= set(known) - {word}
         assert len(set(names)) == len(names) <= 8
         assert all(0 < likeness <= 1 for _, likeness in found)
         assert [likeness for _, likeness in found] == sorted((one for _, one in found), reverse=True)
-
-
-def test_a_word_is_part_of_a_compound_and_not_of_just_any_longer_word() -> None:
-    known = sorted(["postgres", "database", "trust", "trusts", "middleware", "\ubb3c\ub9ac"])
-    assert [word for word, _ in holding("gres", known)] == ["postgres"]
-    assert [word for word, _ in holding("ware", known)] == ["middleware"]
-    assert [word for word, _ in holding("\ubb3c", known)] == ["\ubb3c\ub9ac"]
-    for word in ("rust", "are", "data", "post", "dlew"):
-        assert holding(word, known) == []
 
 
 @pytest.mark.parametrize(
