@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
+    from core.model.judgement import OpenChanges
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.saved_search import SavedSearch
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
     from core.search.passages import PassageSource
-    from core.search.signals import OpenChanges, SignalSource
+    from core.search.signals import SignalSource
     from core.services.arrivals import Arrivals
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat

@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from core.briefing import Briefing, Orderer
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
+    from core.model.judgement import OpenChange
     from core.model.note import Note
     from core.model.progress import Progress
     from core.pipeline.recall.source import PipelineSignals
     from core.pipeline.service import Pipeline
     from core.projects import Project
     from core.search.results import FoundPassage
-    from core.search.signals import OpenChange, Ranked, Signals
+    from core.search.signals import Ranked, Signals
 
 
 # Tokens of what a session left that are read for the briefing of the next one.

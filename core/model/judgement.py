@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -29,3 +30,15 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     likelihood: float = 0.0
     project: str = ""
     whose: Whose = ""
+
+
+class OpenChange(NamedTuple):
+    """What is proposed in the place of a note, and waits for a person. note_id: of the note that says so, if any."""
+
+    proposal_id: str
+    content: str
+    note_id: str = ""
+
+
+# Gives the changes of one note that wait, or of all notes for "", by the id of the note. Never raises, from any thread.
+OpenChanges = Callable[[str], Mapping[str, Sequence[OpenChange]]]

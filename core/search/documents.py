@@ -79,9 +79,7 @@ class Reader:
         self.stems = Vocabulary(stems)
         # What was found once for all notes: the numbers of the words of a run of letters, and of their stems.
         self._runs: dict[str, tuple[int, ...]] = {}
-        self._stem_of: dict[Language, dict[int, int]] = {
-            language: {NO_WORD: NO_WORD} for language in LANGUAGES
-        }
+        self._stem_of: dict[Language, dict[int, int]] = {one: {NO_WORD: NO_WORD} for one in LANGUAGES}
         self._foreign: set[int] = set()
         self._guard = threading.Lock()
 
@@ -131,10 +129,8 @@ class Reader:
         """The number of a word's stem in a language; NO_WORD where it carries no meaning there."""
         word = self.words.names[number]
         telling = is_content_word(word) and not serves_grammar(word, (language,))
-        found = self._stem_of[language][number] = (
-            self.stems.add(stem_in(word, language)) if telling else NO_WORD
-        )
-        return found
+        self._stem_of[language][number] = self.stems.add(stem_in(word, language)) if telling else NO_WORD
+        return self._stem_of[language][number]
 
 
 def weight(count: int) -> float:

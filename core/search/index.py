@@ -146,23 +146,6 @@ class SearchIndex:
 
     # Asking
 
-    def search(
-        self,
-        text: str,
-        limit: int = 10,
-        filters: Filters | None = None,
-        settings: SearchSettings | None = None,
-        stopped: Callable[[], bool] | None = None,
-    ) -> tuple[Hit, ...]:
-        """The best notes for some words, best first, at most `limit`, in one ranking over all nuggets.
-
-        Ranked by the blend; of equals the one changed last comes first. No hit for an empty query or one that
-        nothing answers; words that only serve grammar find a title, and several of them a phrase. stopped: asked now
-        and then; once it says yes, there is no hit.
-        Raises InvalidInputError for a negative limit and for settings that no score can be computed with.
-        """
-        return self.result(text, limit, filters, settings, stopped).hits
-
     def result(
         self,
         text: str,
@@ -171,7 +154,14 @@ class SearchIndex:
         settings: SearchSettings | None = None,
         stopped: Callable[[], bool] | None = None,
     ) -> SearchResult:
-        """The same hits with the judgement of them all. Raises as `search` does."""
+        """The best notes for some words, best first, at most `limit`, in one ranking over all nuggets, with one
+        judgement of them all.
+
+        Ranked by the blend; of equals the one changed last comes first. No hit for an empty query or one that
+        nothing answers; words that only serve grammar find a title, and several of them a phrase. stopped: asked now
+        and then; once it says yes, there is no hit.
+        Raises InvalidInputError for a negative limit and for settings that no score can be computed with.
+        """
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
         ranking = self._ranking(text, filters, settings, stopped)
@@ -246,9 +236,7 @@ class SearchIndex:
         from rapidfuzz.distance import OSA
 
         known = self._state.words if self._state is not None else ()
-        found = process.extractOne(
-            word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKE, processor=None
-        )
+        found = process.extractOne(word, known, scorer=OSA.normalized_similarity, score_cutoff=_LIKE)
         return str(found[0]) if found is not None else ""
 
     def excludes(self, text: str) -> bool:

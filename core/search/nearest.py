@@ -23,10 +23,7 @@ _SIGNS: Final = ".,;:!?()[]"
 
 
 def nearest_queries(
-    snapshot: Snapshot,
-    question: Question,
-    unknown: Iterable[str],
-    spelling: Callable[[str], str],
+    snapshot: Snapshot, question: Question, unknown: Iterable[str], spelling: Callable[[str], str]
 ) -> tuple[str, ...]:
     """Queries that find something where a question does not, the likest first, at most three.
 

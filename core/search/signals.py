@@ -4,7 +4,7 @@ they come from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
@@ -93,18 +93,6 @@ class SignalSource(Protocol):
         ranked: the best hits, best first, at most `MOST_RANKED`, and behind them a note that is explained; other notes
         may have signals as well. text: the words of the query.
         """
-
-
-class OpenChange(NamedTuple):
-    """What is proposed in the place of a note, and waits for a person. note_id: of the note that says so, if any."""
-
-    proposal_id: str
-    content: str
-    note_id: str = ""
-
-
-# Gives the changes of one note that wait, or of all notes for "", by the id of the note. Never raises, from any thread.
-OpenChanges = Callable[[str], Mapping[str, Sequence[OpenChange]]]
 
 
 def after(signals: Sequence[Signal], score: float) -> float:

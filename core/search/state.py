@@ -103,18 +103,11 @@ class Segment:
 
     def counts(self, stem: int, following: int = NO_WORD) -> Counts:
         """The rows that hold a stem, or in which it stands right before another."""
-        places = self._places(stem)
+        known = NO_WORD < stem < len(self._bounds) - 1
+        places = self._order[self._bounds[stem] : self._bounds[stem + 1]] if known else self._order[:0]
         if following != NO_WORD:
             # Every document ends with NO_WORD, so that the next place is always there.
             places = places[self.stems[places + 1] == following]
-        return self._by_row(places)
-
-    def _places(self, stem: int) -> Small:
-        if not NO_WORD < stem < len(self._bounds) - 1:
-            return self._order[:0]
-        return self._order[self._bounds[stem] : self._bounds[stem + 1]]
-
-    def _by_row(self, places: Small) -> Counts:
         if not len(places):
             return NOWHERE
         owners = self.owners[places].astype(np.intp)
@@ -158,7 +151,8 @@ class State:
     def words(self) -> Sequence[str]:
         """The words of living rows, sorted."""
         used = np.zeros(len(self._vocabulary), dtype=bool)
-        for segment, alive in self._segments():
+        edge = len(self.base)
+        for segment, alive in ((self.base, self.alive[:edge]), (self.recent, self.alive[edge:])):
             used[segment.words if alive.all() else segment.words[alive[segment.owners]]] = True
         used[NO_WORD] = False
         return sorted(self._vocabulary.names[number] for number in np.flatnonzero(used))
@@ -179,10 +173,6 @@ class State:
         values = np.array([note.confidence for note in self.notes], dtype=np.float64)
         return np.clip(np.nan_to_num(values), 0.0, 1.0)
 
-    def _segments(self) -> tuple[tuple[Segment, Mask], ...]:
-        edge = len(self.base)
-        return (self.base, self.alive[:edge]), (self.recent, self.alive[edge:])
-
     # Words
 
     def count(self, stem: str) -> int:
@@ -191,9 +181,7 @@ class State:
 
     def stems_of(self, word: str) -> tuple[str, ...]:
         """The stems under which notes may hold a folded word, one for each language of theirs."""
-        others = [
-            stem_in(word, language) for language in self.languages if not serves_grammar(word, (language,))
-        ]
+        others = [stem_in(word, one) for one in self.languages if not serves_grammar(word, (one,))]
         return tuple(dict.fromkeys([stem_in(word, "english"), *others]))
 
     def knows(self, word: str) -> bool:

@@ -23,12 +23,12 @@ from core.text.normalise import LONGEST_QUERY, plain_words, squeeze
 if TYPE_CHECKING:
     from core.facts.recall import AnsweringPassage, Decoder, KeyedFact, Keys, Match, OtherSide, Recall
     from core.model.draft import Draft
+    from core.model.judgement import OpenChange, OpenChanges
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.projects import Standpoint
     from core.search import Filters, Hit, SearchIndex, SearchResult
     from core.search.results import Passage
-    from core.search.signals import OpenChange, OpenChanges
     from core.services.team import JoinedSearch
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"

@@ -154,7 +154,7 @@ def bytes_a_note(data: DataSet) -> float:
         before = tracemalloc.get_traced_memory()[0]
         index = SearchIndex()
         index.update(snapshot)
-        index.search("warm up")
+        index.result("warm up")
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()

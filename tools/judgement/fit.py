@@ -58,7 +58,7 @@ def cases(memory: SmallMemory) -> Iterator[Case]:
     """All questions of a memory, asked."""
     index = SearchIndex()
     index.update(memory.snapshot)
-    index.search("warm up")
+    index.result("warm up")
     none: frozenset[str] = frozenset()
     foreign = [text for text in memory.foreign if text not in memory.near]
     asked = (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError
+from core.model.judgement import OpenChange
 from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
 from core.pipeline.database.note_names import NotesNamed
 from core.pipeline.database.reading import opened_to_read
@@ -25,7 +26,7 @@ from core.pipeline.recall.entity_boost import (
 )
 from core.pipeline.recall.hints import hint_signal, likeness
 from core.search.results import FoundPassage
-from core.search.signals import NO_SIGNALS, OpenChange, Ranked, Signal, Signals, after, waits
+from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after, waits
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.storage.files.sqlite import DATABASE_ERRORS
 

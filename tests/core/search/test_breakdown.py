@@ -61,14 +61,14 @@ def test_a_search_adds_up_keeps_its_order_and_is_cut_by_filters_and_limits_alone
     chance: random.Random,
 ) -> None:
     index = index_of(found)
-    everything = index.search(query, 100, Filters(include_hidden=filters.include_hidden))
+    everything = index.result(query, 100, Filters(include_hidden=filters.include_hidden)).hits
     assert_the_best_has_the_whole_of_a_leg(everything)
-    assert_filters_only_cut_and_change_no_part(index.search(query, 100, filters), everything, filters)
+    assert_filters_only_cut_and_change_no_part(index.result(query, 100, filters).hits, everything, filters)
     assert_the_order_of_the_file_does_not_matter(found, query, filters, chance)
-    hits = index.search(query, 100, filters)
+    hits = index.result(query, 100, filters).hits
     assert_parts_and_reasons_add_up_and_stay_in_range(hits, filters)
     assert_hits_are_ordered_by_blend(hits)
-    assert index.search(query, limit, filters) == hits[:limit]
+    assert index.result(query, limit, filters).hits == hits[:limit]
     assert_explain_agrees_about_every_note(index, found, query, filters, limit, hits)
 
 
@@ -110,7 +110,9 @@ def assert_the_order_of_the_file_does_not_matter(
     found = tuple({note.id: note for note in found}.values())
     shuffled = list(found)
     chance.shuffle(shuffled)
-    assert same(index_of(found).search(query, 100, filters), index_of(shuffled).search(query, 100, filters))
+    assert same(
+        index_of(found).result(query, 100, filters).hits, index_of(shuffled).result(query, 100, filters).hits
+    )
 
 
 def assert_explain_agrees_about_every_note(
@@ -147,7 +149,7 @@ def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: Ma
         for number in range(701, 900)
     ]
     found = [*kettles, target, *linking]
-    assert same(index_of(found).search("kettle", 900), index_of(found[::-1]).search("kettle", 900))
+    assert same(index_of(found).result("kettle", 900).hits, index_of(found[::-1]).result("kettle", 900).hits)
 
 
 @pytest.mark.slow
@@ -158,7 +160,7 @@ def test_of_many_that_hold_all_words_the_same_ones_are_looked_into_for_the_phras
     found += [
         make_note(f"n{number}", "kettle boiling" + " tea" * (number % 7)) for number in range(2100, 2300)
     ]
-    hits, reversed_hits = (index_of(notes).search("kettle boili", 400) for notes in (found, found[::-1]))
+    hits, reversed_hits = (index_of(notes).result("kettle boili", 400).hits for notes in (found, found[::-1]))
     assert same(hits, reversed_hits)
     assert all(any(reason.kind == "phrase" for reason in hit.breakdown.reasons) for hit in hits[:20])
 
@@ -171,7 +173,7 @@ def test_explain_says_what_a_hidden_note_would_have(make_note: MakeNote, make_in
     assert (explained.obstacle, explained.hit.rank) == ("hidden", 0)
     assert explained.hit.breakdown.vector_score == 1.0
     assert explained.hit.breakdown.raw_text() == 1.75
-    (hit,) = index.search("kettle", filters=Filters(include_hidden=True))
+    (hit,) = index.result("kettle", filters=Filters(include_hidden=True)).hits
     assert hit.breakdown.blend == explained.hit.breakdown.blend
 
 
@@ -215,7 +217,7 @@ def test_explaining_a_note_that_is_no_hit_changes_nothing_for_the_hits(
     index = make_index(
         hidden, make_note("tea", "kettle slowly"), make_note("cup", "slowly then a kettle, marble")
     )
-    last = index.search("kettle slowly", 2)[1]
+    last = index.result("kettle slowly", 2).hits[1]
     explained = index.explain("kettle slowly", hidden.id, shown=2)
     assert explained is not None
     assert explained.needed == last.breakdown.blend
@@ -223,14 +225,14 @@ def test_explaining_a_note_that_is_no_hit_changes_nothing_for_the_hits(
 
 def test_the_boost_alone_makes_no_hit(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(make_note("kettle", "boil"), make_note("tea", "green", scope="self", confidence=1.0))
-    assert [hit.note.title for hit in index.search("kettle", 100)] == ["kettle"]
+    assert [hit.note.title for hit in index.result("kettle", 100).hits] == ["kettle"]
 
 
 def test_a_link_from_a_hit_makes_none(make_note: MakeNote, make_index: MakeIndex) -> None:
     like = make_note("tea", "boil the green leaves slowly")
     link = Link(to=like.id, reason="kin", created_at="")
     index = make_index(make_note("kettle", "boil the green leaves slowly", links=(link,)), like)
-    assert [hit.note.title for hit in index.search("kettle", 100)] == ["kettle"]
+    assert [hit.note.title for hit in index.result("kettle", 100).hits] == ["kettle"]
 
 
 @pytest.mark.parametrize(
@@ -252,8 +254,8 @@ def test_a_weight_of_nothing_switches_a_part_off(
     index = make_index(
         target, make_note("tea kettle", "boil", links=(Link(to=target.id, reason="kin", created_at=""),))
     )
-    usual = index.search("boil kettle")
-    hits = index.search("boil kettle", settings=SearchSettings(**weights))  # type: ignore[arg-type]
+    usual = index.result("boil kettle").hits
+    hits = index.result("boil kettle", settings=SearchSettings(**weights)).hits  # type: ignore[arg-type]
     assert {hit.note.id for hit in hits} == {hit.note.id for hit in usual}
     for line in ("vector", "text", "boost"):
         assert any(getattr(hit.breakdown, line) for hit in usual), line
@@ -266,9 +268,10 @@ def test_a_weight_of_nothing_for_pairs_forgets_the_order_of_words(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("one", "release plan"), make_note("two", "plan release"))
-    usual = [hit.breakdown.vector for hit in index.search("release plan")]
+    usual = [hit.breakdown.vector for hit in index.result("release plan").hits]
     without = [
-        hit.breakdown.vector for hit in index.search("release plan", settings=SearchSettings(pair_weight=0))
+        hit.breakdown.vector
+        for hit in index.result("release plan", settings=SearchSettings(pair_weight=0)).hits
     ]
     assert usual[0] > usual[1]
     assert without[0] == pytest.approx(without[1])
@@ -281,10 +284,10 @@ def test_what_covers_little_comes_last_and_is_less_likely_unless_the_floor_is_no
         make_note("stones", "granite sandstone marble"), *(make_note(f"n{n}", "kettle") for n in range(30))
     )
     query = "granite sandstone marble kettle"
-    hits = index.search(query, 100)
+    hits = index.result(query, 100).hits
     assert len(hits) == 31
     assert [hit.note.title for hit in hits if hit.sure] == ["stones"]
-    assert all(hit.sure for hit in index.search(query, 100, settings=SearchSettings(relevance_floor=0)))
+    assert all(hit.sure for hit in index.result(query, 100, settings=SearchSettings(relevance_floor=0)).hits)
 
 
 def test_weights_come_from_the_settings(make_note: MakeNote, make_index: MakeIndex) -> None:
@@ -292,7 +295,7 @@ def test_weights_come_from_the_settings(make_note: MakeNote, make_index: MakeInd
     given = SearchSettings(
         vector_weight=0.5, text_weight=0.2, own_boost=0.1, durable_boost=0, confidence_boost=0
     )  # fmt: skip
-    (hit,) = index.search("kettle", settings=given)
+    (hit,) = index.result("kettle", settings=given).hits
     parts = hit.breakdown
     assert (parts.vector, parts.text, parts.boost) == (0.5, 0.2, 0.1)
 
@@ -313,12 +316,12 @@ def test_settings_that_no_score_can_be_computed_with_are_refused(
     note = make_note("kettle", "boil")
     index = make_index(note)
     with pytest.raises(InvalidInputError, match="search"):
-        index.search("kettle", settings=settings)
+        index.result("kettle", settings=settings)
     with pytest.raises(InvalidInputError, match="search"):
         index.explain("kettle", note.id, settings=settings)
 
 
 def test_scores_are_a_softmax_over_at_most_twenty(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(*(make_note("n", "kettle") for _ in range(50)))
-    hits = index.search("kettle", 50)
+    hits = index.result("kettle", 50).hits
     assert [hit.score for hit in hits] == pytest.approx([0.05] * 50)

@@ -33,10 +33,10 @@ def test_an_index_that_followed_equals_a_fresh_one(history: list[Snapshot], quer
     index = SearchIndex()
     for snapshot in history:
         index.update(snapshot)
-        index.search(query)
+        index.result(query)
     fresh = index_of(history[-1].notes)
     for filters in (None, EVERYTHING):
-        assert same(index.search(query, 100, filters), fresh.search(query, 100, filters))
+        assert same(index.result(query, 100, filters).hits, fresh.result(query, 100, filters).hits)
     for note in history[-1].notes:
         one, other = index.explain(query, note.id), fresh.explain(query, note.id)
         assert one is not None
@@ -56,7 +56,7 @@ def test_an_index_stays_equal_to_a_fresh_one_while_it_is_put_together_anew(make_
 
     notes = [make_note(text(), text()) for _ in range(60)]
     index = index_of(notes)
-    read_before = index.search("kettle gateway", 100)
+    read_before = index.result("kettle gateway", 100).hits
     for step in range(45):
         for place in chance.sample(range(len(notes)), 14):
             notes[place] = replace(notes[place], content=text(), updated_at=f"2026-03-{step:02}")
@@ -67,7 +67,7 @@ def test_an_index_stays_equal_to_a_fresh_one_while_it_is_put_together_anew(make_
         if step % 4 == 0 or step > 34:
             fresh = index_of(notes)
             for query in ("kettle gateway", "postgers plan", "w7 w31 w200", "bo", "京都", "=>"):
-                assert same(index.search(query, 100), fresh.search(query, 100)), (step, query)
+                assert same(index.result(query, 100).hits, fresh.result(query, 100).hits), (step, query)
     # What a hit tells lazily is of the state that it was found in.
     assert same(read_before, read_before)
     assert all(hit.breakdown.reasons and hit.breakdown.matched for hit in read_before)
@@ -82,8 +82,8 @@ def test_words_that_are_gone_crowd_nothing_out(make_note: MakeNote) -> None:
     last = Snapshot(notes=(note,))
     index.update(last)
     for query in ("kettle", "kettled", "ketledrummer"):
-        assert same(index.search(query), index_of([note]).search(query)), query
-        assert index.search(query), query
+        assert same(index.result(query).hits, index_of([note]).result(query).hits), query
+        assert index.result(query).hits, query
 
 
 def test_an_update_reads_only_notes_whose_text_changed(
@@ -103,8 +103,8 @@ def test_an_update_reads_only_notes_whose_text_changed(
     hidden = replace(notes[4], hidden=True, confidence=0.1, updated_at="2027-01-01")
     index.update(Snapshot(notes=(*notes[:3], changed, hidden, *notes[5:], new)))
     assert read == [changed.id, new.id]
-    assert len(index.search("kettle", 100)) == 48
-    assert len(index.search("teapot", 100)) == 1
+    assert len(index.result("kettle", 100).hits) == 48
+    assert len(index.result("teapot", 100).hits) == 1
 
 
 def test_a_note_that_changed_in_hiddenness_alone_is_not_stale(
@@ -113,10 +113,10 @@ def test_a_note_that_changed_in_hiddenness_alone_is_not_stale(
     note = make_note("kettle", "boil")
     index = make_index(note)
     index.update(Snapshot(notes=(replace(note, hidden=True),)))
-    assert index.search("kettle") == ()
+    assert index.result("kettle").hits == ()
     index.update(Snapshot(notes=(replace(note, content="water", title="x"),)))
-    assert index.search("kettle") == ()
-    assert index.search("water")
+    assert index.result("kettle").hits == ()
+    assert index.result("water").hits
 
 
 @given(st.data())
@@ -142,7 +142,7 @@ def test_a_search_sees_one_state_though_the_index_goes_on_meanwhile(make_note: M
     ]
     after = [make_note(f"gateway {number}", f"kettle{number} plan") for number in range(700)]
     index = index_of(before)
-    wanted = index.search("kettle boil7", 100)
+    wanted = index.result("kettle boil7", 100).hits
     asked = 0
 
     def goes_on() -> bool:
@@ -151,11 +151,11 @@ def test_a_search_sees_one_state_though_the_index_goes_on_meanwhile(make_note: M
         index.update(Snapshot(notes=tuple(after[: 350 * asked])))
         return False
 
-    hits = index.search("kettle boil7", 100, stopped=goes_on)
+    hits = index.result("kettle boil7", 100, stopped=goes_on).hits
     assert asked >= 2
     assert same(hits, wanted)
     assert [hit.breakdown.reasons for hit in hits] == [hit.breakdown.reasons for hit in wanted]
-    assert len(index.search("gateway", 1000)) == 700
+    assert len(index.result("gateway", 1000).hits) == 700
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_searching_while_the_index_is_updated_sees_one_state_or_the_other(make_n
     def look() -> None:
         try:
             while not stop.is_set():
-                hits = index.search("kettle", 100)
+                hits = index.result("kettle", 100).hits
                 counts.add(len(hits))
                 for hit in hits[:3]:
                     assert hit.breakdown.reasons
@@ -194,7 +194,7 @@ def test_searching_while_the_index_is_updated_sees_one_state_or_the_other(make_n
 
 def test_a_search_that_is_stopped_at_any_moment_gives_nothing(make_note: MakeNote) -> None:
     index = index_of([make_note(f"kettle {n}", "boil") for n in range(5)])
-    whole = index.search("kettle", 10)
+    whole = index.result("kettle", 10).hits
     asked = 0
 
     def counted() -> bool:
@@ -202,14 +202,14 @@ def test_a_search_that_is_stopped_at_any_moment_gives_nothing(make_note: MakeNot
         asked += 1
         return False
 
-    assert index.search("kettle", 10, stopped=counted) == whole
+    assert index.result("kettle", 10, stopped=counted).hits == whole
     assert asked
     for moment in range(asked):
         answers = iter([*[False] * moment, *[True] * asked])
-        assert index.search("kettle", 10, stopped=lambda: next(answers)) == ()  # noqa: B023
+        assert index.result("kettle", 10, stopped=lambda: next(answers)).hits == ()  # noqa: B023
     said = iter([True])
-    assert index.search("kettle", 10, stopped=lambda: next(said, False)) == ()
-    assert index.search("", stopped=lambda: True) == ()
+    assert index.result("kettle", 10, stopped=lambda: next(said, False)).hits == ()
+    assert index.result("", stopped=lambda: True).hits == ()
 
 
 def test_explain_sees_one_state_though_the_index_goes_on_meanwhile(
@@ -239,4 +239,4 @@ def test_an_update_that_fails_leaves_the_index_as_it_was(
             index.update(Snapshot(notes=(*notes, make_note("tea", "nine"))))
     last = (*notes, make_note("tea", "ten"))
     index.update(Snapshot(notes=last))
-    assert same(index.search("tea kettle"), index_of(last).search("tea kettle"))
+    assert same(index.result("tea kettle").hits, index_of(last).result("tea kettle").hits)

@@ -59,5 +59,5 @@ def test_what_a_hit_matched_can_be_marked(
     make_note: MakeNote, make_index: MakeIndex, query: str, marked: list[str]
 ) -> None:
     text = "First deploy to staging, then ☕ in the Café."
-    (hit,) = make_index(make_note("plan", text)).search(query)
+    (hit,) = make_index(make_note("plan", text)).result(query).hits
     assert [text[start:end] for start, end in highlights(text, hit.breakdown.matched)] == marked

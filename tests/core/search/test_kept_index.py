@@ -39,7 +39,7 @@ def answers(index: SearchIndex) -> list[list[tuple[str, float]]]:
     def of(hits: tuple[Hit, ...]) -> list[tuple[str, float]]:
         return [(hit.note.id, pytest.approx(hit.breakdown.blend, abs=1e-9)) for hit in hits]  # type: ignore[misc]
 
-    return [of(index.search(query, 100)) for query in QUERIES]
+    return [of(index.result(query, 100).hits) for query in QUERIES]
 
 
 SOME = st.lists(st.sampled_from(TEXTS), max_size=12)

@@ -39,7 +39,7 @@ def ids(index: SearchIndex, *named: str) -> list[str]:
 
 
 def titles(index: SearchIndex, text: str, settings: SearchSettings | None = None) -> list[str]:
-    return [hit.note.title for hit in index.search(text, settings=settings)]
+    return [hit.note.title for hit in index.result(text, settings=settings).hits]
 
 
 # The table
@@ -140,7 +140,7 @@ def test_what_means_the_same_never_counts_as_a_word_of_the_query(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("Purge", "rows are removed"), make_note("Weather", "it rains"))
-    [hit] = index.search("delete")
+    [hit] = index.result("delete").hits
     assert hit.breakdown.coverage == 0.0
     found = index.explain("delete", hit.note.id)
     assert found is not None
@@ -153,7 +153,7 @@ def test_the_breakdown_says_which_word_was_meant_and_how_nearly(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("Purge", "rows are removed"), make_note("Weather", "it rains"))
-    [hit] = index.search("delete")
+    [hit] = index.result("delete").hits
     [reason] = [reason for reason in hit.breakdown.reasons if reason.kind == "meaning"]
     assert (reason.line, reason.asked, reason.found) == ("text", "delete", "remove")
     assert reason.value == pytest.approx(hit.breakdown.text)
@@ -170,7 +170,7 @@ def test_parts_and_reasons_add_up(query: str, make_note: MakeNote, make_index: M
         make_note("Pay", "wages are retrieved by a job"),
         make_note("Weather", "it rains"),
     )
-    for hit in index.search(query):
+    for hit in index.result(query).hits:
         parts = hit.breakdown
         given = sum(reason.value for reason in parts.reasons if reason.line == "text")
         assert given == pytest.approx(parts.text)
@@ -182,7 +182,7 @@ def test_a_note_with_the_word_itself_gains_nothing_by_its_neighbours(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("Both", "delete and remove rows"), make_note("Weather", "it rains"))
-    with_table, without = index.search("delete rows"), index.search("delete rows", settings=OFF)
+    with_table, without = index.result("delete rows").hits, index.result("delete rows", settings=OFF).hits
     assert with_table[0].breakdown.blend == pytest.approx(without[0].breakdown.blend)
 
 
@@ -193,7 +193,7 @@ def test_a_word_of_the_query_is_not_taken_for_the_neighbour_of_another(
         make_note("Removal", "remove the cache"),
         *(make_note(f"Weather {day}", "it rains") for day in range(9)),
     )
-    [hit] = index.search("delete or remove")
+    [hit] = index.result("delete or remove").hits
     assert {reason.kind for reason in hit.breakdown.reasons} & {"word", "meaning"} == {"word"}
 
 
@@ -268,7 +268,7 @@ def test_questions_in_other_words_find_more_with_the_table_than_without() -> Non
         for weight, found in gains.items():
             settings = SearchSettings(meaning_weight=weight)
             for query in part.queries:
-                hits = index.search(query.text, settings=settings)
+                hits = index.result(query.text, settings=settings).hits
                 found.append(ndcg([hit.note.id for hit in hits], query.relevant))
     without, with_table = (fmean(found) for found in gains.values())
     assert with_table >= without + 0.06
@@ -299,7 +299,7 @@ def test_a_near_word_is_found_in_a_note_of_another_language_after_the_word_itsel
     assert not state.count("notebook")
     assert titles(index, "laptop") == ["Ausleihe", "Inventar"]
     assert titles(index, "laptop", OFF) == ["Ausleihe"]
-    hit = index.search("laptop")[1]
+    hit = index.result("laptop").hits[1]
     assert [(reason.asked, reason.found) for reason in hit.breakdown.reasons if reason.kind == "meaning"] == [
         ("laptop", "notebooks")
     ]
@@ -396,9 +396,9 @@ def test_synonyms_of_no_word_change_nothing(
     given: tuple[str, tuple[str, ...]], make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("One", "the same and more"), make_note("Weather", "it rains"))
-    before = [hit.breakdown.blend for hit in index.search("same !")]
+    before = [hit.breakdown.blend for hit in index.result("same !").hits]
     index.synonyms = (given,)
-    assert [hit.breakdown.blend for hit in index.search("same !")] == before
+    assert [hit.breakdown.blend for hit in index.result("same !").hits] == before
     assert by_stem((given,)) is by_stem((given,))
 
 

@@ -44,7 +44,7 @@ def index(make_note: MakeNote, make_index: MakeIndex) -> SearchIndex:
 
 
 def first(index: SearchIndex, query: str) -> str:
-    hits = index.search(query)
+    hits = index.result(query).hits
     return hits[0].note.title if hits else ""
 
 
@@ -124,12 +124,12 @@ def test_notes_that_write_umlauts_in_either_way_are_found_together(
     make_note: MakeNote, make_index: MakeIndex, query: str
 ) -> None:
     index = make_index(*(make_note(*note) for note in GERMAN[2:]), make_note("Größe"), make_note("Groesse"))
-    assert {hit.note.title for hit in index.search(query)} == {"Größe", "Groesse"}
+    assert {hit.note.title for hit in index.result(query).hits} == {"Größe", "Groesse"}
 
 
 def test_an_english_word_is_no_other_spelling_of_another(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(make_note("Quota of moats"), make_note("Kettle poem"), make_note("Kettle pom"))
-    assert [hit.note.title for hit in index.search("poem")] == ["Kettle poem"]
+    assert [hit.note.title for hit in index.result("poem").hits] == ["Kettle poem"]
 
 
 @pytest.mark.parametrize("name", ["Michael", "Michal"])
@@ -145,24 +145,24 @@ def test_beside_german_notes_another_spelling_never_stands_before_the_word_itsel
 
 def test_function_words_of_a_note_in_another_language_find_nothing(index: SearchIndex) -> None:
     for query in ("der das und", "les avec par", "que la del", "nicht weil sie", "chaque sont"):
-        assert index.search(query) == (), query
+        assert index.result(query).hits == (), query
 
 
 def test_an_english_word_that_serves_grammar_elsewhere_stays_a_word(index: SearchIndex) -> None:
-    assert [hit.note.title for hit in index.search("die")] == ["Die in the build"]
+    assert [hit.note.title for hit in index.result("die").hits] == ["Die in the build"]
     assert first(index, "build die") == "Die in the build"
 
 
 def test_a_sentence_of_a_note_in_another_language_is_found_word_for_word(index: SearchIndex) -> None:
     for title, content in (*GERMAN, *FRENCH, *SPANISH):
         phrase = " ".join(content.split()[1:8]).rstrip(",;.")
-        hit = index.search(phrase)[0]
+        hit = index.result(phrase).hits[0]
         assert hit.note.title == title
         assert any(reason.kind == "phrase" for reason in hit.breakdown.reasons), phrase
 
 
 def test_words_of_other_languages_are_marked_in_the_form_that_stands_there(index: SearchIndex) -> None:
-    hit = index.search("Datenbanken Berichten")[0]
+    hit = index.result("Datenbanken Berichten").hits[0]
     assert {"datenbank", "berichte"} <= set(hit.breakdown.matched)
     assert all("@" not in f"{reason.asked} {reason.found}" for reason in hit.breakdown.reasons)
 
@@ -180,8 +180,8 @@ def test_notes_in_other_languages_change_nothing_of_what_english_finds_in_englis
         "gift shop",
         "full jitter drop",
     ):
-        assert [hit.note.title for hit in alone.search(query)][:1] == [
-            hit.note.title for hit in beside.search(query)
+        assert [hit.note.title for hit in alone.result(query).hits][:1] == [
+            hit.note.title for hit in beside.result(query).hits
         ][:1]
 
 
@@ -214,14 +214,14 @@ def test_an_index_that_followed_a_change_of_language_equals_a_fresh_one(make_not
         restored.restore({name: bytes(block) for name, block in followed.blocks().items()}, snapshot)
         assert restored.read_anew == 0
         for query in queries:
-            expected = [(hit.note.id, pytest.approx(hit.breakdown.blend)) for hit in fresh.search(query)]
+            expected = [(hit.note.id, pytest.approx(hit.breakdown.blend)) for hit in fresh.result(query).hits]
             for other in (followed, restored):
-                assert [(hit.note.id, hit.breakdown.blend) for hit in other.search(query)] == expected
+                assert [(hit.note.id, hit.breakdown.blend) for hit in other.result(query).hits] == expected
 
 
 def test_a_hit_explains_itself(index: SearchIndex) -> None:
     for query, title in (("Datenbanken", "Datenbank"), ("sauvegarde nuit", "Sauvegardes")):
-        hit = index.search(query)[0]
+        hit = index.result(query).hits[0]
         assert hit.note.title == title
         summed = sum(reason.value for reason in hit.breakdown.reasons)
         assert summed == pytest.approx(hit.breakdown.blend, abs=1e-6)

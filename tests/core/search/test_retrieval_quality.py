@@ -61,7 +61,7 @@ def asked() -> Asked:
     [part] = own_set().collections
     index = SearchIndex()
     index.update(part.snapshot)
-    return Asked(part, lambda text: [hit.note.id for hit in index.search(text, 10)])
+    return Asked(part, lambda text: [hit.note.id for hit in index.result(text, 10).hits])
 
 
 def test_the_set_is_large_and_cut_in_halves_and_asks_nothing_twice(asked: Asked) -> None:

@@ -79,18 +79,18 @@ def test_the_first_hits_are_those_with_text_in_the_original(
     index: SearchIndex, query: dict[str, Any]
 ) -> None:
     expected = {result["id"] for result in query["results"] if result["textScore"]}
-    hits = index.search(query["query"], query["limit"], filters_of(query))
+    hits = index.result(query["query"], query["limit"], filters_of(query)).hits
     assert expected <= {hit.note.id for hit in hits}
     assert all(hit.breakdown.vector_score or hit.breakdown.raw_text() for hit in hits)
 
 
 def test_hidden_notes_are_found_when_asked_for(index: SearchIndex) -> None:
-    assert index.search("garden") == ()
-    (hit,) = index.search("garden", filters=Filters(include_hidden=True))
+    assert index.result("garden").hits == ()
+    (hit,) = index.result("garden", filters=Filters(include_hidden=True)).hits
     assert hit.note.title == "old garden idea"
 
 
 def test_the_release_plan_is_first_over_all_nuggets(index: SearchIndex) -> None:
-    hits = index.search("deploy to production and staging", 100)
+    hits = index.result("deploy to production and staging", 100).hits
     assert hits[0].note.title == "project:release plan"
     assert {hit.note.nugget_name for hit in hits} == {"projects", "memory"}

@@ -72,7 +72,7 @@ def index(make_note: MakeNote, make_index: MakeIndex) -> SearchIndex:
     ],
 )
 def test_a_note_is_found_by(index: SearchIndex, query: str, title: str) -> None:
-    hits = index.search(query)
+    hits = index.result(query).hits
     assert titles(hits[:1]) == [title]
     assert hits[0].breakdown.matched
 
@@ -83,7 +83,7 @@ def test_a_note_is_found_by(index: SearchIndex, query: str, title: str) -> None:
      "note", "scope", "type", "memory", "primary", "z", "what", "=", "->", "™™", "\u0301", "\u200b", "𝕫"],
 )  # fmt: skip
 def test_a_miss_finds_nothing(index: SearchIndex, query: str) -> None:
-    assert index.search(query, 100) == ()
+    assert index.result(query, 100).hits == ()
 
 
 def test_a_note_is_not_found_by_its_type_scope_or_kind(make_note: MakeNote, make_index: MakeIndex) -> None:
@@ -91,25 +91,25 @@ def test_a_note_is_not_found_by_its_type_scope_or_kind(make_note: MakeNote, make
         make_note("kettle", "descale monthly"), make_note("bicycle", "oil the chain", type="preference")
     )
     for query in ("note", "preference", "user", "fact", "type:preference"):
-        assert index.search(query) == (), query
+        assert index.result(query).hits == (), query
 
 
 def test_a_subject_of_its_own_is_searched(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(make_note("games", "chess", subject="user:denis"), make_note("tea", "green"))
-    assert titles(index.search("denis")) == ["games"]
+    assert titles(index.result("denis").hits) == ["games"]
 
 
 def test_one_or_two_letters_do_not_match_inside_words(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(make_note("specific", "decimal"), make_note("pipeline", "runs on CI"))
-    assert titles(index.search("ci")) == ["pipeline"]
-    assert index.search("e") == ()
+    assert titles(index.result("ci").hits) == ["pipeline"]
+    assert index.result("e").hits == ()
 
 
 def test_a_phrase_outranks_the_same_words_apart(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(
         make_note("a", "plan of the next release"), make_note("b", "the release plan"), make_note("c", "cats")
     )
-    hits = index.search("release plan")
+    hits = index.result("release plan").hits
     assert titles(hits) == ["b", "a"]
     assert hits[0].breakdown.raw_text() == 1.75
     assert hits[1].breakdown.raw_text() == 1.0
@@ -119,12 +119,12 @@ def test_a_phrase_may_run_over_a_line_break_but_not_over_fields(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
     index = make_index(make_note("green tea", "brew it\n  slowly"))
-    assert index.search("brew it slowly")[0].breakdown.raw_text() == 1.75
-    assert index.search("tea brew")[0].breakdown.raw_text() == 1.0
+    assert index.result("brew it slowly").hits[0].breakdown.raw_text() == 1.75
+    assert index.result("tea brew").hits[0].breakdown.raw_text() == 1.0
 
 
 def test_words_that_only_serve_grammar_make_no_hit(index: SearchIndex) -> None:
-    assert titles(index.search("what should we do about postgres")) == ["postgres"]
+    assert titles(index.result("what should we do about postgres").hits) == ["postgres"]
 
 
 @pytest.mark.parametrize(
@@ -148,21 +148,23 @@ def test_filters_admit(make_note: MakeNote, make_index: MakeIndex, filters: Filt
         make_note("other", "kettle", nugget="ops", scope="project"),
         make_note("gone", "kettle", hidden=True),
     )
-    assert set(titles(index.search("kettle", filters=filters))) == found
+    assert set(titles(index.result("kettle", filters=filters).hits)) == found
 
 
 def test_a_filter_changes_no_score_of_a_blend(index: SearchIndex) -> None:
-    everywhere = {hit.note.id: hit.breakdown.blend for hit in index.search("gateway postgres connections")}
-    for hit in index.search("gateway postgres connections", filters=Filters(nugget="ops")):
+    everywhere = {
+        hit.note.id: hit.breakdown.blend for hit in index.result("gateway postgres connections").hits
+    }
+    for hit in index.result("gateway postgres connections", filters=Filters(nugget="ops")).hits:
         assert hit.breakdown.blend == everywhere[hit.note.id]
 
 
 def test_limits(index: SearchIndex) -> None:
-    assert index.search("postgres gateway", 0) == ()
-    assert len(index.search("postgres gateway", 1)) == 1
-    assert len(index.search("postgres gateway", 10**9)) == 2
+    assert index.result("postgres gateway", 0).hits == ()
+    assert len(index.result("postgres gateway", 1).hits) == 1
+    assert len(index.result("postgres gateway", 10**9).hits) == 2
     with pytest.raises(InvalidInputError):
-        index.search("postgres", -1)
+        index.result("postgres", -1)
 
 
 def test_an_exact_match_outranks_an_irrelevant_note_alone_in_its_nugget(
@@ -175,7 +177,7 @@ def test_an_exact_match_outranks_an_irrelevant_note_alone_in_its_nugget(
         ),
         make_note("lonely", "a plan for the garden", nugget="alone"),
     )
-    hits = index.search("release plan")
+    hits = index.result("release plan").hits
     assert titles(hits) == ["release plan", "lonely"]
     assert hits[0].score > hits[1].score
 
@@ -185,7 +187,7 @@ def test_equals_come_newest_first(make_note: MakeNote, make_index: MakeIndex) ->
         make_note("old", "kettle", updated_at="2026-01-01T00:00:00.000Z"),
         make_note("new", "kettle", updated_at="2026-02-01T00:00:00.000Z"),
     )
-    assert titles(index.search("kettle")) == ["new", "old"]
+    assert titles(index.result("kettle").hits) == ["new", "old"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +199,7 @@ def test_equals_come_newest_first(make_note: MakeNote, make_index: MakeIndex) ->
     ids=lambda query: ascii(query[:8]),
 )  # fmt: skip
 def test_no_query_is_an_error(index: SearchIndex, query: str) -> None:
-    for hit in index.search(query):
+    for hit in index.result(query).hits:
         explained = index.explain(query, hit.note.id)
         assert explained is not None
         assert explained.hit == hit
@@ -210,15 +212,15 @@ def test_hostile_notes_are_searched(make_note: MakeNote, make_index: MakeIndex) 
     index = make_index(
         *(make_note(text[:50], text + " kettle", confidence=float("nan"), tags=("",)) for text in HOSTILE)
     )
-    assert len(index.search("kettle", 100)) == len(HOSTILE)
+    assert len(index.result("kettle", 100).hits) == len(HOSTILE)
     for text in HOSTILE:
-        index.search(text)
+        index.result(text)
 
 
 def test_an_empty_index_finds_nothing(make_index: MakeIndex) -> None:
-    assert SearchIndex().search("tea") == ()
+    assert SearchIndex().result("tea").hits == ()
     assert SearchIndex().explain("tea", "note-x-1") is None
-    assert make_index().search("tea") == ()
+    assert make_index().result("tea").hits == ()
     assert make_index().explain("tea", "note-x-1") is None
 
 
@@ -227,4 +229,4 @@ def test_a_word_half_typed_is_completed_before_it_is_taken_for_a_misspelt_one(
 ) -> None:
     index = make_index(make_note("Mira", "The designer."), make_note("migrate", "How to move the data."))
     for query in ("migra", "migra ", "migra data", "migra,"):
-        assert titles(index.search(query, 10)) == ["migrate"], query
+        assert titles(index.result(query, 10).hits) == ["migrate"], query

@@ -30,7 +30,7 @@ TEXTS = (
 def test_the_cosine_is_that_of_weighted_words_and_pairs(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(*(make_note("", text) for text in TEXTS))
     query = "release plan kettle"
-    hits = index.search(query, 10, settings=SearchSettings(relevance_floor=0))
+    hits = index.result(query, 10, settings=SearchSettings(relevance_floor=0)).hits
     assert len(hits) == 4
     asked = stems(query)
 
@@ -72,7 +72,7 @@ def test_sharing_more_stems_scores_more_and_unrelated_notes_nothing(
     assert 0.1 < found[one.id].vector_score < 0.7
     assert found[none.id].vector_score == 0.0
     assert found[none.id].raw_vector() == 0.0
-    assert index.search(query)[0].note is both
+    assert index.result(query).hits[0].note is both
 
 
 @pytest.mark.slow
@@ -81,8 +81,8 @@ def test_a_huge_note_is_indexed_and_does_not_slow_the_rest(
 ) -> None:
     huge = make_note("log", " ".join(f"line{number}" for number in range(100_000)))
     index = make_index(huge, make_note("kettle", "line7 boil"))
-    assert index.search("line7 boil")[0].note.title == "kettle"
-    assert [hit.note.title for hit in index.search("line99999")] == ["log"]
+    assert index.result("line7 boil").hits[0].note.title == "kettle"
+    assert [hit.note.title for hit in index.result("line99999").hits] == ["log"]
 
 
 @pytest.mark.slow

@@ -106,8 +106,9 @@ async def test_both_versions_begin_at_what_differs_and_every_key_is_named(
 
 async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_its_key(home: Path) -> None:
     agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
-    copy = home / "prefs.nugget (1).json"
-    copy.write_bytes((home / "prefs.nugget.json").read_bytes().replace(b'"base"', b'"theirs"'))
+    for name in ("prefs.nugget", "graph/graph"):
+        copied = (home / f"{name}.json").read_bytes().replace(b'"base"', b'"theirs"')
+        (home / f"{name} (1).json").write_bytes(copied)
     other = Memory.open(home)
     other.change("edited", lambda draft: remember(draft, "prefs", "user:k", "mine"))
     async with opened(home) as app:
