@@ -81,7 +81,7 @@ def test_stopped_at_any_report_it_leaves_everything_as_it_was(
     # And it can be done after all.
     assert WORKS[name](fresh, lambda done, total: None) is not None
     if name == "index":
-        assert [hit.note.title for hit in fresh.result("word 7").hits][:1]
+        assert [hit.note.title for hit in fresh.search("word 7")][:1]
 
 
 @pytest.mark.parametrize("name", _PROPOSALS)
