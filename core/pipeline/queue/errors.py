@@ -41,7 +41,7 @@ _PERMANENT: Final = frozenset(("invalid", "not_found"))
 _CIRCUMSTANCES: Final = frozenset(("busy", "read_only", "broken_file", "storage"))
 BAD_REQUEST: Final = "bad_request"
 BUG: Final = "bug"
-# The classes of an outage. No job dies of one; older versions gave up jobs for them.
+# The classes of an outage. No job dies of one.
 OUTAGES: Final = ("http", "unavailable", "asked_to_wait")
 # What a job dies of that may have been the provider's: a model that is there by now, a server that hung.
 MAYBE_OUTAGES: Final = ("model_missing", "timeout")

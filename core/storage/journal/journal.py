@@ -126,15 +126,6 @@ class Journal:
                 return connection
             connection.close()
 
-    @property
-    def written_elsewhere(self) -> tuple[object, int]:
-        """Another value whenever somebody else has written. It costs no look at any row. Raises BrokenJournalError,
-        StorageError.
-        """
-        with self._turn:
-            version = int(self.rows("PRAGMA data_version")[0][0])
-            return self._connection, version
-
     def close(self) -> None:
         """Lets the database go, when nobody is reading."""
         with self._turn:
