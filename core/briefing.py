@@ -123,9 +123,7 @@ def briefing(
 
 
 def _is_preference(note: Note) -> bool:
-    return note.type == "preference" or (
-        note.scope == "user" and note.nugget_name in ("prefs", "preferences")
-    )
+    return note.type == "preference" or note.nugget_name in ("prefs", "preferences")
 
 
 def _concerns(note: Note, here: Standpoint | None) -> bool:

@@ -34,7 +34,7 @@ _HERE: Final = re.compile(
 )
 _OF_PERSON: Final = re.compile(
     r"\b(?:user|he|she|person)\s+(?:\w+ly\s+)?(?:prefers?|likes?|wants?|dislikes?|hates?|lives?|works?|speaks?)\b"
-    r"|(?<!team )(?<!project )\bprefers\b|\b(?:user|personal) preferences?\b"
+    r"|(?:^|[:,;.] )prefers\b(?!-)|\b(?:user|personal) preferences?\b"
     r"|\bI(?:['’]m| am| prefer| like| want| live| work)\b"
     r"|\b(?:my|user['’]s) (?:name|editor|preference|time ?zone|language|shell|email|birthday|pronouns?|keyboard)"
     r"|\b(?:in|for|across) all (?:\w+ )?(?:projects|repos\w*)\b|\beverywhere\b"

@@ -152,3 +152,9 @@ def test_preferences_for_everywhere_come_before_those_of_the_project() -> None:
     here = make_note(1, title="Tabs", type="preference", scope="project", nugget_name="web", hits=9)
     everywhere = make_note(2, title="Short", type="preference", scope="user", nugget_name="prefs")
     assert sections(briefed(here, everywhere, project="web"))[PREFERENCES] == [everywhere.id, here.id]
+
+
+@pytest.mark.parametrize("scope", ["user", "shared"])
+def test_what_stands_among_preferences_is_one_whatever_its_words(scope: str) -> None:
+    note = make_note(1, title="language of answers", nugget_name="prefs", scope=scope)
+    assert sections(briefed(note, project="shop")) == {PREFERENCES: [note.id]}

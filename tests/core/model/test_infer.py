@@ -266,3 +266,19 @@ def test_words_with_signs_in_them_are_taken_literally() -> None:
 )
 def test_new_memories_are_tagged_by_what_they_speak_of(key: str, type_: str, tags: tuple[str, ...]) -> None:
     assert semantic_tags("note", key, type_, "explicit_user") == tags
+
+
+@pytest.mark.parametrize(
+    ("key", "content", "scope"),
+    [
+        ("editor", "prefers helix", "user"),
+        ("name", "Jonas, prefers informal du", "user"),
+        ("answers", "The user prefers short answers", "user"),
+        ("tls", "server prefers TLS 1.3", "project"),
+        ("flaky test", "the css uses prefers-reduced-motion", "project"),
+    ],
+)
+def test_what_an_agent_says_of_a_program_is_no_preference_of_the_person(
+    key: str, content: str, scope: str
+) -> None:
+    assert infer_meta("fact", key, content, nugget="shop", by_agent=True).scope == scope
