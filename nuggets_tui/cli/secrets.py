@@ -79,7 +79,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     plan = workspace.masking(wanted or None)
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
-        return 0
+        return 1 if mask and plan.refused else 0
     if not yes:
         call.preview(_lines(plan))
     many = counted_holders(plan.holders)
@@ -90,9 +90,9 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     left = workspace.masking_left(plan)
     call.answer(
         lambda: _document(plan, None if entry.empty else entry.id, masked=True, left=left),
-        lambda: _done_lines(many, left),
+        lambda: (*_refused(plan), *_done_lines(many, left)),
     )
-    return 1 if left else 0
+    return 1 if left or plan.refused else 0
 
 
 def _resolved(workspace: Workspace, ids: Sequence[str]) -> list[str]:
@@ -115,8 +115,7 @@ def _lines(plan: Masking) -> Iterator[Line]:
         yield Span(_SOUND, "good")
         return
     yield from table([_row(one) for one in plan.holders], flexible=2)
-    for id, reason in plan.refused.items():
-        yield (Span(id, "dim"), f"  cannot be masked: {reason}")
+    yield from _refused(plan)
     kept = [place for place in plan.rewritten if not place.deleted]
     said = [_where(place.what, place.count, place.path.name, place.part) for place in kept]
     said += [f"in {path}" for path in plan.pages]
@@ -131,6 +130,11 @@ def _lines(plan: Masking) -> Iterator[Line]:
             "To mask all of it for good: nuggets secrets --mask. To allow one: nuggets secrets --none ID",
             "dim",
         )
+
+
+def _refused(plan: Masking) -> Iterator[Line]:
+    for id, reason in plan.refused.items():
+        yield (Span(id, "dim"), f"  cannot be masked: {reason}")
 
 
 def _row(one: Holder) -> tuple[str | Span, ...]:

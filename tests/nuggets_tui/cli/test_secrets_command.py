@@ -135,3 +135,13 @@ def test_a_file_that_holds_it_after_all_is_named_and_the_command_ends_with_one(l
 @pytest.mark.slow
 def test_nothing_is_left_where_the_proof_finds_nothing(leaky: Any) -> None:
     assert "none holds it any more" in leaky.ok("secrets", "--mask", "--yes")
+
+
+def test_what_cannot_be_masked_is_named_and_fails_the_command(nuggets: Any) -> None:
+    token = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    nuggets.ok("remember", "web", "db", "password: Zx9qWert7kk")
+    nuggets.ok("remember", f"pw-{token}", "one", "two")
+    note = nuggets.json("note", "add", "Login", f"export API_KEY={token}", "--nugget", "web")["id"]
+    for _ in range(2):
+        done = nuggets.json("secrets", "--mask", "--yes", code=1)
+        assert [one["id"] for one in done["refused"]] == [note]
