@@ -21,11 +21,7 @@ Content = Annotated[str, Meta(max_length=LONGEST_CONTENT)]
 Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=200)]], Meta(max_length=50)]
 NoteId = Annotated[str, Meta(min_length=1, max_length=1_000, description="Its id or exact title.")]
 Nugget = Annotated[
-    str,
-    Meta(
-        max_length=200,
-        description="Only to file it elsewhere than under this project: prefs for the person's preferences.",
-    ),
+    str, Meta(max_length=200, description="If not this project's: prefs for what the person prefers.")
 ]
 Unlisted = Annotated[str, Meta(max_length=1_000, extra_json_schema=_UNLISTED)]
 Scope = Literal["", "self", "user", "shared", "project", "session"]
