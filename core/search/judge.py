@@ -173,16 +173,17 @@ class Judge:
         return Verdict(self.evidence(row), least, tied or (not least and self._beside_the_point(row)))
 
     def _beside_the_point(self, row: int) -> bool:
-        """Whether a note asks instead of answering or is about something else: without a title of its own it lacks a
-        rare word of the query; or it is a fact whose key the query does not wholly name, which lacks a plain word that
-        no note holds, or holds but one in its value. A port or a version there is the one thing that was asked.
+        """Whether a note only asks, only completes words of several, or is about something else: it has no title and
+        lacks a rare word; or it is a fact not wholly named, lacks a plain word, or holds but one in its value.
         """
         note, held = self._ranking.state.notes[row], self._held(row)
         if note.content.rstrip().endswith("?"):
             return True
         terms = list(zip(self._ranking.terms, self._words, held.weights, strict=True))
         lacking = [one for one, (full, _), part in terms if part < full / 2 and not is_everyday(one.stem)]
-        if not held.title and not all(is_common(term.stem) for term in lacking):
+        kinds = {one.kind for term, _, part in terms if part for one in term.readings if one.text > 0}
+        completes = " " in self._ranking.query.phrase and kinds == {"beginning"}
+        if completes or not (held.title or all(is_common(term.stem) for term in lacking)):
             return True
         if not note.is_fact or held.titled >= _WHOLLY_NAMED:
             return False

@@ -10,7 +10,7 @@ from kits.hostile import HOSTILE, RAW
 
 QUESTION = "how do we roll back"
 # Of these words one note holds one: likely enough to be offered, not to be the answer.
-UNSURE = "anna zeppelin"
+UNSURE = "rollback zeppelin"
 OFFERED = {"id", "title", "firstLine", "nuggetName", "why", "holds", "lacks", "likelihood"}
 
 
@@ -186,7 +186,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert set(offered) == OFFERED
     assert (offered["title"], offered["nuggetName"]) == ("Rollback", "ops")
     assert offered["firstLine"] == "Roll back with make rollback; ask Anna first"
-    assert (offered["holds"], offered["lacks"]) == (["anna"], ["zeppelin"])
+    assert (offered["holds"], offered["lacks"]) == (["rollback"], ["zeppelin"])
     assert 0.4 <= offered["likelihood"] < 0.7
     result = filled("recall", UNSURE)
     assert result.exit_code == 1
@@ -195,7 +195,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert (head.split()[0], head.split()[-1]) == ("Rollback", offered["id"])
     assert below == [
         "  Roll back with make rollback; ask Anna first",
-        "  holds anna; lacks zeppelin",
+        "  holds rollback; lacks zeppelin",
     ]
     assert hits(filled) == 0
 
