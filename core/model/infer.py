@@ -26,21 +26,20 @@ _PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORE
 # What tools put before the name of a file that they saw or changed.
 _FILE_KEY: Final = re.compile(r"\s*(?:file|edited):", re.IGNORECASE)
 
-# What holds in one project, and what is said of the person or for everywhere.
-_HERE: Final = re.compile(
+# What holds in one project, and what is said of the person or for everywhere. Compiled by the first who writes: a
+# program that only reads starts without them.
+_HERE: Final = (
     r"\b(?:in|for|of) th(?:is|e) (?:repo(?:sitory)?|project|code ?base|monorepo)\b|\bhere\b"
-    r"|\bin diese[mr] (?:projekt|repo)|\bdans ce (?:projet|dépôt)|\ben este (?:proyecto|repo)",
-    re.IGNORECASE,
+    r"|\bin diese[mr] (?:projekt|repo)|\bdans ce (?:projet|dépôt)|\ben este (?:proyecto|repo)"
 )
-_OF_PERSON: Final = re.compile(
+_OF_PERSON: Final = (
     r"\b(?:user|he|she|person)\s+(?:\w+ly\s+)?(?:prefers?|likes?|wants?|dislikes?|hates?|lives?|works?|speaks?)\b"
     r"|(?:^|[:,;.] )prefers\b(?!-)|\b(?:user|personal) preferences?\b"
     r"|\bI(?:['’]m| am| prefer| like| want| live| work)\b"
     r"|\b(?:my|user['’]s) (?:name|editor|preference|time ?zone|language|shell|email|birthday|pronouns?|keyboard)"
     r"|\b(?:in|for|across) all (?:\w+ )?(?:projects|repos\w*)\b|\beverywhere\b"
     r"|\b(?:be)?nutzer (?:bevorzugt|mag|möchte)|\bl['’]utilisateur (?:préfère|aime|veut)"
-    r"|\bel usuario (?:prefiere|quiere)",
-    re.IGNORECASE,
+    r"|\bel usuario (?:prefiere|quiere)"
 )
 
 
@@ -135,13 +134,13 @@ def scope_of(
     if not by_agent or nugget.casefold() in PERSONS_NUGGETS:
         return infer_scope(key, content, tags, rules)
     text = f"{key}: {content}"
-    about_person = _OF_PERSON.search(text) and not holds_here(text)
+    about_person = re.search(_OF_PERSON, text, re.IGNORECASE) and not holds_here(text)
     return said_scope(key) or ("user" if about_person else "project")
 
 
 def holds_here(text: str) -> bool:
     """Whether a text says that it holds in one project."""
-    return bool(_HERE.search(text))
+    return bool(re.search(_HERE, text, re.IGNORECASE))
 
 
 def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
