@@ -28,6 +28,7 @@ from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
 from core.storage.personal.page_homes import home_and_pages
 from core.team_folder import is_team_folder
+from core.text.normalise import encodable
 
 if TYPE_CHECKING:
     import asyncio
@@ -114,7 +115,7 @@ class Memory:
         self.home = home
         self.pages = pages
         self.is_team = is_team_folder(pages)
-        self.author = author
+        self.author = author = Author(author.kind, encodable(author.name))
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._settings_file = SettingsFile(home)

@@ -6,12 +6,14 @@ after. Preview, audit log, undo and rebase all read this one shape.
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
+from core.errors import ErrorCode, InvalidInputError
 from core.model.fact import Fact, NuggetMeta
 from core.model.note import Note
+from core.text.normalise import encodable
 
 AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
 ChangeKind = Literal[
@@ -133,6 +135,27 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[FileChange, ...] = ()
     mends: tuple[FileRepair, ...] = ()
 
+    def encodable(self) -> ChangeSet:
+        """The change set with U+FFFD for each lone surrogate in its texts, for which UTF-8 has no bytes.
+
+        Raises InvalidInputError for a file whose path holds one: another path would be another file.
+        """
+        try:
+            msgspec.json.encode(self)
+            return self
+        except UnicodeEncodeError:
+            pass
+        for file in self.files:
+            if encodable(file.path) != file.path:
+                raise InvalidInputError(
+                    "a file whose path is not UTF-8 cannot be written",
+                    code=ErrorCode.BAD_NAME,
+                    field="path",
+                    where=repr(file.path),
+                    kept="nothing was written",
+                )
+        return msgspec.convert(_with_encodable_texts(msgspec.to_builtins(self)), ChangeSet)
+
     @property
     def empty(self) -> bool:
         """Whether nothing would change."""
@@ -173,6 +196,14 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
             nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
             files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
         )
+
+
+def _with_encodable_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {encodable(name): _with_encodable_texts(item) for name, item in value.items()}
+    return [_with_encodable_texts(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def drops_recall(change: NoteChange | FactChange) -> bool:

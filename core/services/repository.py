@@ -279,6 +279,7 @@ class Repository:
         if not keep_time:
             # It happens now, however long a person looked at the preview.
             change_set = replace(change_set, at=max(change_set.at, self.now()))
+        change_set = change_set.encodable()
         try:
             return self.apply_deciding(change_set, None)
         except ConflictError as error:
@@ -302,6 +303,7 @@ class Repository:
         """
         if change_set.empty:
             return change_set
+        change_set = change_set.encodable()
         with self.guard:
             counting, viewed = change_set.kind == "hit", self.store.viewed
             seconds = _HIT_SECONDS if counting else None
@@ -374,6 +376,7 @@ class Repository:
     def record_decision(self, id: str, reason: str) -> ChangeSet:
         """See `Memory.record_decision`."""
         made = ChangeSet(id=id, at=self.now(), author=self.author, reason=reason, kind="decision")
+        made = made.encodable()
         with self.guard:
             self.refresh(patient=False)
             self.store.begin_log()

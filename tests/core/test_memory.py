@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 from kits.memory_files import (
     GRAPH,
@@ -21,11 +22,11 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, ConflictError, NotFoundError
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import forget, record_hit, remember
 from core.folder import default_home
 from core.graph.edits import create_note, edit_note, hide_note
-from core.model.change import Author
+from core.model.change import Author, ChangeSet, NoteChange
 from core.model.draft import Draft
 
 FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
@@ -313,3 +314,31 @@ def test_a_lone_letter_or_sign_recalls_nothing_from_the_notes_either(store: Path
     memory = Memory.open(store)
     memory.change("a note", lambda draft: create_note(draft, "memory", "s 0 C é", "it is 20 °C; s; 0; é"))
     assert not memory.recall(query, record=False).found
+
+
+def test_half_a_character_is_stored_as_a_replacement_wherever_it_stands(home: Path) -> None:
+    memory = Memory.open(home, author=Author("agent", "cut \udcff"))
+    note, _ = memory.change("why \ud800", lambda draft: create_note(draft, "", "t \udfff", "c \udc80"))
+    half = msgspec.structs.replace(note, title="\ud83d", tags=("\ude00",))
+    memory.apply(
+        ChangeSet(
+            id="aa", at=note.updated_at, author=memory.author, reason="edit \ud800",
+            notes=(NoteChange(id=note.id, before=note, after=half),),
+        )
+    )  # fmt: skip
+    stored = Memory.open(home)
+    assert stored.snapshot.note(note.id).title == "\ufffd"
+    assert "\ufffd" in stored.snapshot.note(note.id).tags
+    assert [(entry.change_set.reason, entry.change_set.author.name) for entry in stored.log()][:2] == [
+        ("edit \ufffd", "cut \ufffd"),
+        ("why \ufffd", "cut \ufffd"),
+    ]
+
+
+def test_a_file_whose_path_is_no_utf_8_is_refused_and_no_other_is_written(home: Path) -> None:
+    memory, before = Memory.open(home), tree(home)
+    with pytest.raises(InvalidInputError) as refused:
+        memory.change("write", lambda draft: draft.put_file("page-\udcff.md", None, b"text"))
+    assert (refused.value.code, refused.value.field) == ("bad-name", "path")
+    assert {name: data for name, data in tree(home).items() if name in before} == before
+    assert not list(home.glob("page*"))

@@ -47,12 +47,9 @@ _INNER_FIELDS: Final = {
 _EXTRA_NAME: Final = EXTRA.encode()
 # What is read must also be writable, and writing recurses.
 _DEEPEST: Final = 100
-# A value of the wrong type; one with a lone surrogate in it ends otherwise.
-_NOT_FIT: Final = (msgspec.ValidationError, UnicodeEncodeError)
 _ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
 _KEY: Final = re.compile(rb'"key"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
 _TITLE: Final = re.compile(rb'"title"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
-_HALF: Final = re.compile("[\udc80-\udcff]")
 _NO_UTF_8: Final = "is not UTF-8"
 
 
@@ -99,7 +96,7 @@ def _read_note_slowly(raw: bytes) -> Note:
         note = msgspec.convert(known, Note)
         if not math.isfinite(note.confidence):
             raise msgspec.ValidationError("the confidence is out of range")
-    except (*_NOT_FIT, RecursionError) as error:
+    except (msgspec.ValidationError, RecursionError) as error:
         raise ItemError(_clause(error), id if isinstance(id, str) else "") from error
     return note
 
@@ -136,8 +133,8 @@ def _legible_key(raw: bytes) -> str:
     except JsonError:
         found = _KEY.search(raw)
         key = _text_of(found[1]) if found else None
-    # A byte that is no UTF-8 was read as half a character: two such keys may look alike and not be.
-    return key if isinstance(key, str) and not _HALF.search(key) else ""
+    # Two keys whose bytes are no UTF-8 may look alike and not be.
+    return key if isinstance(key, str) and "\ufffd" not in key else ""
 
 
 def _text_of(string: bytes) -> object:
@@ -192,7 +189,7 @@ def read_fact(raw: bytes) -> Fact:
         pass
     try:
         return msgspec.convert(_sorted_out(_object(raw), _FACT_FIELDS), Fact)
-    except (ItemError, *_NOT_FIT, RecursionError) as error:
+    except (ItemError, msgspec.ValidationError, RecursionError) as error:
         raise ItemError(_clause(error), _legible_key(raw)) from error
 
 
@@ -223,8 +220,6 @@ def _deeper_than(levels: int, value: Any) -> bool:
 
 
 def _clause(error: BaseException) -> str:
-    if isinstance(error, UnicodeEncodeError):
-        return "a value contains half a character"
     return "nested too deeply" if isinstance(error, RecursionError) else str(error).replace("`", "'")
 
 

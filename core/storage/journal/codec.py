@@ -69,7 +69,7 @@ _WORTH_PRESSING: Final = 2048
 
 def write_change_set(change_set: ChangeSet) -> bytes:
     """A change set as JSON, pressed with zlib when it is large."""
-    return pressed(_encoded(change_set))
+    return pressed(msgspec.json.encode(change_set))
 
 
 def pressed(text: bytes) -> bytes:
@@ -95,8 +95,8 @@ def read_change_set(body: bytes) -> ChangeSet:
 
 
 def write_conflict(conflict: Conflict) -> bytes:
-    """A conflict as JSON."""
-    return _encoded(conflict)
+    """A conflict as JSON; it may name a folder that has no name in UTF-8."""
+    return dump(msgspec.to_builtins(conflict))
 
 
 def read_conflict(body: bytes) -> Conflict:
@@ -117,27 +117,14 @@ def _with_known_code(shaped: Any) -> Any:
     return shaped
 
 
-def _encoded(value: msgspec.Struct) -> bytes:
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        # Lone surrogates, which files of a memory may hold, are no UTF-8: they are written as escapes.
-        return dump(msgspec.to_builtins(value))
-
-
 def note_item(id: str) -> str:
     """How the journal names a note."""
-    return legible(f"n {id}")
+    return f"n {id}"
 
 
 def fact_item(nugget: str, key: str) -> str:
     """How the journal names a fact."""
-    return legible(f"f {nugget}\n{key}")
-
-
-def legible(name: str) -> str:
-    """A name that UTF-8 has bytes for: lone surrogates, which files may hold, are spelled out."""
-    return name if name.isascii() else name.encode("utf-8", "backslashreplace").decode("utf-8")
+    return f"f {nugget}\n{key}"
 
 
 def items_of(change_set: ChangeSet) -> Iterator[str]:
@@ -151,9 +138,9 @@ def items_of(change_set: ChangeSet) -> Iterator[str]:
         if fact.after is not None:
             found[fact_item(fact.nugget, fact.after.key)] = None
     for nugget in change_set.nuggets:
-        found[legible(f"g {nugget.name}")] = None
+        found[f"g {nugget.name}"] = None
     for file in change_set.files:
-        found[legible(f"p {file.path}")] = None
+        found[f"p {file.path}"] = None
     yield from found
 
 
@@ -242,8 +229,8 @@ def _inserted(
         "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (id) DO NOTHING",
         (
-            change_set.id, change_set.at, author.kind, storable(author.name), change_set.kind,
-            storable(change_set.reason), change_set.about, storable(made_by.spelling), state, body, len(body),
+            change_set.id, change_set.at, author.kind, author.name, change_set.kind,
+            change_set.reason, change_set.about, made_by.spelling, state, body, len(body),
             write_conflict(conflict) if conflict is not None else None,
             write_stages(stages),
             written_ns,
@@ -288,7 +275,7 @@ def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
     body = write_change_set(joint)
     connection.execute(
         "UPDATE entry SET body = ?, size = ?, reason = ? WHERE seq = ?",
-        (body, len(body), storable(joint.reason), seq),
+        (body, len(body), joint.reason, seq),
     )
     touch(connection, seq, joint)
 
@@ -305,11 +292,6 @@ def delete_entry(connection: sqlite3.Connection, seq: int) -> None:
     """Deletes an entry."""
     connection.execute("DELETE FROM touched WHERE seq = ?", (seq,))
     connection.execute("DELETE FROM entry WHERE seq = ?", (seq,))
-
-
-def storable(text: str) -> str:
-    """Text without what UTF-8 has no bytes for; the whole text stands in the body."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def entries_of(rows: Iterable[Any], undone: frozenset[str]) -> tuple[Entry, ...]:

@@ -8,7 +8,8 @@ from typing import Final, TypedDict, Unpack
 
 from core.model.change import ChangeSet
 from core.model.entry import EntryState
-from core.storage.journal.codec import note_item, read_change_set, storable, unpressed
+from core.storage.journal.codec import note_item, read_change_set, unpressed
+from core.text.normalise import encodable
 
 LARGEST: Final = 2**63 - 1
 # Words in which JSON may write a character otherwise than it is.
@@ -56,7 +57,7 @@ def which_entries(**filters: Unpack[EntryFilters]) -> tuple[str, dict[str, objec
     ):
         if value is not None:
             tests.append(test)
-            values[name] = storable(value) if isinstance(value, str) else min(value, LARGEST)
+            values[name] = encodable(value) if isinstance(value, str) else min(value, LARGEST)
     if filters.get("state") not in (None, "done"):
         # An index of its own knows these few, and SQLite does not see from a value alone that it does.
         tests.append("state <> 'done'")
@@ -69,13 +70,13 @@ def which_entries(**filters: Unpack[EntryFilters]) -> tuple[str, dict[str, objec
     inner = f"SELECT seq FROM entry WHERE {' AND '.join(tests)}"
     if text is None:
         return f"WHERE seq IN ({inner} ORDER BY seq DESC LIMIT :limit) ORDER BY seq DESC", values
-    values["text"] = storable(text.casefold())
+    values["text"] = encodable(text.casefold())
     return f"WHERE seq IN ({inner}) AND says(body, :text) ORDER BY seq DESC LIMIT :limit", values
 
 
 def _listed(name: str, given: str | Collection[str], values: dict[str, object]) -> str:
     each = (given,) if isinstance(given, str) else tuple(given)
-    values.update((f"{name}{number}", storable(one)) for number, one in enumerate(each))
+    values.update((f"{name}{number}", encodable(one)) for number, one in enumerate(each))
     return ", ".join(f":{name}{number}" for number in range(len(each)))
 
 

@@ -34,7 +34,6 @@ from core.storage.journal.codec import (
     read_change_set,
     read_maker,
     read_stages,
-    storable,
     touch,
     write_change_set,
     write_conflict,
@@ -42,6 +41,7 @@ from core.storage.journal.codec import (
 )
 from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
 from core.storage.journal.schema import connect, connect_to_read, copied, journal_error
+from core.text.normalise import encodable
 
 # How far SQLite goes to have a transaction on disk when it ends.
 DURABLE = "FULL"
@@ -285,7 +285,7 @@ class Journal:
         rows = self.rows(
             f"SELECT {ENTRY_COLUMNS} FROM entry WHERE id = ?1 OR (length(?1) > 0 AND substr(id, 1, length(?1)) = ?1) "
             "ORDER BY id = ?1 DESC, seq DESC LIMIT 5",
-            (storable(wanted),),
+            (encodable(wanted),),
         )
         exact = [row for row in rows if row[1] == wanted]
         if not exact and len(rows) > 1:
@@ -361,7 +361,7 @@ class Journal:
         while rows := self.rows(
             f"SELECT seq, id FROM entry WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) AND seq < ? "
             "ORDER BY seq DESC LIMIT ?",
-            (storable(made_by), *kinds, before, _MINE_AT_ONCE),
+            (made_by, *kinds, before, _MINE_AT_ONCE),
         ):
             for seq, id in rows:
                 if id not in passing:
@@ -372,7 +372,7 @@ class Journal:
         """The change sets of somebody that are in the files since a time, newest first; damaged ones left out."""
         rows = self.rows(
             "SELECT body FROM entry WHERE made_by = ? AND state = 'done' AND at > ? ORDER BY seq DESC",
-            (storable(made_by), at),
+            (made_by, at),
         )
         for (body,) in rows:
             with contextlib.suppress(ValueError):

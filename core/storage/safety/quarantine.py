@@ -22,6 +22,7 @@ from core.storage.files.side_folders import (
     stamp,
 )
 from core.storage.format.json_text import JsonError, dump, load
+from core.text.normalise import encodable
 
 QUARANTINE: Final = "quarantine"
 
@@ -80,6 +81,7 @@ def set_aside(
         raise InvalidInputError(
             "not a time", code=ErrorCode.BAD_TIME, where=repr(at), kept="nothing was written"
         )
+    file, where, reason = map(encodable, (file, where, reason))
     folder = side_folder(home, QUARANTINE)
     names = remove_half_written(folder)
     import hashlib

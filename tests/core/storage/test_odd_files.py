@@ -35,12 +35,12 @@ def _edited(home: Path, id: str = SECOND) -> Memory:
     return memory
 
 
-def test_lone_surrogates_survive_as_the_escapes_that_they_were(tmp_path: Path) -> None:
+def test_half_a_character_is_read_as_a_replacement_and_its_bytes_stay(tmp_path: Path) -> None:
     path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2)])
     path.write_text(path.read_text().replace('"@"', r'"cut \ud83d off \uDE00"'))
     memory = _edited(tmp_path)
     assert not memory.snapshot.problems
-    assert memory.snapshot.note(FIRST).content == "cut \ud83d off \ude00"
+    assert memory.snapshot.note(FIRST).content == "cut \ufffd off \ufffd"
     assert rb'"cut \ud83d off \uDE00"' in path.read_bytes()
     memory.change("edit", lambda draft: edit_note(draft, FIRST, add_tags=["seen"]))
     assert rb'"cut \ud83d off \uDE00"' in path.read_bytes()

@@ -14,6 +14,7 @@ from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError, NotFoundError, ReadOnlyError, StorageError
 from core.storage.safety.quarantine import QUARANTINE, Record, record_bytes, records, set_aside
+from core.text.normalise import encodable
 
 AT = "2026-11-22T01:37:06.123Z"
 
@@ -111,6 +112,7 @@ def test_hostile_names_and_reasons_stay_in_the_folder_and_come_back(tmp_path: Pa
     record = _put(tmp_path, file=f"../../{text}", reason=text, where=text)
     assert record.path.parent == tmp_path / QUARANTINE
     assert len(os.fsencode(record.path.name)) < 200
+    assert record.where == encodable(text)
     assert records(tmp_path) == [record]
     assert record_bytes(record) == b'{"broken'
 
