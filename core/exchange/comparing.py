@@ -2,63 +2,47 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from core.exchange.records import LeftOut
-from core.model.fact import Nugget
-from core.model.note import FILE_NAMES, Note, replace
+from core.model.change import FactChange, NoteChange, NuggetChange
+from core.model.compare import differences
+from core.model.note import FILE_NAMES, replace
 from core.model.snapshot import Snapshot
 
 
-def differences(one: Snapshot, other: Snapshot) -> list[LeftOut]:
+def differing(one: Snapshot, other: Snapshot) -> Iterator[LeftOut]:
     """Where two memories differ, in every field, in the order of notes and facts, and in the settings of nuggets."""
-    found = list(_of_notes(one, other))
-    for name in sorted(one.by_name.keys() | other.by_name.keys()):
-        found += _of_nugget(name, one.by_name.get(name), other.by_name.get(name))
-    return found
-
-
-def _of_notes(one: Snapshot, other: Snapshot) -> Iterator[LeftOut]:
-    if one.notes == other.notes:
-        return
-    here, there = _said(one), _said(other)
-    for id in dict.fromkeys((*here, *there)):
-        if id not in there:
-            yield LeftOut(id, "only this memory has the note")
-        elif id not in here:
-            yield LeftOut(id, "this memory does not have the note")
-        elif here[id] != there[id]:
-            yield LeftOut(id, f"the note differs in {', '.join(_fields(here[id], there[id]))}")
-    if here == there:
+    one, other = _without_pages(one), _without_pages(other)
+    found = differences(one, other)
+    for change in found.notes:
+        yield LeftOut(change.id, _how("note", change))
+    if not found.notes and [note.id for note in one.notes] != [note.id for note in other.notes]:
         yield LeftOut("notes", "they stand in another order")
+    for stored in found.facts:
+        yield LeftOut(f"{stored.nugget}: {stored.key}", _how("fact", stored))
+    for made in found.nuggets:
+        yield LeftOut(made.name, _how("nugget", made))
+    changed = {stored.nugget for stored in found.facts}
+    for name in sorted(one.by_name.keys() & other.by_name.keys()):
+        here, there = one.by_name[name], other.by_name[name]
+        if here.meta != there.meta:
+            yield LeftOut(name, "the settings of the nugget differ")
+        if name not in changed and here.facts != there.facts:
+            yield LeftOut(name, "its facts stand in another order")
 
 
-def _said(snapshot: Snapshot) -> dict[str, Note]:
-    """The notes by id. The page that a note is in one memory, it cannot be in another."""
-    return {
-        id: note if note.page is None else replace(note, page=None) for id, note in snapshot.by_id.items()
-    }
+def _without_pages(snapshot: Snapshot) -> Snapshot:
+    """The page that a note is in one memory, it cannot be in another."""
+    if not any(note.page for note in snapshot.notes):
+        return snapshot
+    return dataclasses.replace(snapshot, notes=tuple(replace(note, page=None) for note in snapshot.notes))
 
 
-def _fields(one: Note, other: Note) -> list[str]:
-    found = [said for name, said in FILE_NAMES.items() if getattr(one, name) != getattr(other, name)]
-    return found or ["unknown fields"]
-
-
-def _of_nugget(name: str, one: Nugget | None, other: Nugget | None) -> Iterator[LeftOut]:
-    if one is None or other is None:
-        yield LeftOut(
-            name, "only this memory has the nugget" if other is None else "this memory has no such nugget"
-        )
-        return
-    if one.meta != other.meta:
-        yield LeftOut(name, "the settings of the nugget differ")
-    here, there = ({fact.key: fact for fact in held.facts} for held in (one, other))
-    for key in dict.fromkeys((*here, *there)):
-        if here.get(key) != there.get(key):
-            yield LeftOut(
-                f"{name}: {key}",
-                "the fact differs" if key in here and key in there else "one has no such fact",
-            )
-    if here == there and one.facts != other.facts:
-        yield LeftOut(name, "its facts stand in another order")
+def _how(what: str, change: NoteChange | FactChange | NuggetChange) -> str:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return f"only {'the other' if before is None else 'this'} memory has the {what}"
+    names = [said for name, said in FILE_NAMES.items() if getattr(before, name, 0) != getattr(after, name, 0)]
+    return f"the {what} differs in {', '.join(names)}" if names else f"the {what} differs"

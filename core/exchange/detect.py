@@ -93,6 +93,8 @@ def _of_page(file: SourceFile) -> Format | None:
 
 def _of_file(file: SourceFile) -> Format | None:
     name = file.name.lower()
+    if file.name.endswith(FACT_SUFFIXES):
+        return "donna"
     if name in agent_instructions.FILES:
         return "agents"
     if file.name == claude.INDEX:

@@ -27,6 +27,7 @@ from core.exchange.pages import (
     without_heading,
 )
 from core.exchange.records import (
+    KEPT_FIELDS,
     FormatError,
     LeftOut,
     Parsed,
@@ -51,14 +52,13 @@ from core.model.note import (
     Link,
     Note,
     custom_tags,
+    normalised_note,
     plain_value,
 )
 from core.model.snapshot import Snapshot
 from core.text.exact import exact_form
 
 VERSION: Final = 1
-# What else the front matter of a page says is kept in this field of its note, and written into it again.
-KEPT_FIELDS: Final = "frontMatter"
 _OURS: Final = "nuggets"
 _LINKS: Final = "%% nuggets:links %%"
 _LINK: Final = re.compile(r"- (.*): \[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
@@ -389,7 +389,8 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
             for reason, name in page.links
             if exact_form(name) in ids
         )
-        notes.setdefault(note.id, msgspec.structs.replace(note, links=links))
+        note = msgspec.structs.replace(note, links=links)
+        notes.setdefault(note.id, normalised_note(note, lambda id: True))
         if page.fact is not None:
             facts.setdefault(note.nugget_name, {}).setdefault(page.fact.key, page.fact)
     nuggets = tuple(

@@ -1,20 +1,20 @@
-"""Lays what a source says over a draft: what is new is added, what is there already stays, and nothing is replaced."""
+"""What an import adds to a memory: each thing of a source is new, held already, or a conflict. Nothing is replaced."""
 
 from __future__ import annotations
 
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from hashlib import blake2s
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from core.errors import InvalidInputError
 from core.exchange.json_source import is_shallow
-from core.exchange.markdown import KEPT_FIELDS
-from core.exchange.records import Format, LeftOut, Record
+from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record
 from core.exchange.result import ImportItem, Status
 from core.model.build import new_note
 from core.model.draft import Draft
@@ -30,53 +30,53 @@ from core.text.normalise import squeeze
 ORIGIN: Final = "importedFrom"
 _SAME_TEXT: Final = "the memory holds this text already"
 _SAME_FACT: Final = "the memory holds this fact already"
-_HIDDEN: Final = "the memory holds this text in a hidden note"
-_EARLIER: Final = "it was imported before"
-_CHANGED: Final = "it was imported before, and has another text in the source now"
 _OTHER_VALUE: Final = "the memory has another value for this key"
-_OTHER_NOTE: Final = "the memory has another text under this id"
-_NO_FACT: Final = "the memory has a fact with this key, and another value"
 _MOST_NAMED: Final = 3
 # How an item of a list begins; promotion writes "•" and "(1)" for those within a bullet.
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\(?(\d{1,9})[.)])(?=[ \t])", re.MULTILINE)
 
 
+class _Found(NamedTuple):
+    """What the memory has of a thing. ours, theirs: the texts of a conflict."""
+
+    status: Status
+    detail: str = ""
+    note_id: str = ""
+    ours: str = ""
+    theirs: str = ""
+
+
 class _Known:
-    """The notes of a memory by what they say, and by what they were made of."""
+    """The notes of a memory by what they say, and by what they were made of. A visible one stands before a hidden."""
 
     def __init__(self, notes: Iterable[Note]) -> None:
-        self.by_text: dict[tuple[str, str], Note] = {}
-        self.by_content: dict[str, Note] = {}
+        self.by_text: dict[tuple[str, ...], Note] = {}
         self.by_origin: dict[tuple[str, str], Note] = {}
-        self.by_title: dict[str, str] = {}
         for note in notes:
             self.add(note)
 
     def add(self, note: Note) -> None:
-        """One more note; a visible one stands before a hidden one."""
-        title, content = _folded(note.title), _comparable(note.content)
-        known = self.by_text.get((title, content))
-        if known is None or (known.hidden and not note.hidden):
-            self.by_text[title, content] = note
-        known = self.by_content.get(content)
-        if known is None or (known.hidden and not note.hidden):
-            self.by_content[content] = note
+        """One more note."""
+        content = _comparable(note.content)
+        for said in ((content,), (_folded(note.title), content)):
+            known = self.by_text.get(said)
+            if known is None or (known.hidden and not note.hidden):
+                self.by_text[said] = note
         origin = note.extra.get(ORIGIN)
         if isinstance(origin, dict):
             self.by_origin.setdefault((str(origin.get("format")), _squeezed(str(origin.get("key")))), note)
-        if not note.hidden:
-            self.by_title.setdefault(title, note.id)
 
-    def same(self, record: Record) -> Note | None:
-        """The note that says what a record says."""
-        content = _comparable(record.content)
-        if record.derived:
-            return self.by_content.get(content)
-        return self.by_text.get((_folded(record.title), content))
+    def same(self, title: str, content: str) -> Note | None:
+        """The note that says this. title: "" where it is only the beginning of the content."""
+        said = _comparable(content)
+        return self.by_text.get((_folded(title), said) if title else (said,))
 
 
-class Importer:
-    """One import over one draft. format, nugget: of records that name none. accept: ids of items, None for all."""
+class Plan:
+    """One import over one draft. format, nugget: of records that name none. accept: ids of items, None for all.
+
+    items: one for each thing of the source. left_out: what cannot come, and why.
+    """
 
     def __init__(
         self,
@@ -89,103 +89,197 @@ class Importer:
     ) -> None:
         self.items: list[ImportItem] = []
         self.left_out: list[LeftOut] = []
-        self._draft = draft
+        self.draft = draft
         self._format = format
         self._nugget = nugget or DEFAULT_NUGGET
         self._accept = accept
         self._progress = progress
         self._known = _Known(draft.notes())
         self._names = draft.nugget_names()
-        # The notes that came to be, or are meant by what is there already, by the names that the source has for them.
-        self._named: dict[str, str] = {}
-        self._ids: dict[str, str] = {}
-        self._made: dict[str, Record] = {}
-        self._links: dict[str, list[Link]] = {}
+
+    def over(self, snapshot: Snapshot) -> None:
+        """Goes on over a memory into which was merged what came so far."""
+        self.draft = self.draft.over(snapshot)
+
+    def _is_new(self, item: ImportItem, found: _Found | None, *, named: bool = True) -> bool:
+        """Whether something is to be added; else it is an item or left out by now. named: after its nugget a file."""
+        if found is None and self._accept is not None and item.id not in self._accept:
+            found = _Found("left")
+        if found is not None:
+            self.items.append(msgspec.structs.replace(item, **found._asdict()))
+            return False
+        try:
+            if named and item.nugget not in self._names:
+                self._names.add(check_nugget_name(item.nugget, self._names))
+        except InvalidInputError as error:
+            self.left_out.append(LeftOut(item.where, error.what))
+            return False
+        return True
+
+    # Notes and facts of this program
+
+    def new_of(self, source: Snapshot) -> Snapshot:
+        """The part of another memory that this one does not have, with its ids, times and recalls."""
+        stands_for: dict[str, str] = {}
+        notes: list[Note] = []
+        taken: set[tuple[str, str]] = set()
+        noted: set[tuple[str, str]] = set()
+        for note in counted(source.notes, self._progress):
+            item = _item("whole", note.kind, note.nugget_name, note.title, note.id, note.content, note.id)
+            item = msgspec.structs.replace(item, note_id=note.id)
+            name = (note.nugget_name, note.key)
+            mirrors = note.is_fact and not note.hidden and note.key in source.facts_by_key.get(name[0], {})
+            noted |= {name} if mirrors else set()
+            found = self._note_here(note, source.facts_by_key[name[0]][name[1]] if mirrors else None)
+            if self._is_new(item, found, named=mirrors):
+                self.items.append(item)
+                notes.append(note)
+                taken |= {name} if mirrors else set()
+            elif found is not None and found.status == "same":
+                stands_for[note.id] = found.note_id
+        if self._progress is not None:
+            self._progress(len(source.notes), len(source.notes))
+        taken |= set(self._new_facts(source, noted))
+        nuggets = [
+            msgspec.structs.replace(
+                one, facts=tuple(fact for fact in one.facts if (one.name, fact.key) in taken)
+            )
+            for one in source.nuggets
+        ]
+        return Snapshot(
+            notes=tuple(_with_ends(note, stands_for) for note in notes),
+            nuggets=tuple(one for one in nuggets if one.facts or self._comes_empty(one.name)),
+        )
+
+    def _comes_empty(self, nugget: str) -> bool:
+        """Whether a nugget comes for its settings alone: into a memory that has nothing yet."""
+        if self.draft.snapshot.notes or self.draft.snapshot.nuggets:
+            return False
+        with suppress(InvalidInputError):
+            return bool(check_nugget_name(nugget, self._names))
+        return False
+
+    def _note_here(self, note: Note, fact: Fact | None) -> _Found | None:
+        """What the memory has of a note that may come with its fact."""
+        known = self.draft.note(note.id)
+        if known is not None and not _says_the_same(known, note):
+            told = "the memory has another text under this id"
+            return _Found("conflict", told, note.id, known.content, note.content)
+        if known is None and self.draft.exists(note.id):
+            told = "the memory has a note of this id that cannot be read"
+            return _Found("conflict", told, note.id, "", note.content)
+        known = known or self._known.same(note.title, note.content)
+        if known is not None and _says_the_same(known, note):
+            return _Found("same", _SAME_TEXT, known.id)
+        found = self._fact_here(note.nugget_name, fact) if fact is not None else None
+        return found if found is not None and found.status == "conflict" else None
+
+    def _fact_here(self, nugget: str, fact: Fact) -> _Found | None:
+        there = self.draft.find_fact(nugget, fact.key)
+        if there is None:
+            return None
+        note = self.draft.fact_note(nugget, there[1].key)
+        id = note.id if note is not None else ""
+        if _squeezed(there[1].value) == _squeezed(fact.value):
+            return _Found("same", _SAME_FACT, id)
+        return _Found("conflict", _OTHER_VALUE, id, there[1].value, fact.value)
+
+    def _new_facts(self, source: Snapshot, noted: Collection[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+        """The names of the facts that come without a note."""
+        for nugget in source.nuggets:
+            for fact in nugget.facts:
+                if (nugget.name, fact.key) in noted:
+                    continue
+                where = f"{nugget.name}: {fact.key}"
+                item = _item("whole", "fact", nugget.name, fact.key, fact.key, fact.value, where)
+                if self._is_new(item, self._fact_here(nugget.name, fact)):
+                    self.items.append(item)
+                    yield nugget.name, fact.key
 
     # Records of other programs
 
-    def add_records(self, records: tuple[Record, ...]) -> None:
-        """Lays records over the draft, and the links between them."""
+    def lay(self, records: tuple[Record, ...]) -> None:
+        """Lays records over the draft, each linked to what its source says it belongs to."""
+        ids: dict[str, str] = {}
+        made: set[str] = set()
+        exact: dict[str, str] = {}
+        names = {_folded(note.title): note.id for note in reversed(self.draft.snapshot.visible)}
         for record in counted(records, self._progress):
-            self._add(record)
+            id, is_new = self._lay(record)
+            if id:
+                ids.setdefault(record.key, id)
+                made |= {id} if is_new else set()
+                for name in (record.title, *record.names):
+                    exact.setdefault(_squeezed(name), id)
         if self._progress is not None:
             self._progress(len(records), len(records))
-        self._link_records(records)
-        self._lay_links()
+        # What is called just so stands before what differs in upper and lower case, what comes before what was there.
+        names |= {name.casefold(): id for name, id in reversed(exact.items())}
+        links: dict[str, list[Link]] = {}
+        for record in records:
+            start, missing = ids.get(record.key, ""), []
+            for reference in record.references:
+                folded = _folded(reference.name)
+                end = exact.get(_squeezed(reference.name)) or names.get(folded)
+                end = end or names.get(folded.rpartition("/")[2])
+                if end is None:
+                    missing.append(reference.name)
+                elif start and end != start and {start, end} & made:
+                    for one, other in ((start, end), (end, start)):
+                        reason = " ".join(reference.reason.split())
+                        link = Link(to=other, reason=reason, created_at=self.draft.at)
+                        links.setdefault(one, []).append(link)
+            if missing and start in made:
+                self.left_out.append(LeftOut(record.where, _led_nowhere(missing), partly=True))
+        for id, added in links.items():
+            note = self.draft.note(id)
+            if note is not None:
+                self.draft.put(replace(note, links=unique_links((*note.links, *added))))
 
-    def _add(self, record: Record) -> None:
-        record = self._checked(record)
+    def _lay(self, record: Record) -> tuple[str, bool]:
+        """The id of the note that says what a record says, "" for none, and whether it was made of it."""
         nugget = record.nugget or self._nugget
-        id = item_id(self._format, record.kind, nugget, record.key, record.title, record.content)
-        base: dict[str, Any] = {
-            "id": id, "kind": record.kind, "title": record.title, "nugget": nugget, "where": record.where,
-        }  # fmt: skip
-        there = self._there(record, nugget)
-        if there is not None:
-            status, detail, note, ours = there
-            theirs = record.content if status == "conflict" else ""
-            self._item(base, status, note.id if note is not None else "", detail, ours, theirs)
-            if note is not None and status == "same":
-                self._name(record, note.id)
-            return
-        if not self._accepted(id):
-            self._item(base, "left", "")
-            return
-        try:
-            note = self._make(record, nugget)
-        except InvalidInputError as error:
-            self.left_out.append(LeftOut(record.where, error.what))
-            return
-        self._known.add(note)
-        self._name(record, note.id)
-        self._made[note.id] = record
-        self._item(base, "new", note.id)
-
-    def _checked(self, record: Record) -> Record:
-        if is_shallow(record.fields):
-            return record
-        self.left_out.append(
-            LeftOut(record.where, "has fields that are nested too deeply; its text is imported", partly=True)
+        item = _item(
+            self._format, record.kind, nugget, record.title, record.key, record.content, record.where
         )
-        return msgspec.structs.replace(record, fields={})
+        found = self._record_here(record, nugget)
+        if not self._is_new(item, found):
+            return (found.note_id if found is not None and found.status == "same" else ""), False
+        if not is_shallow(record.fields):
+            told = "has fields that are nested too deeply; its text is imported"
+            self.left_out.append(LeftOut(record.where, told, partly=True))
+            record = msgspec.structs.replace(record, fields={})
+        note = self._make(record, nugget)
+        self._known.add(note)
+        self.items.append(msgspec.structs.replace(item, note_id=note.id))
+        return note.id, True
 
-    def _there(self, record: Record, nugget: str) -> tuple[Status, str, Note | None, str] | None:
-        """What the memory has of a record: status, why, the note, and its text; None for nothing."""
+    def _record_here(self, record: Record, nugget: str) -> _Found | None:
         if record.kind == "fact":
-            found = self._draft.find_fact(nugget, record.title)
-            if found is None:
-                return None
-            note = self._draft.fact_note(nugget, found[1].key)
-            if _squeezed(found[1].value) == _squeezed(record.content):
-                return "same", _SAME_FACT, note, ""
-            return "conflict", _OTHER_VALUE, note, found[1].value
+            return self._fact_here(nugget, Fact(key=record.title, value=record.content))
         known = self._known.by_origin.get((self._format, _squeezed(record.key)))
         if known is not None:
-            origin = known.extra.get(ORIGIN)
-            said = origin.get("text") if isinstance(origin, dict) else None
-            same = said == _digest(record.content) or _squeezed(known.content) == _squeezed(record.content)
-            return ("same", _EARLIER, known, "") if same else ("conflict", _CHANGED, known, known.content)
-        known = self._known.same(record)
-        return None if known is None else ("same", _HIDDEN if known.hidden else _SAME_TEXT, known, "")
+            origin = known.extra[ORIGIN]
+            same = origin.get("text") == _digest(record.content)
+            if same or _squeezed(known.content) == _squeezed(record.content):
+                return _Found("same", "it was imported before", known.id)
+            told = "it was imported before, and has another text in the source now"
+            return _Found("conflict", told, known.id, known.content, record.content)
+        known = self._known.same("" if record.derived else record.title, record.content)
+        if known is None:
+            return None
+        told = "the memory holds this text in a hidden note" if known.hidden else _SAME_TEXT
+        return _Found("same", told, known.id)
 
     def _make(self, record: Record, nugget: str) -> Note:
-        draft, fact = self._draft, record.kind == "fact"
-        self._check_name(nugget)
-        if fact:
-            draft.ensure_nugget(nugget)
-            draft.put_fact(
-                nugget,
-                Fact(
-                    key=record.title,
-                    value=record.content,
-                    hits=record.hits,
-                    last_hit_session=record.last_hit_session,
-                ),
-            )
-        known = draft.fact_note(nugget, record.title, hidden=False) if fact else None
-        if known is not None:
+        draft = self.draft
+        recalls: dict[str, Any] = {"hits": record.hits, "last_hit_session": record.last_hit_session}
+        if record.kind == "fact":
+            draft.put_fact(nugget, Fact(key=record.title, value=record.content, **recalls))
             # The note of a fact that had left its file.
-            return draft.put(replace(known, content=record.content, updated_at=draft.at))
+            known = draft.fact_note(nugget, record.title, hidden=False)
+            if known is not None:
+                return draft.put(replace(known, content=record.content, updated_at=draft.at))
         created = record.created_at or record.updated_at or draft.at
         return new_note(
             draft,
@@ -197,10 +291,9 @@ class Importer:
             meta=record.meta,
             by_agent=draft.author.is_known_agent,
             extra=self._extra(record),
-            hits=record.hits,
-            last_hit_session=record.last_hit_session,
             created_at=created,
             updated_at=max(created, record.updated_at),
+            **recalls,
         )
 
     def _extra(self, record: Record) -> dict[str, Any]:
@@ -214,201 +307,32 @@ class Importer:
         # Of a text that holds a credential nothing is kept from which it could be guessed.
         return kept if record.derived or held_in("", record.title) else kept | {ORIGIN: origin}
 
-    def _name(self, record: Record, id: str) -> None:
-        self._ids.setdefault(record.key, id)
-        for name in (record.title, *record.names):
-            self._named.setdefault(_squeezed(name), id)
-            self._named.setdefault(f"\0{_folded(name)}", id)
 
-    def _link_records(self, records: tuple[Record, ...]) -> None:
-        """Links what came to be with what the source says it belongs to."""
-        for record in records:
-            start = self._ids.get(record.key)
-            missing: list[str] = []
-            for reference in record.references:
-                end = self._meant(reference.name)
-                if end is None:
-                    missing.append(reference.name)
-                elif start is not None and end != start and (start in self._made or end in self._made):
-                    self._link(start, end, reference.reason)
-            if missing and start in self._made:
-                named = ", ".join(name[:60] for name in missing[:_MOST_NAMED])
-                more = f" and {len(missing) - _MOST_NAMED} more" if len(missing) > _MOST_NAMED else ""
-                what = "leads to a note that is" if len(missing) == 1 else "leads to notes that are"
-                self.left_out.append(LeftOut(record.where, f"{what} not there: {named}{more}", partly=True))
-
-    def _meant(self, name: str) -> str | None:
-        """The note that a name means: upper and lower case count where nothing is called just so."""
-        folded = _folded(name)
-        found = self._named.get(_squeezed(name)) or self._named.get(f"\0{folded}")
-        found = found or self._named.get(f"\0{folded.rpartition('/')[2]}")
-        return found or self._known.by_title.get(folded)
-
-    # Notes of this program
-
-    def add_whole(self, source: Snapshot) -> None:
-        """Lays the notes and facts of another memory over the draft, with their ids, times and recalls."""
-        # Two notes of the source that say the same are two by their ids: it is compared with what was there before.
-        ids: dict[str, str] = {}
-        new: list[Note] = []
-        for note in counted(source.notes, self._progress):
-            found = self._add_note(note, source)
-            if found is not None:
-                ids[note.id] = found
-                new += [note] if self.items[-1].status == "new" else []
-        self._add_facts(source)
-        if self._progress is not None:
-            self._progress(len(source.notes), len(source.notes))
-        for note in new:
-            self._known.add(self._draft.note(ids[note.id]) or note)
-            for link in note.links:
-                end = ids.get(link.to) or (link.to if self._draft.note(link.to) is not None else None)
-                if end is not None and end != ids[note.id]:
-                    self._link(ids[note.id], end, link.reason, link)
-        self._lay_links()
-
-    def _add_note(self, note: Note, source: Snapshot) -> str | None:
-        """The id of the note that stands for one of the source; None where there is none."""
-        id = item_id("whole", note.kind, note.nugget_name, note.id, note.title, note.content)
-        base: dict[str, Any] = {
-            "id": id, "kind": note.kind, "title": note.title, "nugget": note.nugget_name, "where": note.id,
-        }  # fmt: skip
-        known = self._draft.note(note.id)
-        if known is not None:
-            if _says_the_same(known, note):
-                self._item(base, "same", known.id, _SAME_TEXT)
-                return known.id
-            self._item(base, "conflict", known.id, _OTHER_NOTE, known.content, note.content)
-            return None
-        if self._draft.exists(note.id):
-            self._item(
-                base,
-                "conflict",
-                note.id,
-                "the memory has a note of this id that cannot be read",
-                "",
-                note.content,
-            )
-            return None
-        twin = self._known.by_text.get((_folded(note.title), _comparable(note.content)))
-        if twin is not None and _says_the_same(twin, note):
-            self._item(base, "same", twin.id, _SAME_TEXT)
-            return twin.id
-        fact = _fact_of(note, source)
-        there = self._draft.find_fact(note.nugget_name, fact.key) if fact is not None else None
-        if fact is not None and there is not None and _squeezed(there[1].value) != _squeezed(fact.value):
-            self._item(base, "conflict", "", _NO_FACT, there[1].value, fact.value)
-            return None
-        if not self._accepted(id):
-            self._item(base, "left", "")
-            return None
-        try:
-            self._check_name(note.nugget_name)
-        except InvalidInputError as error:
-            self.left_out.append(LeftOut(note.id, error.what))
-            return None
-        if fact is not None and there is None:
-            self._ensure(note.nugget_name, source)
-            self._draft.put_fact(note.nugget_name, fact)
-        made = self._draft.put(replace(_with_free_place(self._draft, note), links=()))
-        self._item(base, "new", made.id)
-        return made.id
-
-    def _check_name(self, nugget: str) -> None:
-        """Raises InvalidInputError for a name that no nugget can have."""
-        if nugget not in self._names:
-            check_nugget_name(nugget, self._names)
-            self._names.add(nugget)
-
-    def _ensure(self, nugget: str, source: Snapshot) -> None:
-        self._check_name(nugget)
-        held = source.by_name.get(nugget)
-        self._draft.ensure_nugget(nugget, held.meta if held is not None else None)
-
-    def _add_facts(self, source: Snapshot) -> None:
-        """Facts of the source for which no note of it stands."""
-        for nugget in source.nuggets:
-            for fact in nugget.facts:
-                if (nugget.name, fact.key) in source.fact_notes:
-                    continue
-                id = item_id("whole", "fact", nugget.name, fact.key, fact.key, fact.value)
-                base: dict[str, Any] = {
-                    "id": id, "kind": "fact", "title": fact.key, "nugget": nugget.name,
-                    "where": f"{nugget.name}: {fact.key}",
-                }  # fmt: skip
-                there = self._draft.find_fact(nugget.name, fact.key)
-                if there is not None and _squeezed(there[1].value) == _squeezed(fact.value):
-                    self._item(base, "same", "", _SAME_FACT)
-                elif there is not None:
-                    self._item(base, "conflict", "", _OTHER_VALUE, there[1].value, fact.value)
-                elif not self._accepted(id):
-                    self._item(base, "left", "")
-                else:
-                    try:
-                        self._ensure(nugget.name, source)
-                    except InvalidInputError as error:
-                        self.left_out.append(LeftOut(base["where"], error.what))
-                        continue
-                    self._draft.put_fact(nugget.name, fact)
-                    self._item(base, "new", "")
-
-    # Both
-
-    def _accepted(self, id: str) -> bool:
-        return self._accept is None or id in self._accept
-
-    def _item(
-        self,
-        base: Mapping[str, Any],
-        status: Status,
-        note_id: str,
-        detail: str = "",
-        ours: str = "",
-        theirs: str = "",
-    ) -> None:
-        self.items.append(
-            ImportItem(status=status, note_id=note_id, detail=detail, ours=ours, theirs=theirs, **base)
-        )
-
-    def _link(self, start: str, end: str, reason: str, like: Link | None = None) -> None:
-        at = like.created_at if like is not None else self._draft.at
-        extra = like.extra if like is not None else {}
-        reason = " ".join(reason.split())
-        self._links.setdefault(start, []).append(Link(to=end, reason=reason, created_at=at, extra=extra))
-        self._links.setdefault(end, []).append(Link(to=start, reason=reason, created_at=at))
-
-    def _lay_links(self) -> None:
-        for id, links in self._links.items():
-            note = self._draft.note(id)
-            if note is None:
-                continue
-            after = unique_links((*note.links, *links))
-            if after != note.links:
-                self._draft.put(replace(note, links=after))
-        self._links.clear()
+def _item(source: str, kind: str, nugget: str, title: str, key: str, content: str, where: str) -> ImportItem:
+    """An item that is new, under an id that is the same at each look at the same source."""
+    data = "\0".join((source, kind, nugget, key, title, content)).encode("utf-8", "surrogatepass")
+    id = f"new-{blake2s(data, digest_size=5).hexdigest()}"
+    return ImportItem(id=id, status="new", kind=kind, title=title, nugget=nugget, where=where)
 
 
-def _fact_of(note: Note, source: Snapshot) -> Fact | None:
-    """The fact of the source that a note stands for."""
-    if not note.is_fact or note.hidden:
-        return None
-    return source.facts_by_key.get(note.nugget_name, {}).get(note.key)
-
-
-def _with_free_place(draft: Draft, note: Note) -> Note:
-    """A note with the fact that waits in it behind all others of its nugget: its place was one among others."""
-    if note.hidden_fact is None:
+def _with_ends(note: Note, stands_for: dict[str, str]) -> Note:
+    """A note whose links lead to the notes here that stand for those there."""
+    if not any(stands_for.get(link.to, link.to) != link.to for link in note.links):
         return note
-    index = draft.end_of_facts(note.nugget_name)
-    return replace(note, hidden_fact=msgspec.structs.replace(note.hidden_fact, index=index))
+    ends = (msgspec.structs.replace(link, to=stands_for.get(link.to, link.to)) for link in note.links)
+    return replace(note, links=tuple(ends))
+
+
+def _led_nowhere(names: list[str]) -> str:
+    named = ", ".join(name[:60] for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    what = "leads to a note that is" if len(names) == 1 else "leads to notes that are"
+    return f"{what} not there: {named}{more}"
 
 
 def _says_the_same(one: Note, other: Note) -> bool:
-    return (
-        one.kind == other.kind
-        and one.nugget_name == other.nugget_name
-        and _squeezed(one.title) == _squeezed(other.title)
-        and _squeezed(one.content) == _squeezed(other.content)
+    return (one.kind, one.nugget_name) == (other.kind, other.nugget_name) and all(
+        _squeezed(a) == _squeezed(b) for a, b in ((one.title, other.title), (one.content, other.content))
     )
 
 
@@ -428,9 +352,3 @@ def _folded(name: str) -> str:
 
 def _digest(text: str) -> str:
     return blake2s(_squeezed(text).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def item_id(*parts: str) -> str:
-    """What names an item, the same at each look at the same source."""
-    data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return f"new-{blake2s(data, digest_size=5).hexdigest()}"

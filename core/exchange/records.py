@@ -31,6 +31,8 @@ NAMES: Final[Mapping[str, str]] = {
     "csv": "a table of facts",
     "donna": "a folder of facts and notes",
 }
+# What else a source says of a note is kept in this field of it; a vault has it again.
+KEPT_FIELDS: Final = "frontMatter"
 # More than a memory holds; a larger source is split, so that no slip fills a memory with a million notes.
 MOST_RECORDS: Final = 100_000
 _TITLE: Final = 80

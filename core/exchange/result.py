@@ -11,11 +11,13 @@ import msgspec
 from core.exchange.records import Format, LeftOut
 from core.model.change import ChangeSet
 
-# same: the memory holds it already. conflict: it holds something else of that name. refused: --accept left it out.
+# same: the memory holds it already. conflict: it holds something else of that name. left: --accept left it out.
 Status = Literal["new", "same", "conflict", "left"]
 
 
-class ImportItem(msgspec.Struct, frozen=True, kw_only=True):
+class ImportItem(
+    msgspec.Struct, frozen=True, kw_only=True, rename={"nugget": "nuggetName", "note_id": "noteId"}
+):
     """One note or fact of the source. id: names it in --accept, the same each time. note_id: of the note in the memory.
 
     detail: why it is what it is. ours, theirs: the texts of a conflict, that of the memory first.
@@ -34,25 +36,16 @@ class ImportItem(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """The item as an object of the command line's JSON; texts of conflicts alone."""
-        shaped: dict[str, Any] = {
-            "id": self.id,
-            "status": self.status,
-            "kind": self.kind,
-            "title": self.title,
-            "nuggetName": self.nugget,
-            "where": self.where,
-            "noteId": self.note_id or None,
-            "detail": self.detail,
-        }
-        return shaped | ({"ours": self.ours, "theirs": self.theirs} if self.status == "conflict" else {})
+        shaped: dict[str, Any] = msgspec.to_builtins(self) | {"noteId": self.note_id or None}
+        hidden = () if self.status == "conflict" else ("ours", "theirs")
+        return {name: value for name, value in shaped.items() if name not in hidden}
 
 
 @dataclass(frozen=True)
 class ImportResult:
     """An import. format: what the source was taken as; detected: whether that was told by its contents.
 
-    history: how many entries of the log come along. unknown: ids that were accepted and that nothing has. problem: of
-    what cannot be taken over as a whole, "" for nothing.
+    history: how many entries of the log come along. unknown: ids that were accepted and that nothing has.
     """
 
     format: Format
@@ -70,6 +63,7 @@ class ImportResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The import as an object of the command line's JSON, without its change set."""
+        told = [(one.partly, {"where": one.where, "reason": one.what}) for one in self.left_out]
         return {
             "version": 1,
             "format": self.format,
@@ -80,7 +74,7 @@ class ImportResult:
             "left": len(self.of("left")),
             "history": self.history,
             "conflicts": [item.to_dict() for item in self.of("conflict")],
-            "skipped": [{"where": one.where, "reason": one.what} for one in self.left_out if not one.partly],
-            "incomplete": [{"where": one.where, "reason": one.what} for one in self.left_out if one.partly],
+            "skipped": [shaped for partly, shaped in told if not partly],
+            "incomplete": [shaped for partly, shaped in told if partly],
             "entries": [item.to_dict() for item in self.items],
         }

@@ -94,6 +94,12 @@ class Draft:
         # Of the nuggets asked for: the index of the fact that waits in each hidden note.
         self._hidden: dict[str, HiddenIndexes] = {}
 
+    def over(self, snapshot: Snapshot) -> Draft:
+        """A new draft over another snapshot."""
+        return Draft(
+            snapshot, now=self.now, ids=self.ids, rules=self.rules, author=self.author, team=self.team
+        )
+
     # Notes
 
     def note(self, id: str) -> Note | None:

@@ -1,24 +1,24 @@
 """A whole memory as one JSON document: notes and facts as the bytes they have, settings, and the history.
 
-{"format": "nuggets-memory", "version": 1, "exportedAt": ..., "memory": ..., "graph": {"fields", "notes"},
-"nuggets": [{"file", "fields", "facts"}], "files": [{"path", "text"}], "history": {"before", "entries"}, "leftOut"}
+{"format": "nuggets-memory", "version": 1, "exportedAt": ..., "memory": ..., "graph": the note graph as its file has it,
+"nuggets": {name of a file: what is in it}, "files": [{"path", "text"}], "history": {"before", "entries"}, "leftOut"}
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError
 from core.exchange.detect import MARK
-from core.exchange.records import FormatError, LeftOut
+from core.exchange.json_source import document_of
+from core.exchange.records import FormatError, LeftOut, SourceFile
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import Nugget
 from core.model.note import to_file_dict
@@ -28,14 +28,12 @@ from core.model.snapshot import Snapshot
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
-    GRAPH_VERSION,
-    NUGGET_VERSION,
+    BOM,
     Document,
     GraphDocument,
     Loaded,
     NuggetDocument,
     assembled,
-    nugget_of_file,
     read_folder,
     read_graph,
     read_nugget,
@@ -54,8 +52,7 @@ _NEWER: Final = "was written by a newer version of this program"
 class WholeMemory:
     """A memory with its history, as an export holds it or a folder does.
 
-    documents: of its files, in the spelling that they have there. files: of a person, by path. before: the memory as it
-    was before the first of `entries`, which stand oldest first.
+    files: of a person, by path. before: the memory as it was before the first of `entries`, which stand oldest first.
     """
 
     loaded: Loaded
@@ -69,10 +66,10 @@ class WholeMemory:
         """Its notes and facts."""
         return self.loaded.snapshot
 
-    def documents(self, home: Path) -> dict[Path, Document]:
-        """Its files as they are to stand in a folder."""
-        found: dict[Path, Document] = {home / GRAPH_FILE: self.loaded.graph}
-        return found | {home / path.name: document for path, document in self.loaded.nuggets.items()}
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Its files, in the spelling that they have there."""
+        return (self.loaded.graph, *self.loaded.nuggets.values())
 
 
 def memory_mark(home: Path) -> str:
@@ -92,18 +89,15 @@ def mark_of(data: bytes) -> str:
 def write_whole(
     home: Path,
     loaded: Loaded,
-    before: Snapshot,
-    entries: Sequence[CarriedEntry],
+    history: tuple[Snapshot, Sequence[CarriedEntry]] | None,
     *,
     at: str,
-    without_history: bool,
 ) -> tuple[bytes, tuple[LeftOut, ...]]:
-    """The document, and what of the memory is not in it since it cannot be read."""
+    """The document, and what of the memory is not in it since it cannot be read.
+
+    history: the memory as it was before the first entry, and the entries, oldest first.
+    """
     left_out = [LeftOut(problem.where, problem.what) for problem in loaded.snapshot.problems]
-    head = {"format": MARK, "version": VERSION, "exportedAt": at, "memory": memory_mark(home)}
-    parts = [dump(head)[:-1], b',\n"graph":', _document(loaded.graph, loaded.graph.notes, "notes")]
-    nuggets = [document for document in loaded.nuggets.values() if not document.broken]
-    parts += [b',\n"nuggets":[', b",\n".join(_nugget(document) for document in nuggets), b"]"]
     files = []
     for name in FILES:
         found = read_file(home / name)
@@ -111,23 +105,33 @@ def write_whole(
             files += [{"path": name, "text": found[0].decode()}] if found is not None else []
         except UnicodeDecodeError:
             left_out.append(LeftOut(name, "is not UTF-8"))
-    parts += [b',\n"files":', dump(files)]
-    if not without_history:
-        parts += [b',\n"history":{"before":', _state(before), b',"entries":[']
-        parts += [b",\n".join(write_entry(entry) for entry in entries), b"]}"]
-    parts += [b',\n"leftOut":', dump([{"where": one.where, "reason": one.what} for one in left_out]), b"}\n"]
-    return b"".join(parts), tuple(left_out)
+    whole = {one.path.name: _legible(one) for one in loaded.nuggets.values() if not one.broken}
+    parts = {
+        "format": dump(MARK),
+        "version": dump(VERSION),
+        "exportedAt": dump(at),
+        "memory": dump(memory_mark(home)),
+        "graph": _legible(loaded.graph),
+        "nuggets": _object(whole),
+        "files": dump(files),
+    }
+    if history is not None:
+        before, entries = history
+        lines = b",\n".join(map(write_entry, entries))
+        parts["history"] = _object({"before": _state(before), "entries": b"[" + lines + b"]"})
+    parts["leftOut"] = dump([{"where": one.where, "reason": one.what} for one in left_out])
+    return _object(parts) + b"\n", tuple(left_out)
 
 
-def _document(document: Document, items: Sequence[object | None], name: str) -> bytes:
-    """A file of the memory: its other fields, and its items that can be read, each as its own bytes."""
-    fields = b",".join(dump(key) + b":" + value for key, value in document.fields.items())
-    raws = (raw for raw, item in zip(document.raws, items, strict=True) if item is not None)
-    return b'{"fields":{' + fields + b'},\n"' + name.encode() + b'":[\n' + b",\n".join(raws) + b"]}"
+def _object(fields: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",\n".join(dump(name) + b":" + value for name, value in fields.items()) + b"}"
 
 
-def _nugget(document: NuggetDocument) -> bytes:
-    return b'{"file":' + dump(document.path.name) + b"," + _document(document, document.facts, "facts")[1:]
+def _legible(document: Document) -> bytes:
+    """A file of the memory with the items that can be read, each as its own bytes."""
+    pairs = zip(document.raws, document.items, strict=True)
+    kept = replace(document, raws=tuple(raw for raw, item in pairs if item is not None), bom=b"")
+    return b"".join(kept.to_parts()).strip()
 
 
 def _state(snapshot: Snapshot) -> bytes:
@@ -145,108 +149,70 @@ def read_whole(
 ) -> WholeMemory:
     """A memory from the document. What of it cannot be read is left out and named. Raises FormatError."""
     try:
-        fields = split_object(data.removeprefix(b"\xef\xbb\xbf"))
+        fields = split_object(data.removeprefix(BOM))
         if load(fields.get("format", b"null")) != MARK:
             raise FormatError("is not an export of this program", file=file, line=1)
         version = load(fields.get("version", b"0"))
         if not isinstance(version, int) or version > VERSION:
             raise FormatError(_NEWER, file=file, line=1)
-        return _Reader(fields, file, rules, progress).read()
+        return _memory_of(fields, file, rules, progress)
     except (
-        JsonError,
-        msgspec.MsgspecError,
-        UnicodeDecodeError,
-        KeyError,
-        AttributeError,
-        RecursionError,
-    ) as error:
-        raise _located(data, file, error) from error
+        JsonError, BrokenFileError, msgspec.MsgspecError, UnicodeDecodeError, KeyError, AttributeError, RecursionError,
+    ) as error:  # fmt: skip
+        # It tells the line on which JSON breaks off.
+        document_of(SourceFile(file, data))
+        raise FormatError(f"is no sound export ({str(error)[:120]})", file=file) from error
 
 
-def _located(data: bytes, file: str, error: Exception) -> FormatError:
-    """The error with the line on which the JSON breaks off, if it does."""
-    try:
-        json.loads(data.decode("utf-8", "replace"))
-    except json.JSONDecodeError as found:
-        return FormatError(f"is not valid JSON ({found.msg})", file=file, line=found.lineno)
-    except (RecursionError, ValueError):
-        return FormatError("is nested too deeply", file=file)
-    return FormatError(f"is no sound export ({str(error)[:120]})", file=file)
+def _memory_of(
+    fields: Mapping[str, bytes], file: str, rules: InferenceSettings, progress: Progress | None
+) -> WholeMemory:
+    graph = GraphDocument(path=Path(GRAPH_FILE))
+    if "graph" in fields:
+        graph = read_graph(Path(GRAPH_FILE), fields["graph"], None, rules, None, progress)
+    nuggets = [_nugget(name, raw) for name, raw in split_object(fields.get("nuggets", b"{}")).items()]
+    loaded = assembled(Path(), graph, {one.path: one for one in nuggets if not one.broken})
+    if loaded.snapshot.read_only:
+        raise FormatError(_NEWER, file=file)
+    left_out = [LeftOut(one.path.name, one.broken) for one in nuggets if one.broken]
+    left_out += [LeftOut(one.place or one.where, one.what) for one in loaded.snapshot.problems]
+    history = split_object(fields.get("history", b"{}"))
+    before = split_object(history.get("before", b"{}"))
+    first = read_graph(Path(GRAPH_FILE), b'{"notes":' + before.get("notes", b"[]") + b"}", None, rules)
+    entries: list[CarriedEntry] = []
+    for number, raw in enumerate(split_array(history.get("entries", b"[]")), 1):
+        try:
+            entries.append(read_entry(raw))
+        except ValueError as error:
+            left_out.append(LeftOut(f"{file}: entry {number:,} of the history", str(error)))
+    return WholeMemory(
+        loaded,
+        _files(load(fields.get("files", b"[]"))),
+        Snapshot(
+            notes=tuple(note for note in first.notes if note is not None),
+            nuggets=msgspec.convert(load(before.get("nuggets", b"[]")), tuple[Nugget, ...]),
+        ),
+        tuple(entries),
+        tuple(left_out),
+    )
 
 
-class _Reader:
-    """One document, taken apart by its fields."""
+def _nugget(name: str, raw: bytes) -> NuggetDocument:
+    """A fact file, under a name that leads nowhere else."""
+    document = read_nugget(Path(Path(name).name), raw, None)
+    return document if _FACT_FILE.fullmatch(name) else replace(document, path=_named_as_usual(document))
 
-    def __init__(
-        self, fields: Mapping[str, bytes], file: str, rules: InferenceSettings, progress: Progress | None
-    ) -> None:
-        self._fields = fields
-        self._file = file
-        self._rules = rules
-        self._progress = progress
-        self._left_out: list[LeftOut] = []
 
-    def read(self) -> WholeMemory:
-        graph = self._graph(split_object(self._fields.get("graph", b"{}")))
-        nuggets = [self._nugget(split_object(raw)) for raw in split_array(self._fields.get("nuggets", b"[]"))]
-        loaded = assembled(Path(), graph, {one.path: one for one in nuggets if one is not None})
-        for problem in loaded.snapshot.problems:
-            self._left_out.append(LeftOut(problem.place or problem.where, problem.what))
-        if loaded.snapshot.read_only:
-            raise FormatError(_NEWER, file=self._file)
-        history = split_object(self._fields.get("history", b"{}"))
-        before = self._state(split_object(history.get("before", b"{}")))
-        return WholeMemory(
-            loaded, self._files(), before, tuple(self._entries(history)), tuple(self._left_out)
-        )
+def _named_as_usual(document: NuggetDocument) -> Path:
+    return Path(f"{document.meta.name}{FACT_SUFFIXES[1]}")
 
-    def _graph(self, shaped: Mapping[str, bytes]) -> GraphDocument:
-        fields = split_object(shaped.get("fields", b"{}"), once="notes")
-        fields = {"version": dump(GRAPH_VERSION), **fields} if "version" not in fields else fields
-        notes = split_array(shaped.get("notes", b"[]"))
-        made = GraphDocument(path=Path(GRAPH_FILE), fields={**fields, "notes": b"[]"}, raws=tuple(notes))
-        data = b"".join(made.to_parts())
-        return replace(
-            read_graph(Path(GRAPH_FILE), data, None, self._rules, None, self._progress), fingerprint=None
-        )
 
-    def _nugget(self, shaped: Mapping[str, bytes]) -> NuggetDocument | None:
-        name = load(shaped.get("file", b'""'))
-        fields = split_object(shaped.get("fields", b"{}"), once="facts")
-        if not isinstance(name, str) or not _FACT_FILE.fullmatch(name):
-            own = load(fields.get("name", b'""'))
-            said = own if isinstance(own, str) and own else str(name)
-            name = f"{re.sub(r'[^A-Za-z0-9_-]', '_', said)[:60] or 'nugget'}{FACT_SUFFIXES[1]}"
-        fields.setdefault("version", dump(NUGGET_VERSION))
-        fields.setdefault("name", dump(nugget_of_file(name)))
-        facts = b"[" + b",".join(split_array(shaped.get("facts", b"[]"))) + b"]"
-        fields["facts"] = facts
-        data = b"{" + b",".join(dump(key) + b":" + value for key, value in fields.items()) + b"}"
-        document = read_nugget(Path(name), data, None)
-        if document.broken:
-            self._left_out.append(LeftOut(name, document.broken))
-            return None
-        return document
-
-    def _files(self) -> dict[str, bytes]:
-        held = load(self._fields.get("files", b"[]"))
-        return {
-            item["path"]: item["text"].encode("utf-8", "replace")
-            for item in (held if isinstance(held, list) else ())
-            if isinstance(item, dict) and item.get("path") in FILES and isinstance(item.get("text"), str)
-        }
-
-    def _state(self, shaped: Mapping[str, bytes]) -> Snapshot:
-        graph = self._graph({"notes": shaped.get("notes", b"[]")})
-        nuggets = msgspec.convert(load(shaped.get("nuggets", b"[]")), tuple[Nugget, ...])
-        return Snapshot(notes=tuple(note for note in graph.notes if note is not None), nuggets=nuggets)
-
-    def _entries(self, history: Mapping[str, bytes]) -> Iterator[CarriedEntry]:
-        for number, raw in enumerate(split_array(history.get("entries", b"[]")), 1):
-            try:
-                yield read_entry(raw)
-            except ValueError as error:
-                self._left_out.append(LeftOut(f"{self._file}: entry {number:,} of the history", str(error)))
+def _files(held: Any) -> dict[str, bytes]:
+    return {
+        item["path"]: item["text"].encode("utf-8", "replace")
+        for item in (held if isinstance(held, list) else ())
+        if isinstance(item, dict) and item.get("path") in FILES and isinstance(item.get("text"), str)
+    }
 
 
 def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
@@ -263,13 +229,10 @@ def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
             )
     found = read_folder(path, rules)
     left_out = tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems)
-    nuggets = {
-        Path(f"{one.meta.name}{FACT_SUFFIXES[1]}"): replace(
-            one, path=Path(f"{one.meta.name}{FACT_SUFFIXES[1]}")
-        )
-        for one in found.nuggets.values()
-        if found.snapshot.by_name[one.meta.name].file == one.path.name
-    }
+    used = [
+        one for one in found.nuggets.values() if found.snapshot.by_name[one.meta.name].file == one.path.name
+    ]
+    nuggets = {path: replace(one, path=path) for one in used for path in [_named_as_usual(one)]}
     return WholeMemory(replace(found, nuggets=nuggets), left_out=left_out)
 
 
@@ -280,7 +243,7 @@ def read_memory_file(name: str, data: bytes, rules: InferenceSettings) -> WholeM
         document = read_nugget(path, data, None)
         if document.broken:
             raise FormatError(document.broken, file=name)
-        path = Path(f"{document.meta.name}{FACT_SUFFIXES[1]}")
+        path = _named_as_usual(document)
         found = assembled(Path(), GraphDocument(path=Path(GRAPH_FILE)), {path: replace(document, path=path)})
     else:
         found = assembled(Path(), read_graph(Path(GRAPH_FILE), data, None, rules), {})

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-import msgspec
-
-from core.exchange.exact import laid_down
-from core.model.change import OURSELVES
+from core.model.change import OURSELVES, ChangeSet
+from core.model.compare import differences
 from core.model.entry import EntryState
 from core.model.snapshot import Snapshot
 from core.storage.format.json_text import dump, load, split_object
@@ -84,16 +82,17 @@ def carry(
             return 0
         first = found[0][1].at
         if before.notes or before.nuggets:
-            begin = laid_down(before, id=f"{id}-begin", at=first, author=OURSELVES, reason=_BEGINS)
+            begin = _between(Snapshot(), before, f"{id}-begin", first, _BEGINS)
             insert_entry(connection, begin, _JOINT, "done")
         for entry, change_set in found:
             conflict = read_conflict(entry.conflict) if entry.conflict is not None else None
             insert_entry(connection, change_set, read_maker(entry.made_by), entry.state, conflict=conflict)
         if after.notes or after.nuggets:
-            whole = laid_down(after, id=f"{id}-end", at=at, author=OURSELVES, reason="")
-            end = whole.inverse(
-                id=f"{id}-end", at=at, author=OURSELVES, kind="import",
-                reason=_ENDS,
-            )  # fmt: skip
-            insert_entry(connection, msgspec.structs.replace(end, about=""), _JOINT, "done")
+            end = _between(after, Snapshot(), f"{id}-end", at, _ENDS)
+            insert_entry(connection, end, _JOINT, "done")
     return len(found)
+
+
+def _between(before: Snapshot, after: Snapshot, id: str, at: str, reason: str) -> ChangeSet:
+    found = differences(before, after)._asdict()
+    return ChangeSet(id=id, at=at, author=OURSELVES, reason=reason, kind="import", **found)

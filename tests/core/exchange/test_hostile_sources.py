@@ -83,7 +83,7 @@ def test_a_newer_export_is_refused(memory: Memory, tmp_path: Path) -> None:
     document = json.loads(memory.export("json").data)
     (tmp_path / "later.json").write_text(json.dumps(document | {"version": 2}))
     assert "newer" in refused(memory, tmp_path / "later.json").message
-    document["graph"]["fields"]["version"] = 9
+    document["graph"]["version"] = 9
     (tmp_path / "later.json").write_text(json.dumps(document))
     assert "newer" in refused(memory, tmp_path / "later.json").message
 
@@ -153,21 +153,21 @@ def test_names_that_lead_elsewhere_make_no_file(memory: Memory, tmp_path: Path) 
 
 def test_an_export_cannot_name_the_file_that_it_is_written_to(tmp_path: Path) -> None:
     document = json.loads(make_folder(tmp_path / "first").export("json").data)
-    for nugget in document["nuggets"]:
-        nugget["file"] = "../../../evil.nugget.json"
+    (held,) = document["nuggets"].values()
+    document["nuggets"] = {"../../../evil.nugget.json": held, "settings.toml": held | {"name": "other"}}
     document["files"] = [{"path": "../evil.toml", "text": "x"}, {"path": "ledger.db", "text": "x"}]
     (tmp_path / "evil.json").write_text(json.dumps(document))
     other = Memory.open(tmp_path / "inner" / "other")
     other.bring_import(other.read_import(tmp_path / "evil.json"))
     assert not list(tmp_path.rglob("evil.nugget.json"))
-    assert not list(tmp_path.rglob("evil.toml"))
-    assert [one.name for one in other.snapshot.nuggets] == ["memory"]
+    assert not [path for path in tmp_path.rglob("*") if path.suffix == ".toml"]
+    assert [one.name for one in other.snapshot.nuggets] == ["memory", "other"]
 
 
 def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) -> None:
     document = json.loads(make_folder(tmp_path / "first").export("json").data)
     document["graph"]["notes"][1]["content"] = 5
-    document["nuggets"][0]["facts"].append({"key": None})
+    next(iter(document["nuggets"].values()))["facts"].append({"key": None})
     document["history"] = {"entries": [{"state": "done", "changeSet": {"id": 1}}, 7]}
     (tmp_path / "bad.json").write_text(json.dumps(document))
     other = Memory.open(tmp_path / "other")
