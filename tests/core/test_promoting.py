@@ -175,7 +175,7 @@ def test_a_target_whose_folder_is_gone_is_told_apart(memory: Memory, tmp_path: P
 
 
 def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Path) -> None:
-    folder = tmp_path / "caf\udce9 '\"\n%"
+    folder = tmp_path / "café '\"\n%"
     page_there = folder / "MEMORY.md"
     folder.mkdir()
     page_there.write_bytes(b"## shared-context\n\n- **caf\xe9**: mine\n")
