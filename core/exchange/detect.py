@@ -11,11 +11,10 @@ from core.exchange import (
     basic_memory,
     claude,
     csv_facts,
-    engram,
     front_matter,
     markdown,
     mcp_memory,
-    mem0,
+    memory_lists,
 )
 from core.exchange.json_source import document_of, lines_of
 from core.exchange.pages import is_page, prose
@@ -32,11 +31,20 @@ _READERS: Final = {
     "claude": claude.read,
     "agents": agent_instructions.read,
     "mcp-memory": mcp_memory.read,
-    "mem0": mem0.read,
-    "engram": engram.read,
+    "mem0": memory_lists.read,
+    "engram": memory_lists.read,
     "basic-memory": basic_memory.read,
     "csv": csv_facts.read,
 }
+# By the list that a JSON object has, and what else it must have; the first that fits.
+_LISTS: Final[tuple[tuple[str, str, Format], ...]] = (
+    ("facts", "name", "donna"),
+    ("notes", "version", "donna"),
+    ("entities", "entities", "mcp-memory"),
+    ("observations", "observations", "engram"),
+    ("results", "results", "mem0"),
+    ("memories", "memories", "mem0"),
+)
 
 
 def parse(source: Source, format: Format) -> Parsed:
@@ -57,7 +65,7 @@ def folder_format(names: frozenset[str], path: str) -> Format | None:
 
 
 def format_of(source: Source) -> Format | None:
-    """The format of a source; None for one that is not known."""
+    """The format of a source; None for one that is not known. Raises FormatError for JSON that cannot be read."""
     if source.folder:
         return folder_format(source.names, source.path) or _of_pages(source)
     return _of_file(source.files[0]) if source.files else None
@@ -68,8 +76,7 @@ def _of_pages(source: Source) -> Format | None:
     pages = [file for file in source.files if is_page(file.name)]
     if pages and all(map(agent_instructions.is_named, pages)):
         return "agents"
-    pages = pages[:_LOOKED_INTO]
-    found = [_of_page(page) for page in pages]
+    found = [_of_page(page) for page in pages[:_LOOKED_INTO]]
     order: tuple[Format, ...] = ("markdown", "claude", "basic-memory")
     return next((format for format in order if format in found), "markdown" if pages else None)
 
@@ -77,8 +84,7 @@ def _of_pages(source: Source) -> Format | None:
 def _of_page(file: SourceFile) -> Format | None:
     """The format that a page shows; None for one as anybody writes it."""
     try:
-        text = text_of(file)
-        fields, body = front_matter.read(text)
+        fields, body = front_matter.read(text_of(file))
     except FormatError:
         return None
     if isinstance(fields.get("nuggets"), int):
@@ -92,17 +98,15 @@ def _of_page(file: SourceFile) -> Format | None:
 
 
 def _of_file(file: SourceFile) -> Format | None:
-    name = file.name.lower()
     if file.name.endswith(FACT_SUFFIXES):
         return "donna"
-    if name in agent_instructions.FILES:
+    if agent_instructions.is_named(file):
         return "agents"
     if file.name == claude.INDEX:
         return "claude"
-    if is_page(name):
+    if is_page(file.name):
         return _of_page(file) or "markdown"
-    begins = file.data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-    if begins in (b"{", b"["):
+    if file.data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return _of_json(file)
     try:
         first = text_of(file).split("\n", 1)[0]
@@ -112,36 +116,27 @@ def _of_file(file: SourceFile) -> Format | None:
 
 
 def _of_json(file: SourceFile) -> Format | None:
-    """By the fields of a JSON document. Raises FormatError, with the line, for one that cannot be read."""
     if f'"{MARK}"'.encode() in file.data[:400]:
         return "json"
     try:
-        document = document_of(file)
+        document: Any = document_of(file)
     except FormatError:
         begins = islice((value for _, value in lines_of(file)), _LOOKED_INTO)
         if any(isinstance(value, dict) and value.get("type") in mcp_memory.KINDS for value in begins):
             return "mcp-memory"
         raise
-    if isinstance(document, dict):
-        return _of_object(document)
-    held = (
-        next((item for item in document if isinstance(item, dict)), {}) if isinstance(document, list) else {}
-    )
-    return "mem0" if any(isinstance(held.get(name), str) for name in mem0.TEXTS) else None
-
-
-def _of_object(document: dict[str, Any]) -> Format | None:
-    def has_list(*names: str) -> bool:
-        return any(isinstance(document.get(name), list) for name in names)
-
-    if document.get("format") == MARK:
-        return "json"
-    if has_list("facts") and isinstance(document.get("name"), str):
-        return "donna"
-    if has_list("notes") and "version" in document:
-        return "donna"
-    if has_list("entities") or document.get("type") in mcp_memory.KINDS:
+    if isinstance(document, list):
+        held = next((item for item in document if isinstance(item, dict)), {})
+        return "mem0" if any(isinstance(held.get(name), str) for name in ("memory", "text")) else None
+    if not isinstance(document, dict):
+        return None
+    if document.get("type") in mcp_memory.KINDS:
         return "mcp-memory"
-    if has_list("observations"):
-        return "engram"
-    return "mem0" if has_list(*mem0.LISTS) else None
+    return next(
+        (
+            format
+            for name, other, format in _LISTS
+            if isinstance(document.get(name), list) and other in document
+        ),
+        "json" if document.get("format") == MARK else None,
+    )

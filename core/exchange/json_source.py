@@ -10,43 +10,31 @@ from typing import Any, Final
 from core.exchange.records import FormatError, SourceFile, text_of
 
 _DEEPEST: Final = 12
-# Each error counts the lines before it.
-_MOST_TORN: Final = 8
-_BLANK: Final = re.compile("[\ufeff \t]*")
+_BLANK: Final = re.compile(r"[ \t]*")
 
 
 def document_of(file: SourceFile) -> Any:
     """The one JSON value of a file. Raises FormatError with the line at fault."""
+    said = text_of(file)
     try:
-        return decoded(text_of(file))
-    except json.JSONDecodeError as error:
-        raise FormatError(f"is not valid JSON ({error.msg})", file=file.name, line=error.lineno) from error
-    except RecursionError as error:
-        raise FormatError("is nested too deeply", file=file.name) from error
-    except ValueError as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(f"is not valid JSON ({error})", file=file.name) from error
+        return decoded(said)
+    except (ValueError, RecursionError) as error:
+        raise _format_error(file, error, getattr(error, "lineno", 0)) from error
 
 
 def lines_of(file: SourceFile) -> Iterator[tuple[int, Any | FormatError]]:
-    """The values of a file that holds them on lines, each with the number of its line; an error for what is torn."""
+    """The values of a file that holds them on lines, several on one as well, each with the number of its line; an error
+    for the rest of a line that is torn.
+    """
     for number, line in enumerate(text_of(file).split("\n"), 1):
-        at = torn = 0
+        at = 0
         while (at := _BLANK.match(line, at).end()) < len(line):  # type: ignore[union-attr]
             try:
                 value, at = _DECODER.raw_decode(line, at)
                 yield number, value
             except (ValueError, RecursionError) as error:
-                said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-                if not torn:
-                    yield number, FormatError(f"is not valid JSON ({said})", file=file.name, line=number)
-                torn += 1
-                # A line that was cut off may have the next one glued to it.
-                end = error.pos if isinstance(error, json.JSONDecodeError) else at
-                at = line.rfind('{"type"', at + 1, end + len('type"'))
-                if at < 0 or torn == _MOST_TORN:
-                    break
+                yield number, _format_error(file, error, number)
+                break
 
 
 def decoded(text: str) -> Any:
@@ -61,14 +49,15 @@ def _no_number(name: str) -> Any:
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
 
 
+def _format_error(file: SourceFile, error: Exception, line: int) -> FormatError:
+    if isinstance(error, RecursionError):
+        return FormatError("is nested too deeply", file=file.name, line=line)
+    return FormatError(f"is not valid JSON ({getattr(error, 'msg', error)})", file=file.name, line=line)
+
+
 def text(value: Any) -> str:
     """A text, "" for anything else."""
     return value if isinstance(value, str) else ""
-
-
-def texts(value: Any) -> list[str]:
-    """The texts of a list."""
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def is_shallow(value: Any, depth: int = 0) -> bool:

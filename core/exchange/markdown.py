@@ -44,6 +44,8 @@ from core.exchange.records import (
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.infer import MetaInput
 from core.model.note import (
+    EXTRA,
+    FILE_NAMES,
     SCOPES,
     SOURCES,
     STABILITIES,
@@ -68,6 +70,18 @@ _NAME_BYTES: Final = 150
 _ID: Final = re.compile(r"(?:fact|note)-.*-([0-9a-f]{8})")
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]|\r\n?")
 _KNOWN: Final = frozenset(("title", "tags", "created", "updated", "modified", "type", "permalink"))
+# Fields of a note by their names in front matter, where those are others than in the file.
+_NAMES: Final = {
+    "nugget_name": "nugget", "source_key": "key", "created_at": "created", "updated_at": "updated",
+    "last_accessed_at": "accessed", "last_rewritten_at": "rewritten", "archived_at": "archived",
+}  # fmt: skip
+_FIELDS: Final = {
+    name: _NAMES.get(name, in_file)
+    for name, in_file in FILE_NAMES.items()
+    if name not in ("content", "links", "vector", "page", "hidden_fact")
+}
+_OF_FACT: Final = {"hits": "hits", "last_hit_session": "lastHitSession", EXTRA: "fields"}
+_CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 
 
 # Writing
@@ -83,12 +97,12 @@ class Vault(NamedTuple):
 def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
     """A memory as a vault. without: ids of notes, and "nugget: key" of facts without one, that are left out."""
     notes = [note for note in snapshot.notes if note.id not in without]
-    names = _names({note.id: note.title for note in notes})
+    names = _file_names({note.id: note.title for note in notes})
     left_out: list[LeftOut] = []
-    facts = {(nugget.name, fact.key): fact for nugget in reversed(snapshot.nuggets) for fact in nugget.facts}
     files: dict[str, bytes] = {}
     for note in notes:
-        fact = facts.get((note.nugget_name, note.key)) if note.is_fact and not note.hidden else None
+        facts = snapshot.facts_by_key.get(note.nugget_name, {}) if note.is_fact and not note.hidden else {}
+        fact = facts.get(note.key)
         if fact is not None and fact.value != note.content:
             left_out.append(LeftOut(note.id, "its fact has another value, which is not in the vault"))
         files[f"{_folder(note.nugget_name)}/{names[note.id]}.md"] = _page(note, fact, names, snapshot)
@@ -97,38 +111,27 @@ def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
             id = f"{nugget.name}: {fact.key}"
             if (nugget.name, fact.key) not in snapshot.fact_notes and id not in without:
                 name = f"{_safe_name(fact.key)} - {_digest(id)}"
-                files[f"{_folder(nugget.name)}/{name}.md"] = _page_of_fact(nugget.name, fact)
+                fields = {"nugget": nugget.name, "title": fact.key, "kind": "fact", "key": fact.key}
+                page = _written(fields | _fact_fields(fact), fact.value, [])
+                files[f"{_folder(nugget.name)}/{name}.md"] = page
     return Vault(files, tuple(left_out))
 
 
 def _page(note: Note, fact: Fact | None, names: Mapping[str, str], snapshot: Snapshot) -> bytes:
-    fields: dict[str, Any] = {
-        _OURS: VERSION,
-        "id": note.id,
-        "nugget": note.nugget_name,
-        "title": note.title,
-        "aliases": list(dict.fromkeys((note.title, *_aliases_of(note)))),
-        "kind": note.kind,
-        "key": note.source_key,
+    kept = note.extra.get(KEPT_FIELDS)
+    # Other names that its page had where it was imported from.
+    aliases = as_texts(kept.get("aliases")) if isinstance(kept, dict) else ()
+    fields = {said: plain_value(getattr(note, name)) for name, said in _FIELDS.items()}
+    fields |= {
+        "aliases": list(dict.fromkeys((note.title, *aliases))),
         "tags": list(custom_tags(note)),
-        "scope": note.scope,
-        "type": note.type,
-        "subject": note.subject,
-        "source": note.source,
-        "confidence": note.confidence,
-        "stability": note.stability,
-        "hidden": note.hidden,
-        "hits": note.hits,
-        "lastHitSession": note.last_hit_session,
-        "created": note.created_at,
-        "updated": note.updated_at,
-        "accessed": note.last_accessed_at,
-        "rewritten": note.last_rewritten_at,
-        "archived": note.archived_at,
-        "hiddenFact": plain_value(note.hidden_fact) if note.hidden_fact is not None else None,
-        "fact": _fact_fields(fact, note) if fact is not None else None,
+        "hiddenFact": plain_value(note.hidden_fact),
         "fields": note.extra or None,
     }
+    if fact is not None:
+        own = _fact_fields(fact)
+        same = _fact_fields(Fact(key="", value="", hits=note.hits, last_hit_session=note.last_hit_session))
+        fields["fact"] = own if own != same else None
     links = [
         f"- {' '.join(link.reason.split())}: [[{names[link.to]}|{_shown(snapshot.by_id[link.to].title)}]]"
         for link in note.links
@@ -137,26 +140,8 @@ def _page(note: Note, fact: Fact | None, names: Mapping[str, str], snapshot: Sna
     return _written(fields, note.content, links)
 
 
-def _aliases_of(note: Note) -> tuple[str, ...]:
-    """Other names that its page had where it was imported from."""
-    kept = note.extra.get(KEPT_FIELDS)
-    return as_texts(kept.get("aliases")) if isinstance(kept, dict) else ()
-
-
-def _fact_fields(fact: Fact, note: Note) -> dict[str, Any] | None:
-    """What a fact says otherwise than its note; None for a fact that says the same."""
-    own: dict[str, Any] = {"hits": fact.hits, "lastHitSession": fact.last_hit_session}
-    same = own == {"hits": note.hits, "lastHitSession": note.last_hit_session}
-    own |= {"fields": fact.extra} if fact.extra else {}
-    return None if same and not fact.extra else own
-
-
-def _page_of_fact(nugget: str, fact: Fact) -> bytes:
-    fields: dict[str, Any] = {
-        _OURS: VERSION, "nugget": nugget, "title": fact.key, "kind": "fact", "key": fact.key, "hits": fact.hits,
-        "lastHitSession": fact.last_hit_session, "fields": fact.extra or None,
-    }  # fmt: skip
-    return _written(fields, fact.value, [])
+def _fact_fields(fact: Fact) -> dict[str, Any]:
+    return {"hits": fact.hits, "lastHitSession": fact.last_hit_session, "fields": fact.extra or None}
 
 
 def _written(fields: dict[str, Any], content: str, links: list[str]) -> bytes:
@@ -164,7 +149,7 @@ def _written(fields: dict[str, Any], content: str, links: list[str]) -> bytes:
     if readable != content:
         # What a text file cannot say letter for letter stands in the front matter as well.
         fields["content"] = content
-    said = {name: value for name, value in fields.items() if value is not None and value != ""}
+    said = {_OURS: VERSION} | {name: value for name, value in fields.items() if value not in (None, "")}
     tail = "\n".join(["", "", _LINKS, "", *links]) if links or _LINKS in content else ""
     return f"{front_matter.write(said)}\n{readable}{tail}\n".encode("utf-8", "replace")
 
@@ -178,7 +163,7 @@ def _shown(title: str) -> str:
     return _readable(" ".join(re.sub(r"[\[\]|]", " ", title).split())) or "…"
 
 
-def _names(titles: Mapping[str, str]) -> dict[str, str]:
+def _file_names(titles: Mapping[str, str]) -> dict[str, str]:
     """A name for the file of each note: its title as far as every system takes it, and the end of its id.
 
     It depends on the note alone, so that it stays when others come; those that would be alike bear a longer mark.
@@ -186,10 +171,7 @@ def _names(titles: Mapping[str, str]) -> dict[str, str]:
     short = {id: f"{_safe_name(title)} - {_mark(id)}" for id, title in titles.items()}
     taken = Counter(exact_form(name) for name in short.values())
     return {
-        id: name
-        if taken[exact_form(name)] == 1
-        else f"{name}-{blake2s(_bytes(id), digest_size=8).hexdigest()}"
-        for id, name in short.items()
+        id: name if taken[exact_form(name)] == 1 else f"{name}-{_digest(id, 8)}" for id, name in short.items()
     }
 
 
@@ -198,12 +180,8 @@ def _mark(id: str) -> str:
     return found[1] if found else _digest(id)
 
 
-def _digest(text: str) -> str:
-    return blake2s(_bytes(text), digest_size=4).hexdigest()
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+def _digest(text: str, size: int = 4) -> str:
+    return blake2s(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
 def _safe_name(title: str) -> str:
@@ -241,139 +219,99 @@ def read(source: Source) -> Parsed:
     own: list[_OwnPage] = []
     records: list[Record] = []
     left_out: list[LeftOut] = []
-    for file in source.files:
-        if not is_page(file.name):
-            continue
+    for file in filter(lambda one: is_page(one.name), source.files):
         try:
             fields, body = front_matter.read(text_of(file))
-            if isinstance(fields.get(_OURS), int) and fields.get("id"):
-                own.append(_own_page(file, fields, body))
-            elif isinstance(fields.get(_OURS), int):
-                records.append(_own_fact(file, fields, body))
-            else:
+            version = fields.pop(_OURS, None)
+            if not isinstance(version, int):
                 body = agent_instructions.without_ours(body) if agent_instructions.is_named(file) else body
                 record = tidy_record(_foreign_page(file, fields, body))
                 if record is None or not record.content:
                     left_out.append(LeftOut(file.name, "is empty"))
                 else:
                     records.append(record)
+            elif version > VERSION:
+                raise FormatError("was written by a newer version of this program", file=file.name)
+            elif fields.get("id"):
+                own.append(_own_page(file, fields, body))
+            else:
+                records.append(_own_fact(file, fields, body))
         except FormatError as error:
             left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
-    whole = _snapshot_of(own) if own else None
-    return Parsed(tuple(records), whole, tuple(left_out))
+    return Parsed(tuple(records), _snapshot_of(own) if own else None, tuple(left_out))
 
 
 def _own_page(file: SourceFile, fields: dict[str, Any], body: str) -> _OwnPage:
-    version = fields.pop(_OURS)
-    if version > VERSION:
-        raise FormatError("was written by a newer version of this program", file=file.name)
-    content, links = _body(body)
-    exact = fields.pop("content", None)
-    if isinstance(exact, str) and _readable(exact) == content:
-        content = exact
-    fact = fields.pop("fact", None)
+    content, links = _body(fields, body)
+    for name, allowed in _CHOICES.items():
+        if fields.get(name) not in (None, "", *allowed):
+            told = f"the front matter has a {name} that does not exist ({str(fields[name])[:40]!r})"
+            raise FormatError(told, file=file.name)
     shaped = {
-        "id": fields.get("id"),
-        "nuggetName": fields.get("nugget"),
-        "title": _text(fields.get("title", "")),
-        "content": content,
-        "tags": list(as_texts(fields.get("tags"))),
-        "kind": fields.get("kind", "note"),
-        "sourceKey": _text(fields["key"]) if fields.get("key") is not None else None,
-        "hidden": fields.get("hidden", False),
-        "hits": fields.get("hits", 0),
-        "lastHitSession": fields.get("lastHitSession", ""),
-        "createdAt": fields.get("created", ""),
-        "updatedAt": fields.get("updated", ""),
-        "lastAccessedAt": fields.get("accessed", ""),
-        "lastRewrittenAt": fields.get("rewritten"),
-        "archivedAt": fields.get("archived"),
-        "subject": fields.get("subject", ""),
-        "scope": _one_of(fields, "scope", SCOPES, file),
-        "type": _one_of(fields, "type", TYPES, file),
-        "source": _one_of(fields, "source", SOURCES, file),
-        "confidence": fields.get("confidence", 0.9),
-        "stability": _one_of(fields, "stability", STABILITIES, file),
+        FILE_NAMES[name]: fields[said] for name, said in _FIELDS.items() if fields.get(said) is not None
     }
-    if shaped["sourceKey"] is None and shaped["kind"] == "fact":
-        shaped["sourceKey"] = shaped["title"]
-    extra = fields.get("fields")
+    shaped |= {name: str(shaped[name]) for name in ("title", "sourceKey") if name in shaped}
+    shaped |= {"content": content, "tags": as_texts(fields.get("tags"))}
+    shaped = {"title": "", "confidence": 0.9} | shaped
+    if shaped.get("kind") == "fact":
+        shaped.setdefault("sourceKey", shaped["title"])
+    hidden, extra, said = fields.get("hiddenFact"), fields.get("fields"), fields.get("fact")
+    fact = None
     try:
-        note = msgspec.convert({name: value for name, value in shaped.items() if value is not None}, Note)
-        hidden = fields.get("hiddenFact")
+        note = msgspec.convert(shaped, Note)
         if isinstance(hidden, dict):
             note = msgspec.structs.replace(note, hidden_fact=_hidden_fact(hidden))
         if isinstance(extra, dict):
             note = msgspec.structs.replace(note, extra=extra)
+        if note.is_fact and not note.hidden:
+            own = (
+                said
+                if isinstance(said, dict)
+                else {"hits": note.hits, "lastHitSession": note.last_hit_session}
+            )
+            fact = _fact(note.key, content, own)
     except msgspec.ValidationError as error:
-        raise FormatError(
-            f"the front matter has a value that cannot be used ({_said(error)})", file=file.name
-        ) from error
-    return _OwnPage(note, _fact_of(note, fact), links, stem_of(file.name))
+        told = f"the front matter has a value that cannot be used ({str(error).replace('`', chr(39))})"
+        raise FormatError(told, file=file.name) from error
+    return _OwnPage(note, fact, links, stem_of(file.name))
 
 
-def _said(error: msgspec.ValidationError) -> str:
-    return str(error).replace("`", "'")
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else str(value)
-
-
-def _one_of(fields: Mapping[str, Any], name: str, allowed: Collection[str], file: SourceFile) -> str:
-    value = fields.get(name, "")
-    if value in ("", None) or value in allowed:
-        return str(value or "")
-    raise FormatError(
-        f"the front matter has a {name} that does not exist ({str(value)[:40]!r})", file=file.name
-    )
+def _fact(key: str, value: str, said: Mapping[str, Any]) -> Fact:
+    """A fact with its recalls and unknown fields. Raises ValidationError."""
+    given = {name: said[field] for name, field in _OF_FACT.items() if said.get(field) is not None}
+    return msgspec.convert({"key": key, "value": value, **given}, Fact)
 
 
 def _hidden_fact(shaped: dict[str, Any]) -> HiddenFact:
-    known = {field.encode_name for field in msgspec.structs.fields(HiddenFact)} - {"extra"}
-    found = msgspec.convert({name: value for name, value in shaped.items() if name in known}, HiddenFact)
+    known = {field.encode_name for field in msgspec.structs.fields(HiddenFact)} - {EXTRA}
     extra = {name: value for name, value in shaped.items() if name not in known}
-    return msgspec.structs.replace(found, extra=extra) if extra else found
-
-
-def _fact_of(note: Note, said: Any) -> Fact | None:
-    """The fact that a visible fact note stands for."""
-    if not note.is_fact or note.hidden:
-        return None
-    fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
-    if not isinstance(said, dict):
-        return fact
-    hits, session, extra = said.get("hits"), said.get("lastHitSession"), said.get("fields")
-    return msgspec.structs.replace(
-        fact,
-        hits=hits if isinstance(hits, int) else fact.hits,
-        last_hit_session=session if isinstance(session, str) else fact.last_hit_session,
-        extra=extra if isinstance(extra, dict) else {},
+    return msgspec.convert(
+        {name: shaped[name] for name in shaped if name in known} | {EXTRA: extra}, HiddenFact
     )
 
 
-def _body(body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _body(fields: Mapping[str, Any], body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text of a page of ours, and its links as reason and name of a file."""
     text = body.removeprefix("\n")
-    head, mark, tail = text.rpartition(f"\n\n{_LINKS}\n")
-    if not mark:
-        return text.removesuffix("\n"), ()
-    found = (_LINK.fullmatch(line.strip()) for line in tail.split("\n"))
-    return head, tuple((link[1], link[2].strip()) for link in found if link)
+    content, mark, tail = text.rpartition(f"\n\n{_LINKS}\n")
+    found = (_LINK.fullmatch(line.strip()) for line in tail.split("\n")) if mark else ()
+    links = tuple((link[1], link[2].strip()) for link in found if link)
+    content = content if mark else text.removesuffix("\n")
+    exact = fields.get("content")
+    return exact if isinstance(exact, str) and _readable(exact) == content else content, links
 
 
 def _own_fact(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
-    content, _ = _body(body)
-    exact, hits = fields.get("content"), fields.get("hits", 0)
+    hits = fields.get("hits", 0)
     return Record(
         where=file.name,
         key=file.name,
         kind="fact",
-        title=_text(fields.get("key", fields.get("title", ""))),
-        content=exact if isinstance(exact, str) and _readable(exact) == content else content,
-        nugget=_text(fields.get("nugget", "")),
+        title=str(fields.get("key", fields.get("title", ""))),
+        content=_body(fields, body)[0],
+        nugget=str(fields.get("nugget", "")),
         hits=hits if isinstance(hits, int) else 0,
-        last_hit_session=_text(fields.get("lastHitSession", "")),
+        last_hit_session=str(fields.get("lastHitSession", "")),
     )
 
 

@@ -12,21 +12,22 @@ from typing import Final
 
 from core.errors import ConflictError, ErrorCode, InvalidInputError, few_of
 from core.exchange.detect import MANIFEST
-from core.model.progress import Progress
+from core.model.progress import Progress, counted
 from core.storage.files.atomic import make_folder, read_file, refused, replace_file
 
 _KEPT: Final = "nothing was written"
 _FORCE: Final = "choose another place, or replace it with --force"
-_REPORT_EVERY: Final = 64
+
+
+def _refused(path: Path, what: str, code: ErrorCode, todo: str) -> InvalidInputError:
+    return InvalidInputError(what, code=code, where=str(path), kept=_KEPT, todo=todo)
 
 
 def check_outside(path: Path, home: Path) -> None:
     """Raises InvalidInputError for a place in the memory's own folder: nothing there masks what an export holds."""
     if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(home)):
-        raise InvalidInputError(
-            "lies in the memory's own folder", code=ErrorCode.BAD_NAME, where=str(path), kept=_KEPT,
-            todo="export to a place outside of it",
-        )  # fmt: skip
+        what = "lies in the memory's own folder"
+        raise _refused(path, what, ErrorCode.BAD_NAME, "export to a place outside of it")
 
 
 def write_file(path: Path, data: bytes, *, ours: bool, force: bool) -> None:
@@ -34,10 +35,7 @@ def write_file(path: Path, data: bytes, *, ours: bool, force: bool) -> None:
     memory. Raises ConflictError for any other one without force, InvalidInputError, StorageError.
     """
     if path.is_dir():
-        raise InvalidInputError(
-            "is a folder, not a file", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(path), kept=_KEPT,
-            todo="name a file",
-        )  # fmt: skip
+        raise _refused(path, "is a folder, not a file", ErrorCode.WRONG_KIND_OF_FILE, "name a file")
     if os.path.lexists(path) and not (ours or force):
         raise _in_the_way(str(path), "exists, and is not an earlier export of this memory")
     target = Path(os.path.realpath(path))
@@ -59,17 +57,12 @@ def write_folder(
     through a link, StorageError.
     """
     if os.path.lexists(folder) and not folder.is_dir():
-        raise InvalidInputError(
-            "is a file, not a folder", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(folder), kept=_KEPT,
-            todo="name a folder",
-        )  # fmt: skip
+        raise _refused(folder, "is a file, not a folder", ErrorCode.WRONG_KIND_OF_FILE, "name a folder")
     known = _manifest(folder)
     for parent in {(folder / name).parent for name in files}:
         if parent.is_symlink():
-            raise InvalidInputError(
-                "is a link, and may lead anywhere", code=ErrorCode.LINK_OUT_OF_FOLDER, where=str(parent), kept=_KEPT,
-                todo="choose another folder",
-            )  # fmt: skip
+            what = "is a link, and may lead anywhere"
+            raise _refused(parent, what, ErrorCode.LINK_OUT_OF_FOLDER, "choose another folder")
     strangers = [name for name, data in files.items() if not _is_ours(folder, name, data, known)]
     if strangers and not force:
         what = "holds files that are not ours, or were edited since the export"
@@ -77,13 +70,9 @@ def write_folder(
     stale = [name for name in known if name not in files and _is_ours(folder, name, None, known)]
     make_folder(folder)
     # First the list of all that is ours then: whoever is stopped in between can do it again.
-    digests = {name: _digest(data) for name, data in files.items()}
+    digests = {name: sha256(data).hexdigest() for name, data in files.items()}
     _write_manifest(folder, digests | known)
-    written = 0
-    for number, (name, data) in enumerate(files.items()):
-        if progress is not None and not number % _REPORT_EVERY:
-            progress(number, len(files))
-        written += _write(folder / name, data)
+    written = sum(_write(folder / name, files[name]) for name in counted(list(files), progress))
     for name in stale:
         with contextlib.suppress(OSError):
             (folder / name).unlink()
@@ -94,19 +83,15 @@ def write_folder(
     return written, len(stale)
 
 
-def _digest(data: bytes) -> str:
-    return sha256(data).hexdigest()
-
-
 def _is_ours(folder: Path, name: str, data: bytes | None, known: Mapping[str, str]) -> bool:
     """Whether a name is free, or bears what an earlier export wrote, or just what is to be written."""
     path = folder / name
     if path.is_symlink() or path.parent.is_symlink():
         return False
-    if not os.path.lexists(path):
-        return True
     found = read_file(path) if path.is_file() else None
-    return found is not None and (found[0] == data or known.get(name) == _digest(found[0]))
+    if found is None:
+        return not os.path.lexists(path)
+    return found[0] == data or known.get(name) == sha256(found[0]).hexdigest()
 
 
 def _write(path: Path, data: bytes) -> bool:
@@ -115,9 +100,7 @@ def _write(path: Path, data: bytes) -> bool:
     """
     temporary = path.with_name(f".{path.name[:40]}.{os.getpid()}.tmp")
     try:
-        if path.is_symlink():
-            path.unlink()
-        elif path.is_file() and path.read_bytes() == data:
+        if path.is_file() and not path.is_symlink() and path.read_bytes() == data:
             return False
         make_folder(path.parent)
         temporary.write_bytes(data)
@@ -132,25 +115,19 @@ def _write(path: Path, data: bytes) -> bool:
 
 
 def _manifest(folder: Path) -> dict[str, str]:
-    """What an earlier export wrote into a folder: for each file its SHA-256."""
+    """What an earlier export wrote into a folder: for each page its SHA-256. Anybody may have written the list."""
     try:
         found = read_file(folder / MANIFEST)
-        shaped = json.loads(found[0]) if found is not None else {}
-        files = shaped.get("files") if isinstance(shaped, dict) else None
-    except (ValueError, RecursionError):
+        held = json.loads(found[0])["files"].items() if found is not None else ()
+        return {name: str(digest) for name, digest in held if _is_inside(Path(name))}
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return {}
-    held = files.items() if isinstance(files, dict) else ()
-    return {name: digest for name, digest in held if isinstance(digest, str) and _is_inside(name)}
 
 
-def _is_inside(name: str) -> bool:
-    """Whether a name of a list, which anybody may have written, leads to a page below its folder."""
-    parts = Path(name).parts
-    return bool(parts) and not Path(name).is_absolute() and ".." not in parts and name.endswith(".md")
+def _is_inside(name: Path) -> bool:
+    return not name.is_absolute() and ".." not in name.parts and name.suffix == ".md"
 
 
 def _write_manifest(folder: Path, files: Mapping[str, str]) -> None:
-    text = json.dumps(
-        {"format": "nuggets-vault", "version": 1, "files": dict(sorted(files.items()))}, indent=1
-    )
-    replace_file(folder / MANIFEST, f"{text}\n".encode())
+    shaped = {"format": "nuggets-vault", "version": 1, "files": dict(sorted(files.items()))}
+    replace_file(folder / MANIFEST, f"{json.dumps(shaped, indent=1)}\n".encode())

@@ -1,0 +1,121 @@
+"""Memories as a list of JSON objects: exports of mem0, OpenMemory, mcp-memory-service and engram."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import blake2s
+from typing import Any, Final
+
+from core.exchange.json_source import document_of, text
+from core.exchange.records import (
+    FormatError,
+    LeftOut,
+    Parsed,
+    Record,
+    Source,
+    as_texts,
+    tidy_record,
+    time_of,
+    title_of,
+)
+from core.model.infer import MetaInput
+
+LISTS: Final = ("results", "memories", "observations")
+TEXTS: Final = ("memory", "text", "content")
+_TAGS: Final = ("categories", "tags", "memory_type", "type")
+# Lists that say more of the memories, and are none.
+_BESIDE: Final = ("categories",)
+_SCOPES: Final = {"project": "project", "personal": "user"}
+_NUGGET: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_KEPT: Final = (
+    "user_id", "agent_id", "app_id", "run_id", "actor_id", "role", "metadata", "expiration_date", "state", "session_id",
+    "tool_name", "topic_key", "project", "scope", "last_seen_at", "review_after", "pinned",
+)  # fmt: skip
+
+
+def read(source: Source) -> Parsed:
+    """A note for each memory that was not deleted. Other lists beside them, sessions and prompts, are named."""
+    records: list[Record] = []
+    left_out: list[LeftOut] = []
+    for file in source.files:
+        document = document_of(file)
+        beside = document if isinstance(document, dict) else {}
+        name = next((one for one in LISTS if isinstance(beside.get(one), list)), "")
+        items = beside[name] if name else document
+        if not isinstance(items, list):
+            raise FormatError('has no list of memories ("results")', file=file.name)
+        user, named = _user_of(beside), _categories_of(beside)
+        for number, item in enumerate(items, 1):
+            where = f"{file.name}: memory {number:,}"
+            shaped = item if isinstance(item, dict) else {}
+            record = tidy_record(_memory(where, shaped, user, named))
+            if shaped.get("deleted_at") or shaped.get("state") == "deleted":
+                left_out.append(LeftOut(where, "was deleted there"))
+            elif record is None or not record.content:
+                left_out.append(LeftOut(where, "holds no text"))
+            else:
+                records.append(record)
+        others = {one: held for one, held in beside.items() if one not in (name, *_BESIDE)}
+        for other, held in others.items():
+            if isinstance(held, list) and held:
+                left_out.append(LeftOut(file.name, f"its {other} ({len(held):,}) are no memories"))
+        count = beside.get("count")
+        if beside.get("next") and isinstance(count, int) and count > len(items):
+            left_out.append(LeftOut(file.name, f"is one page: it holds {len(items):,} of {count:,} memories"))
+    return Parsed(tuple(records), None, tuple(left_out))
+
+
+def _user_of(document: Mapping[str, Any]) -> str:
+    """Whose memories they are. In a backup of OpenMemory each names its user by a number of the database."""
+    user = document.get("user")
+    return text(user.get("user_id")).strip() if isinstance(user, dict) else ""
+
+
+def _categories_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Names by id, in a backup of OpenMemory."""
+    listed = document.get("categories")
+    shaped = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
+    return {text(one.get("id")): text(one.get("name")) for one in shaped}
+
+
+def _memory(where: str, item: Mapping[str, Any], user: str, categories: Mapping[str, str]) -> Record:
+    content = next((found for name in TEXTS if (found := text(item.get(name)))), "")
+    title, kind, project = (text(item.get(name)).strip() for name in ("title", "type", "project"))
+    metadata, ids = item.get("metadata"), item.get("category_ids")
+    category = metadata.get("category") if isinstance(metadata, dict) else None
+    named = (categories.get(text(one), "") for one in (ids if isinstance(ids, list) else ()))
+    user = user or text(item.get("user_id")).strip()
+    return Record(
+        where=where,
+        key=_key_of(item, content),
+        title=title or title_of(content),
+        content=content,
+        derived=not title,
+        nugget=project if _NUGGET.fullmatch(project) else "",
+        tags=(
+            *(tag for name in _TAGS for tag in as_texts(item.get(name))),
+            *as_texts(category),
+            *filter(None, named),
+        ),
+        meta=MetaInput(
+            scope="user" if user else _SCOPES.get(text(item.get("scope"))),
+            type="preference" if kind == "preference" else None,
+            subject=f"user:{user}" if user else None,
+            source="agent_reflection",
+        ),
+        created_at=time_of(item.get("created_at")),
+        updated_at=time_of(item.get("updated_at")),
+        names=(title,) if title else (),
+        fields={name: item[name] for name in _KEPT if item.get(name)},
+    )
+
+
+def _key_of(item: Mapping[str, Any], content: str) -> str:
+    """What names a memory wherever it was exported. Numbers do not: each machine counts its own from 1."""
+    own = next((found for name in ("sync_id", "id", "content_hash") if (found := text(item.get(name)))), "")
+    if not own and item.get("id"):
+        own = " ".join(
+            (str(item["id"]), *(text(item.get(name)) for name in ("session_id", "created_at", "title")))
+        )
+    return (own or blake2s(content.encode("utf-8", "replace"), digest_size=8).hexdigest())[:300]
