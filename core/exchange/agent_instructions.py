@@ -38,12 +38,8 @@ def read(source: Source) -> Parsed:
             continue
         records += (bullet.record(meta) for bullet in found)
         if lines:
-            left_out.append(
-                LeftOut(
-                    place(file.name, lines[0]),
-                    f"{len(lines):,} lines are no bullets" if len(lines) > 1 else "is no bullet",
-                )
-            )
+            what = f"{len(lines):,} lines are no bullets" if len(lines) > 1 else "is no bullet"
+            left_out.append(LeftOut(place(file.name, lines[0]), what))
     return Parsed(tuple(records), None, tuple(left_out))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.errors import InvalidInputError
+from core.errors import InvalidInputError, few_of
 from core.exchange.json_source import is_shallow
 from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record
 from core.exchange.result import ImportItem, Status
@@ -31,7 +31,6 @@ ORIGIN: Final = "importedFrom"
 _SAME_TEXT: Final = "the memory holds this text already"
 _SAME_FACT: Final = "the memory holds this fact already"
 _OTHER_VALUE: Final = "the memory has another value for this key"
-_MOST_NAMED: Final = 3
 # How an item of a list begins; promotion writes "•" and "(1)" for those within a bullet.
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\(?(\d{1,9})[.)])(?=[ \t])", re.MULTILINE)
 
@@ -230,7 +229,8 @@ class Plan:
                         link = Link(to=other, reason=reason, created_at=self.draft.at)
                         links.setdefault(one, []).append(link)
             if missing and start in made:
-                self.left_out.append(LeftOut(record.where, _led_nowhere(missing), partly=True))
+                told = f"links to what is not there: {few_of([name[:60] for name in missing])}"
+                self.left_out.append(LeftOut(record.where, told, partly=True))
         for id, added in links.items():
             note = self.draft.note(id)
             if note is not None:
@@ -321,13 +321,6 @@ def _with_ends(note: Note, stands_for: dict[str, str]) -> Note:
         return note
     ends = (msgspec.structs.replace(link, to=stands_for.get(link.to, link.to)) for link in note.links)
     return replace(note, links=tuple(ends))
-
-
-def _led_nowhere(names: list[str]) -> str:
-    named = ", ".join(name[:60] for name in names[:_MOST_NAMED])
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    what = "leads to a note that is" if len(names) == 1 else "leads to notes that are"
-    return f"{what} not there: {named}{more}"
 
 
 def _says_the_same(one: Note, other: Note) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
 from core.model.infer import MetaInput
+from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, normalise_line
 
 Format = Literal[
     "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna"
 ]
-FORMATS: Final[tuple[Format, ...]] = (
-    "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna",
-)  # fmt: skip
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 # What each is called in a sentence.
 NAMES: Final[Mapping[str, str]] = {
     "json": "an export of this program",
@@ -39,9 +39,6 @@ _TITLE: Final = 80
 # A larger number is no time in seconds.
 _SECONDS: Final = 10_000_000_000
 _SENTENCE: Final = re.compile(r"(?<=[.!?。])\s")
-_ISO: Final = re.compile(
-    r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
-)
 
 
 class SourceFile(NamedTuple):
@@ -161,22 +158,12 @@ def title_of(content: str) -> str:
 
 
 def time_of(value: object) -> str:
-    """A time as the files hold it, of one that another program wrote; "" for what is no time."""
-    from datetime import UTC, datetime
-
-    from core.model.names import iso, parse_iso
-
-    if isinstance(value, int | float) and 0 < value < _SECONDS:
-        return iso(datetime.fromtimestamp(value, UTC))
-    if not isinstance(value, str):
-        return ""
-    found = _ISO.fullmatch(value.strip())
-    if found is None:
-        return ""
-    date, clock, fraction, zone = found.groups()
-    moment = parse_iso(f"{date}T{clock or '00:00'}{(fraction or '')[:7]}{zone or ''}")
+    """A time as the files hold it, of one that another program wrote, in UTC where it names no zone; "" for no time."""
     try:
-        return iso(moment) if isinstance(moment, datetime) else ""
+        if isinstance(value, int | float):
+            return iso(datetime.fromtimestamp(value, UTC)) if 0 < value < _SECONDS else ""
+        moment = parse_iso(value.strip()) if isinstance(value, str) else None
+        return iso(moment) if moment is not None else ""
     except (OverflowError, ValueError):
         return ""
 

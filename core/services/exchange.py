@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -52,6 +52,7 @@ from core.storage.exchange.whole import (
     write_whole,
 )
 from core.storage.files.atomic import read_file
+from core.storage.format.documents import Loaded
 from core.storage.journal.carried import CarriedEntry, carried_entries
 from core.storage.journal.codec import read_change_set
 from core.storage.journal.schema import BrokenJournalError, unreadable
@@ -136,17 +137,14 @@ class Exchange:
     ) -> tuple[WholeMemory | None, Parsed]:
         rules = self._settings().inference
         if format in ("json", "donna"):
-            if format == "donna":
-                file = source.files[0] if source.files else None
-                whole = (
-                    read_memory_file(file.name, file.data, rules)
-                    if file is not None and not source.folder
-                    else read_home(Path(source.path), rules)
-                )
-            elif source.folder or not source.files:
+            if not source.folder:
+                (file,) = source.files
+                read = read_whole if format == "json" else read_memory_file
+                whole = read(file, rules, progress)
+            elif format == "json":
                 raise FormatError("is a folder, and an export is one file")
             else:
-                whole = read_whole(source.files[0].data, source.files[0].name, rules, progress)
+                whole = read_home(Path(source.path), rules)
             return whole, Parsed(left_out=whole.left_out)
         if not source.files and MANIFEST not in source.names:
             raise FormatError(f"holds nothing that could be {NAMES[format]}")
@@ -280,47 +278,47 @@ class Exchange:
                 snapshot.graph_problem, remedy=Repair(), where=str(repository.home / GRAPH_FILE),
                 kept="nothing was exported",
             )  # fmt: skip
-        held = {one.id: one for one in holders(snapshot)}
-        counts: dict[str, Any] = {
-            "notes": len(snapshot.notes),
-            "facts": snapshot.fact_count,
-            "secrets": len(held),
-        }
-        without: set[str] = set()
-        left_out: list[LeftOut] = []
-        if format != "json" and not secrets:
-            without = _names_of(held, snapshot)
-            counts["secrets"] = 0
-            told = "looks as if it held a credential ({}); --with-secrets exports it"
-            left_out = [LeftOut(one.id, told.format(", ".join(one.kinds))) for one in held.values()]
-        ours = False
-        if format == "markdown":
-            assert path is not None
-            vault = markdown.write(snapshot, without)
-            left_out = [
-                *(LeftOut(one.where, one.what) for one in snapshot.problems),
-                *left_out,
-                *vault.left_out,
-            ]
-            written, removed = write_folder(path, vault.files, force=force, progress=progress)
-            counts["notes"] = sum(note.id not in without for note in snapshot.by_id.values())
-            counts |= {"facts": len(vault.files) - counts["notes"], "files": written, "removed": removed}
-            return ExportResult(format, str(path), tuple(left_out), **counts)
+        held = list(holders(snapshot))
+        withheld = [] if secrets or format == "json" else held
+        told = "looks as if it held a credential ({}); --with-secrets exports it"
+        left_out = tuple(LeftOut(one.id, told.format(", ".join(one.kinds))) for one in withheld)
+        done = ExportResult(format, str(path or "-"), left_out, secrets=len(held) - len(withheld))
         if format == "json":
-            told_history = self._history() if history else None
-            data, found = write_whole(repository.home, loaded, told_history, at=repository.now())
-            left_out += found
-            counts["history"] = len(told_history[1]) if told_history is not None else 0
-            there = read_file(path) if path is not None and path.is_file() else None
-            ours = there is not None and mark_of(there[0]) == memory_mark(repository.home)
-        else:
-            data = csv_facts.write(snapshot, without)
+            return self._export_whole(done, path, snapshot, loaded, force=force, history=history)
+        without = _names_of({one.id for one in withheld}, snapshot)
+        if format == "csv":
             names = (f"{nugget.name}: {fact.key}" for nugget in snapshot.nuggets for fact in nugget.facts)
-            counts |= {"notes": 0, "facts": sum(name not in without for name in names)}
-        if path is None:
-            return ExportResult(format, "-", tuple(left_out), **counts, data=data)
-        write_file(path, data, ours=ours, force=force)
-        return ExportResult(format, str(path), tuple(left_out), **counts)
+            done = dataclasses.replace(done, facts=sum(name not in without for name in names))
+            return _put(done, path, csv_facts.write(snapshot, without), ours=False, force=force)
+        assert path is not None
+        vault = markdown.write(snapshot, without)
+        written, removed = write_folder(path, vault.files, force=force, progress=progress)
+        problems = (LeftOut(one.where, one.what) for one in snapshot.problems)
+        notes = sum(note.id not in without for note in snapshot.by_id.values())
+        return dataclasses.replace(
+            done, left_out=(*problems, *left_out, *vault.left_out), notes=notes, facts=len(vault.files) - notes,
+            files=written, removed=removed,
+        )  # fmt: skip
+
+    def _export_whole(
+        self,
+        done: ExportResult,
+        path: Path | None,
+        snapshot: Snapshot,
+        loaded: Loaded,
+        *,
+        force: bool,
+        history: bool,
+    ) -> ExportResult:
+        home, told = self._repository.home, self._history() if history else None
+        data, left_out = write_whole(home, loaded, told, at=self._repository.now())
+        there = read_file(path) if path is not None and path.is_file() else None
+        ours = there is not None and mark_of(there[0]) == memory_mark(home)
+        done = dataclasses.replace(
+            done, left_out=left_out, notes=len(snapshot.notes), facts=snapshot.fact_count,
+            history=len(told[1]) if told is not None else 0,
+        )  # fmt: skip
+        return _put(done, path, data, ours=ours, force=force)
 
     def _history(self) -> tuple[Snapshot, list[CarriedEntry]]:
         """The memory as it was before the oldest entry that is known, and all entries."""
@@ -363,6 +361,14 @@ class Exchange:
             if there is None or there[0] != data:
                 found.append(LeftOut(name, "is another one here"))
         return found
+
+
+def _put(done: ExportResult, path: Path | None, data: bytes, *, ours: bool, force: bool) -> ExportResult:
+    """Writes an export that is one file, or hands its bytes over."""
+    if path is None:
+        return dataclasses.replace(done, data=data)
+    write_file(path, data, ours=ours, force=force)
+    return done
 
 
 def _is_empty(snapshot: Snapshot) -> bool:

@@ -144,12 +144,11 @@ def _state(snapshot: Snapshot) -> bytes:
 # Reading
 
 
-def read_whole(
-    data: bytes, file: str, rules: InferenceSettings, progress: Progress | None = None
-) -> WholeMemory:
+def read_whole(source: SourceFile, rules: InferenceSettings, progress: Progress | None = None) -> WholeMemory:
     """A memory from the document. What of it cannot be read is left out and named. Raises FormatError."""
+    file = source.name
     try:
-        fields = split_object(data.removeprefix(BOM))
+        fields = split_object(source.data.removeprefix(BOM))
         if load(fields.get("format", b"null")) != MARK:
             raise FormatError("is not an export of this program", file=file, line=1)
         version = load(fields.get("version", b"0"))
@@ -160,7 +159,7 @@ def read_whole(
         JsonError, BrokenFileError, msgspec.MsgspecError, UnicodeDecodeError, KeyError, AttributeError, RecursionError,
     ) as error:  # fmt: skip
         # It tells the line on which JSON breaks off.
-        document_of(SourceFile(file, data))
+        document_of(source)
         raise FormatError(f"is no sound export ({str(error)[:120]})", file=file) from error
 
 
@@ -236,15 +235,18 @@ def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
     return WholeMemory(replace(found, nuggets=nuggets), left_out=left_out)
 
 
-def read_memory_file(name: str, data: bytes, rules: InferenceSettings) -> WholeMemory:
+def read_memory_file(
+    file: SourceFile, rules: InferenceSettings, progress: Progress | None = None
+) -> WholeMemory:
     """A single file of a memory: a note graph or the facts of one nugget. Raises BrokenFileError, FormatError."""
-    path = Path(name)
-    if name.endswith(FACT_SUFFIXES) or b'"facts"' in data[:4096]:
-        document = read_nugget(path, data, None)
+    graph, nuggets = GraphDocument(path=Path(GRAPH_FILE)), dict[Path, NuggetDocument]()
+    if file.name.endswith(FACT_SUFFIXES) or b'"facts"' in file.data[:4096]:
+        document = read_nugget(Path(file.name), file.data, None)
         if document.broken:
-            raise FormatError(document.broken, file=name)
+            raise FormatError(document.broken, file=file.name)
         path = _named_as_usual(document)
-        found = assembled(Path(), GraphDocument(path=Path(GRAPH_FILE)), {path: replace(document, path=path)})
+        nuggets[path] = replace(document, path=path)
     else:
-        found = assembled(Path(), read_graph(Path(GRAPH_FILE), data, None, rules), {})
+        graph = read_graph(Path(GRAPH_FILE), file.data, None, rules, None, progress)
+    found = assembled(Path(), graph, nuggets)
     return WholeMemory(found, left_out=tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems))
