@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from core.errors import ErrorCode, NotFoundError, NuggetsError, Resolve, Restore, StorageError, partly_done
+from core.model.build import as_hidden_fact
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
 from core.model.entry import Conflict, Entry
@@ -34,9 +34,9 @@ from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.timeline import timeline_of
+from core.verify.facts import keep_in_hidden_note
 from core.verify.finding import Finding, RepairKind, sentence
 from core.verify.run import findings, repair
-from core.verify.second_files import bring_in_second_file
 
 _KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
@@ -51,8 +51,6 @@ _LET_READ: Final = "Repair cannot read it either: check its permissions and its 
 _REPAIR_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
 _OWN_NAME: Final = "gives it {} of its own, or removes it where it is a mere copy"
 _SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
-# What another program did to a fact says nothing about what was meant by it, where it comes with another file.
-_NOT_MEANT: Final = ("outside", "hit")
 # So many changes of a note or fact are looked at for the version that a copy was made from.
 _MOST_VERSIONS: Final = 20
 _UNKEPT: Final = "where it differs could not be added to the history"
@@ -185,9 +183,7 @@ class Maintenance:
             data = one.data()
             if data is None:
                 continue
-            bring_in_second_file(
-                draft, one.used.meta.name, one.facts, partial(self._meant, one.used.meta.name)
-            )
+            self._join_second(draft, one)
             # Part of the change, so that whoever takes its facts back has the file again.
             draft.put_file(str(one.path.relative_to(self._store.home)), data, None)
             second.append((one, data))
@@ -200,22 +196,20 @@ class Maintenance:
             if not os.path.lexists(one.path):
                 self._store.keep_second(one, data)
 
-    def _meant(self, nugget: str, key: str) -> list[FactChange]:
-        """What was done to a fact on purpose, newest first."""
-        journal = self._store.journal
-        entries = journal.touching(fact_item(nugget, key)) if journal is not None else ()
-        # Who takes a repair back wants the files as they were, and forgets nothing.
-        repairs = {entry.id for entry in entries if entry.undone and entry.change_set.kind == "repair"}
-        return [
-            change
-            for entry in entries
-            if entry.change_set.kind not in _NOT_MEANT
-            and entry.id not in repairs
-            and entry.change_set.about.partition(".")[0] not in repairs
-            for change in reversed(entry.change_set.facts)
-            if change.nugget == nugget
-            and key in (change.key, change.after.key if change.after is not None else change.key)
-        ]
+    def _join_second(self, draft: Draft, one: SecondFile) -> None:
+        """Lays over the draft what a second file adds to its nugget, as a conflict copy of it would. A value that
+        differs from the one in use is kept in a hidden note, from which it can be brought back.
+        """
+        entry = draft.change_set("", kind="repair")
+        joined = join([one.document], draft.present(), self._versions, draft.over, entry)
+        draft.lay(joined.change_set)
+        for _, part in joined.waiting:
+            for change in part.facts:
+                notes = draft.fact_notes(change.nugget, change.key)
+                kept = [note.hidden_fact.value for note in notes if note.hidden_fact is not None]
+                if change.after is not None and change.after.value not in kept:
+                    place = draft.end_of_facts(change.nugget)
+                    keep_in_hidden_note(draft, change.nugget, as_hidden_fact(change.after, place))
 
     # Going back
 
@@ -390,9 +384,13 @@ class Maintenance:
         journal = self._store.journal
         item = note_item(value.id) if isinstance(value, Note) else fact_item(place, value.key)
         entries = journal.touching(item, _MOST_VERSIONS) if journal is not None else ()
+        # Who takes a repair back wants the files as they were, and forgets nothing.
+        repairs = {entry.id for entry in entries if entry.undone and entry.change_set.kind == "repair"}
         found: list[Note | Fact | None] = []
         for entry in reversed(entries):
             made = entry.change_set
+            if repairs & {entry.id, made.about.partition(".")[0]}:
+                continue
             changes: list[NoteChange | FactChange] = [one for one in made.notes if one.id == place]
             if isinstance(value, Fact):
                 changes = [one for one in made.facts if one.nugget == place]
