@@ -271,6 +271,25 @@ _CREDENTIALS: tuple[str, ...] = (
     "npm config set //registry.example.test/:_password ⟦U29tbWVy¦MjAyNiE=⟧",
 )  # fmt: skip
 
+_SPOKEN = (
+    "-----BEGIN¦ RSA PRIVATE KEY-----", "-----BEGIN ¦OPENSSH PRIVATE KEY-----", "token ghp_16C7e¦42F292c6912E7710c838347Ae178B4a",
+    "sk-proj-abc1¦23DEF456ghi789JKL012mno345", "sk-ant-api¦03-abcDEF123_456-ghi", "AKIAIO¦SFODNN7EXAMPLA",
+    "aws_secret_access_ke¦y = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEY1", "postgres://app¦:s3cr3tpw@db.internal:5432/app",
+    "https://deploy:¦hunter22@git.example.test/x.git", "redis://:¦p4ssw0rdX@cache:6379", "passwor¦d: Tr0ub4dor&3",
+    "db passwo¦rd = \"kX9!vQ2#mZ7p\"", "api_key=9f86d¦081884c7d659a2feaa0c55ad015", "API key: 3fa85f¦64-5717-4562-b3fc-2c963f66afa6",
+    "client_secret¦: 8Q~abcDEFghi123JKLmno456", "Authorization: ¦Bearer abcDEF123456ghiJKL789mno",
+    "eyJhbGciOiJIUzI1Ni¦J9.eyJzdWIiOiIxMjM0In0.abcdefghijk_123", "xoxb-12345¦6789012-abcdefGHIJKL",
+    "AIzaSyA123456¦7890abcdefghijklmnopqrstuv", "glpat-ab¦cdefghij1234567890", "npm_abcdefghi¦jklmnopqrstuvwxyz0123456789",
+    "hf_abcdefgh¦ijklmnopqrstuvwxyz012345", "SG.abcdefghij¦klmnopqr.stuvwxyz0123456789", "user:wifi p¦assword: Blau3Katze!77",
+    "secret=Zm9¦vYmFyMTIzNDU2Nzg5MA==", "STRIPE sk_liv¦e_4eC39HqLyjWDarjtT1zdp7dc", "DB_PASS¦WORD=pg7Wq2LmX9",
+    "passphrase:¦ v3ry-L0ng_P4ssphrase!", "PASSWO¦RD=hunter2", "passwo¦rd: hunter2", "export DB_PASSWO¦RD=\"s3cret\"", "PGPASSWO¦RD=abc123",
+    "PASS¦WD = letmein!1", "API_K¦EY=abc123xyz", "access_tok¦en := q1w2e3", "secr¦et => pa$$word", "{\"passwo¦rd\": \"hunter2\"}",
+    "passwo¦rd for wifi: hunter2", "Authorization: ¦Basic dXNlcjpwYXNz", "curl -H 'authorization: ¦basic YWRtaW46aHVudGVyMg=='",
+    "Authorization: ¦Bearer 9f8Kd72LmQ", "Authorization: ¦Token 9944b09199c62bcf9418", "пар¦оль: hunter2", "пар¦оль от wifi: кот12345",
+    "contra¦seña: gato2024", "contraseñ¦a=gato2024", "mot de ¦passe : chat2024", "Pass¦wort: Katze99", "Pass¦wort für wlan: Katze99",
+    "密¦码: mao2024", "我的密¦码：mao2024", "パスワ¦ード：neko2024", "비밀¦번호: goyangi77",
+)  # fmt: skip
+
 HARMLESS: tuple[str, ...] = (
     # Digests, ids and versions
     "9f86d08", "3f2a9c1b7d5e4f60718293a4b5c6d7e8f9012345", "fix in commit 3f2a9c1", "git show 9f86d08..3f2a9c1",
@@ -348,7 +367,23 @@ HARMLESS: tuple[str, ...] = (
     "sk-learn pipeline with sk-estimators", "task-management-system-2026-roadmap-overview", "risk-assessment-for-the-q3-2026-launch-plan", "disk-usage-report-2026-11-22-full-listing-v2", "ask-me-anything-session-number-12-in-march", "sk-SK locale", "sk-test", "sk-...", "ghp_ is the prefix of classic tokens", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "AKIA is how ids of access keys begin", "AKIAIOSFODNN7EXAMPLE", "xoxb-... is a bot token", "npm_config_registry=https://registry.example.test", "npm_lifecycle_event", "hf_hub_download(repo_id)", "glpat- prefix", "pypi-publish workflow", "SG.1 and SG.2 are sensors", "pk_live is public", "AIza is the prefix",
     "docker run -u 1000:1000 node:20", "docker run -u node:node app", "mysql -u root -p shop", "chmod 600 ~/.netrc", "-p 8080:80", "psql -U app -d shop", "ssh -p 2222 bob@host", "curl -u $USER:$PASS https://x.test", "cookie: theme=dark2",
     "пароль: спроси у Прии", "пароль хранится в Bitwarden2", "contraseña: pregunta a Priya", "la contraseña es obligatoria", "mot de passe : voir le coffre", "le mot de passe est dans le coffre", "Passwort: siehe Tresor", "Das Passwort ist im Tresor", "密码在保险箱里", "密码：问老板", "パスワードは金庫にあります", "비밀번호는 금고에 있습니다", "senha: ver o cofre", "heslo je v trezoru",
+    # Said in passing
+    "user:password manager: Bitwarden 2024.1", "commit 3f2a9c1b7d5e4f60718293a4b5c6d7e8f9012345", "commit token 3f2a9c1",
+    "max tokens 128000", "JWT token format: Tokens use RS256 signing. Public key is at src/auth/keys/public.pem.",
+    "secret path secret/data/app1/config", "password: ${DB_PASSWORD}", "token: refresh_token", "the access key rotates every 90days",
+    "use the passphrase from the keyring", "private key location ~/.ssh/id_ed25519", "secretsmanager arn:aws:secretsmanager:eu-west-1",
+    "session id 3fa85f64-5717-4562-b3fc-2c963f66afa6", "git checkout 9f86d08", "password hash: argon2id$v=19",
+    "auth token header X-Auth-Token2", "the word password alone", "password: <ask Priya>", "${PASSWORD}", "password_min_length=12",
+    "password: bcrypt(user.password)", "password: 1Password", "password: forgotten!", "password: dba2@example.test",
+    "auth token: RS256-signed JWT", "token: argon2id", "session_token: 15minutes", "secret: sha256", "token=9f86d08",
+    "id of the request: 3fa85f64-5717-4562-b3fc-2c963f66afa6", "private key: id_ed25519", "secret=config2.yaml",
+    "password: /run/secrets/db1", "password file: secrets2.txt", "token: refresh_token2", "api_key: os.environ['API_KEY1']",
+    "password: ********", "Authorization: Bearer $TOKEN123", "Authorization: Bearer access_token", "Authorization: Basic authentication",
 )  # fmt: skip
+
+
+# One line each, of which something is found.
+SPOKEN: tuple[str, ...] = tuple(text.replace("¦", "") for text in _SPOKEN)
 
 
 def planted() -> list[tuple[str, str]]:
