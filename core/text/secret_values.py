@@ -29,6 +29,7 @@ def any_of(words: Iterable[str]) -> str:
     return f"(?:{'|'.join(branches)}){optional}" if branches else ""
 
 
+_COMMON: Final = frozenset(TABLES["harmless"]["common"].split())
 _WORDS: Final = frozenset(TABLES["harmless"]["words"].split())
 _STANDS_FOR: Final = re.compile(
     r"[*x.•_-]+|(.)\1*|[<\[{(%$].*|!vault|![A-Z][A-Za-z:]+|[&*][A-Za-z_]\w*", re.IGNORECASE | re.DOTALL
@@ -135,7 +136,7 @@ def is_password(value: str, *, assigned: bool = False) -> bool:
     if core.isdigit():
         return 6 <= len(core) <= 16
     if core.isalpha():
-        return assigned and len(core) >= 6 and not is_harmless(core)
+        return core.casefold() in _COMMON or (assigned and len(core) >= 6 and not is_harmless(core))
     return is_mixed(core)
 
 
