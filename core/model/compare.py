@@ -14,7 +14,7 @@ from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetC
 from core.model.fact import Fact, Nugget
 from core.model.note import Note, replace
 from core.model.progress import Progress, counted
-from core.model.snapshot import ProblemKind, Snapshot, few_changes
+from core.model.snapshot import ProblemKind, Snapshot
 from core.text.normalise import squeeze
 
 _Item = TypeVar("_Item", Note, Fact)
@@ -67,14 +67,6 @@ def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
 
 
 def _note_changes(before: Snapshot, after: Snapshot, progress: Progress | None) -> Iterator[NoteChange]:
-    few = few_changes(before, after)
-    if few is not None:
-        for one, other in few.changed:
-            if one != other:
-                yield NoteChange(id=one.id, before=one, after=other)
-        for note in few.added:
-            yield NoteChange(id=note.id, before=None, after=note)
-        return
     old, new = before.by_id, after.by_id
     # Notes whose bytes did not change are the same objects in both, so this costs little more than those that did.
     changed = [note for note in new.values() if old.get(note.id) is not note]

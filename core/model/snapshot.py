@@ -1,6 +1,4 @@
-"""A snapshot: the whole memory at one moment, immutable, with the look-ups that thinking needs, which the next one
-inherits as far as they hold for it.
-"""
+"""A snapshot: the whole memory at one moment, immutable, with the look-ups that thinking needs."""
 
 from __future__ import annotations
 
@@ -8,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from itertools import compress, count
-from operator import is_, not_
-from typing import Any, Final, NamedTuple
 from unicodedata import normalize
 
 import msgspec
@@ -95,7 +90,7 @@ class Snapshot:
     @cached_property
     def by_id(self) -> Mapping[str, Note]:
         """Notes by id."""
-        return _by_id(self.notes)
+        return {note.id: note for note in self.notes}
 
     @cached_property
     def places(self) -> Mapping[str, int]:
@@ -251,80 +246,3 @@ class Snapshot:
         return NotFoundError(
             "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"{near} {known}".strip()
         )
-
-
-# A program that writes five times a second changes one note of ten thousand each time; finding everything out anew
-# would keep every other thread waiting. With more changes than this the look-ups are made anew, as they are wanted.
-_FEW: Final = 64
-
-
-class FewChanges(NamedTuple):
-    """Notes that are others than before in the same place under the same id, and notes added at the end."""
-
-    changed: tuple[tuple[Note, Note], ...]
-    added: tuple[Note, ...]
-
-
-def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
-    """How two snapshots differ in their notes, when they differ in a few; None otherwise."""
-    old, new = before.notes, after.notes
-    if not 0 <= len(new) - len(old) <= _FEW:
-        return None
-    same = list(map(is_, old, new))
-    if len(same) - sum(same) > _FEW:
-        return None
-    others = map(not_, same)
-    changed = tuple((old[place], new[place]) for place in compress(count(), others))
-    added = new[len(old) :]
-    ids = {note.id for note in added}
-    known = before.by_id
-    if len(ids) < len(added) or any(id in known for id in ids):
-        return None
-    return FewChanges(changed, added) if all(one.id == other.id for one, other in changed) else None
-
-
-def inherit_indexes(former: Snapshot, following: Snapshot) -> None:
-    """Gives a new snapshot the look-ups that the former one had built, updated. They equal what the snapshot would
-    build itself, in the same order.
-    """
-    made = vars(former)
-    if "by_id" not in made:
-        return
-    few = few_changes(former, following)
-    if few is None:
-        return
-    given: dict[str, Any] = {
-        "by_id": {**former.by_id, **{note.id: note for _, note in few.changed}, **_by_id(few.added)}
-    }
-    if "places" in made:
-        start = len(former.notes)
-        given["places"] = {**former.places, **{note.id: start + at for at, note in enumerate(few.added)}}
-    if "visible" in made and not few.changed:
-        given["visible"] = (*former.visible, *(note for note in few.added if not note.hidden))
-    if "links_in" in made and all(one.links == other.links for one, other in few.changed):
-        given["links_in"] = _links_in(former, few.added)
-    if "fact_notes" in made and not any(note.is_fact for note in _all(few)):
-        given["fact_notes"] = former.fact_notes
-    if "hidden_facts" in made and not any(note.hidden_fact for note in _all(few)):
-        given["hidden_facts"] = former.hidden_facts
-    if "disputing" in made and not any(map(disputed_note, _all(few))):
-        given["disputing"] = former.disputing
-    vars(following).update(given)
-
-
-def _by_id(notes: tuple[Note, ...]) -> dict[str, Note]:
-    return {note.id: note for note in notes}
-
-
-def _all(few: FewChanges) -> list[Note]:
-    return [*few.added, *(note for pair in few.changed for note in pair)]
-
-
-def _links_in(former: Snapshot, added: tuple[Note, ...]) -> Any:
-    found = former.links_in
-    if any(note.links for note in added):
-        found = dict(found)
-        for note in added:
-            for link in note.links:
-                found[link.to] = (*found.get(link.to, ()), (note.id, link))
-    return found

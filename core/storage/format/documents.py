@@ -22,7 +22,7 @@ from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
 from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
-from core.model.snapshot import Problem, ProblemKind, Snapshot, inherit_indexes
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_until_whole
@@ -870,6 +870,4 @@ def assembled(
         graph_problem=graph.broken,
         revision=former.snapshot.revision + 1 if former else 1,
     )
-    if former is not None:
-        inherit_indexes(former.snapshot, snapshot)
     return Loaded(graph, dict(nuggets), snapshot)
