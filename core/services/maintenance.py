@@ -34,9 +34,8 @@ from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.timeline import timeline_of
-from core.verify.facts import keep_in_hidden_note
+from core.verify.checks import findings, keep_in_hidden_note, repair
 from core.verify.finding import Finding, RepairKind, sentence
-from core.verify.run import findings, repair
 
 _KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
