@@ -12,20 +12,20 @@ import msgspec
 
 from core.errors import ErrorCode, LockTimeoutError, NuggetsError, StorageError, TryAgain
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file, try_lock
-from core.sync.git import KEPT, GitFolder
+from core.sync.git import KEPT, OF_THIS_MACHINE, GitFolder
 
 VERSION: Final = 1
 LOCK_SECONDS: Final = 30.0
-
-
-class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """What setting up made, so that it can be taken back. lines: what was added to a file, by its name."""
-
-    repository: bool = False
-    remote: bool = False
-    driver: bool = False
-    lines: dict[str, str] = {}
-    files: tuple[str, ...] = ()
+_HEAD: Final = "# nuggets sync: {}\n"
+_MERGED: Final = (
+    "graph.json merge=nuggets -text", "*.nugget.json merge=nuggets -text", "*.donna.json merge=nuggets -text",
+)  # fmt: skip
+# Files beside the memory that setting up makes or adds to, with its heading and lines. They are committed once, where a
+# commit lacks them.
+SETTINGS_FILES: Final = {
+    ".gitignore": (_HEAD.format("what belongs to this machine alone"), OF_THIS_MACHINE),
+    ".gitattributes": (_HEAD.format("git merges these files note by note"), _MERGED),
+}
 
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +48,8 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     synced: str = ""
     logged: int = 0
     incoming: Incoming | None = None
-    made: Made = Made()
+    # Whether setting up made the remote, which goes again when it is taken back.
+    added_remote: bool = False
     at: str = ""
     came_in: int = 0
     entries: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ from core.sync.git import (
     last_said,
     without_password,
 )
-from core.sync.kept import Incoming, Kept, one_at_a_time, read_kept, write_kept
+from core.sync.kept import SETTINGS_FILES, Incoming, Kept, one_at_a_time, read_kept, write_kept
 from core.sync.state import (
     AUTHOR_TRAILER,
     MACHINE_TRAILER,
@@ -59,8 +59,6 @@ _LOOK_AGAIN: Final = 5.0
 _ENTRIES: Final = 5_000
 # Fields end with the one byte that no commit can have in it.
 _LOG: Final = "%s%x00%an%x00%(trailers:only,unfold)"
-# Files beside the memory that are committed once, where a commit lacks them.
-SETTINGS_FILES: Final = (".gitattributes", ".gitignore")
 _NEVER_SENT: Final = (*OF_THIS_MACHINE, SETTINGS_FILE)
 # Told now and then what a sync is at. What it raises ends the sync between two steps.
 Step = Callable[[str], None]
@@ -318,15 +316,12 @@ class _Run:
 
     def _leave_settings_files(self, head: str) -> None:
         """What setting up made stays as it is where the remote has other lines: git need not tell of that."""
-        held, made = self.folder.files(head), self.local.made
-        here = self._settings_files()
-        names = [
-            name
-            for name in made.files
-            if name in held
-            and here.get(name) == made.lines.get(name, "").encode()
-            and self.folder.object_id(here[name], held[name].id) != held[name].id
-        ]
+        held, names = self.folder.files(head), []
+        for name, data in self._settings_files().items():
+            heading, lines = SETTINGS_FILES[name]
+            made = (heading + "".join(f"{line}\n" for line in lines)).encode()
+            if data == made and name in held and self.folder.object_id(data, held[name].id) != held[name].id:
+                names.append(name)
         if names:
             self.git.get("update-index", "--skip-worktree", "--", *names)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -13,17 +11,9 @@ import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, SyncError
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file
-from core.sync.git import KEPT, OF_THIS_MACHINE, Git, GitFolder, without_password
-from core.sync.kept import Kept, Made, one_at_a_time, read_kept, write_kept
+from core.sync.git import KEPT, Git, GitFolder, without_password
+from core.sync.kept import SETTINGS_FILES, Kept, one_at_a_time, read_kept, write_kept
 
-_HEAD: Final = "# nuggets sync: {}\n"
-_MERGED: Final = (
-    "graph.json merge=nuggets -text", "*.nugget.json merge=nuggets -text", "*.donna.json merge=nuggets -text",
-)  # fmt: skip
-_FILES: Final = {
-    ".gitignore": (_HEAD.format("what belongs to this machine alone"), OF_THIS_MACHINE),
-    ".gitattributes": (_HEAD.format("git merges these files note by note"), _MERGED),
-}
 _DRIVER: Final = "merge.nuggets.driver"
 _ORIGIN: Final = "origin"
 _SECOND: Final = "nuggets"
@@ -65,48 +55,55 @@ def set_up(
     would do and does nothing. Raises SyncError, InvalidInputError, StorageError; steps that were done stay done, and
     calling it again goes on.
     """
-    steps: list[StepDone] = []
-    if remote is not None:
-        remote = _checked(remote)
-    there = home.is_dir()
-    if not there:
-        steps.append(StepDone(SetUpStep.FOLDER, str(home)))
-        if not dry_run:
-            make_folder(home)
+    remote = _checked(remote) if remote is not None else None
+    steps = [] if home.is_dir() else [StepDone(SetUpStep.FOLDER, str(home))]
     folder = _repository(home, asks)
-    makes = folder is None
-    steps.append(
-        StepDone(SetUpStep.REPOSITORY, str(home if folder is None else folder.top), already=not makes)
-    )
+    there = folder is not None
+    steps.append(StepDone(SetUpStep.REPOSITORY, str(folder.top if folder else home), already=there))
+    if not dry_run:
+        make_folder(home)
+        folder = folder or _made_repository(home, remote, asks)
     if folder is None:
-        Git(home if there or not dry_run else Path.cwd(), asks).get("--version")
-        if not dry_run:
-            folder = _made_repository(home, remote, asks)
-    if folder is None:
-        steps += _would_do(home, remote, driver)
+        name, address, is_new, held = _ORIGIN, remote or "", remote is not None, ""
+    else:
+        branch = folder.branch()
+        if not branch:
+            raise SyncError(
+                "no branch is checked out (detached HEAD)", code=ErrorCode.GIT_UNDER_WAY, where=str(folder.top),
+                kept=KEPT, todo="git switch to a branch, then: nuggets sync init",
+            )  # fmt: skip
+        steps.append(StepDone(SetUpStep.BRANCH, branch, already=there))
+        name, address, is_new = _remote(folder, remote)
+        held = folder.git.line("config", "--get", _DRIVER)
+    former = (read_kept(folder) if folder is not None else None) or Kept()
+    missing = {file: _missing(home / file, file) for file in SETTINGS_FILES}
+    if address:
+        steps.append(StepDone(SetUpStep.REMOTE, without_password(address), already=not is_new))
+    steps += [
+        StepDone(_STEP_OF[file], str(home / file), already=not missing[file]) for file in SETTINGS_FILES
+    ]
+    steps.append(StepDone(SetUpStep.DRIVER, driver, already=held == driver))
+    steps.append(StepDone(SetUpStep.SYNC, machine, already=former.branch != ""))
+    if folder is None or dry_run:
         return tuple(steps)
-    branch = folder.branch()
-    if not branch:
-        raise SyncError(
-            "no branch is checked out (detached HEAD)", code=ErrorCode.GIT_UNDER_WAY, where=str(folder.top), kept=KEPT,
-            todo="git switch to a branch, then: nuggets sync init",
-        )  # fmt: skip
-    steps.append(StepDone(SetUpStep.BRANCH, branch, already=not makes))
-    if dry_run:
-        return (*steps, *_rest(home, folder, remote, driver, Kept(), dry_run=True)[0])
     with one_at_a_time(folder):
-        former = read_kept(folder) or Kept()
-        made = msgspec.structs.replace(former.made, repository=former.made.repository or makes)
-        rest, made, name = _rest(home, folder, remote, driver, msgspec.structs.replace(former, made=made))
+        if is_new:
+            folder.git.get("remote", "add", "--", name, address)
+        for file, lines in missing.items():
+            _append(home / file, lines)
+        if held != driver:
+            folder.git.get("config", "--local", "merge.nuggets.name", "merges memories note by note")
+            folder.git.get("config", "--local", _DRIVER, driver)
         other = former.remote != name or former.branch != branch
         write_kept(
             folder,
             msgspec.structs.replace(
-                former, remote=name, branch=branch, machine=former.machine or machine, made=made,
-                synced="" if other else former.synced, problem="", where="", safe="", todo="", offline=False,
+                former, remote=name, branch=branch, machine=former.machine or machine,
+                added_remote=former.added_remote or is_new, synced="" if other else former.synced,
+                problem="", where="", safe="", todo="", offline=False,
             ),
         )  # fmt: skip
-    return (*steps, *rest, StepDone(SetUpStep.SYNC, machine, already=former.branch != ""))
+    return tuple(steps)
 
 
 def take_back(home: Path) -> tuple[StepDone, ...]:
@@ -119,13 +116,14 @@ def take_back(home: Path) -> tuple[StepDone, ...]:
         )
     steps: list[StepDone] = []
     with one_at_a_time(folder):
-        for name, lines in kept.made.lines.items():
-            if name in _FILES and _without_lines(home / name, lines, name in kept.made.files):
-                steps.append(StepDone(_STEP_OF[name], str(home / name)))
-        if kept.made.driver:
-            folder.git.run("config", "--local", "--remove-section", "merge.nuggets")
+        steps += [
+            StepDone(_STEP_OF[name], str(home / name))
+            for name in SETTINGS_FILES
+            if _without_lines(home / name, name)
+        ]
+        if folder.git.run("config", "--local", "--remove-section", "merge.nuggets").code == 0:
             steps.append(StepDone(SetUpStep.DRIVER, _DRIVER))
-        if kept.made.remote and kept.remote:
+        if kept.added_remote:
             folder.git.run("remote", "remove", "--", kept.remote)
             steps.append(StepDone(SetUpStep.REMOTE, kept.remote))
         write_kept(folder, None)
@@ -182,44 +180,6 @@ def _branch_of(git: Git, remote: str) -> str:
     return heads[0] if len(heads) == 1 else ""
 
 
-def _would_do(home: Path, remote: str | None, driver: str) -> Iterator[StepDone]:
-    """What would be done in a repository that is still to be made."""
-    if remote is not None:
-        yield StepDone(SetUpStep.REMOTE, without_password(remote))
-    for name in _FILES:
-        yield StepDone(_STEP_OF[name], str(home / name), already=not _missing(home / name, name))
-    yield StepDone(SetUpStep.DRIVER, driver)
-    yield StepDone(SetUpStep.SYNC, "")
-
-
-def _rest(
-    home: Path, folder: GitFolder, remote: str | None, driver: str, former: Kept, *, dry_run: bool = False
-) -> tuple[list[StepDone], Made, str]:
-    """Remote, files and driver: the steps, what was made by now, and the remote's name."""
-    made = former.made
-    name, address, new = _remote(folder, remote)
-    steps = [StepDone(SetUpStep.REMOTE, without_password(address), already=not new)] if name else []
-    if new and not dry_run:
-        folder.git.get("remote", "add", "--", name, address)
-        made = msgspec.structs.replace(made, remote=True)
-    for file in _FILES:
-        missing = _missing(home / file, file)
-        steps.append(StepDone(_STEP_OF[file], str(home / file), already=not missing))
-        if missing and not dry_run:
-            was_there = os.path.lexists(home / file)
-            _append(home / file, missing)
-            files = made.files if was_there else (*made.files, file)
-            lines = {**made.lines, file: made.lines.get(file, "") + missing}
-            made = msgspec.structs.replace(made, lines=lines, files=files)
-    held = folder.git.line("config", "--get", _DRIVER)
-    steps.append(StepDone(SetUpStep.DRIVER, driver, already=held == driver))
-    if held != driver and not dry_run:
-        folder.git.get("config", "--local", "merge.nuggets.name", "merges memories note by note")
-        folder.git.get("config", "--local", _DRIVER, driver)
-        made = msgspec.structs.replace(made, driver=True)
-    return steps, made, name
-
-
 def _remote(folder: GitFolder, remote: str | None) -> tuple[str, str, bool]:
     """Name and address of the remote to use, "" for none, and whether it is to be added."""
     known = folder.git.line("remote").split()
@@ -247,7 +207,7 @@ def _missing(path: Path, name: str) -> str:
     found = read_file(path)
     text = found[0].decode(errors="replace") if found is not None else ""
     held = {line.strip() for line in text.splitlines()}
-    head, lines = _FILES[name]
+    head, lines = SETTINGS_FILES[name]
     missing = [line for line in lines if line not in held]
     return head + "".join(f"{line}\n" for line in missing) if missing else ""
 
@@ -255,19 +215,24 @@ def _missing(path: Path, name: str) -> str:
 def _append(path: Path, lines: str) -> None:
     found = read_file(path)
     data = found[0] if found is not None else b""
-    if data and not data.endswith(b"\n"):
-        data += b"\n"
-    replace_file(path, data + lines.encode(), mode=0o644)
+    data += b"\n" if data and not data.endswith(b"\n") else b""
+    if lines:
+        replace_file(path, data + lines.encode(), mode=0o644)
 
 
-def _without_lines(path: Path, lines: str, made: bool) -> bool:
-    """Takes lines out of a file again, where they stand in it as they were added; whether they did."""
+def _without_lines(path: Path, name: str) -> bool:
+    """Takes our lines out of a file again, below their heading; whether they stood there."""
     found = read_file(path)
-    if found is None or lines.encode() not in found[0]:
+    head, lines = SETTINGS_FILES[name]
+    before, ours, rest = (found[0] if found is not None else b"").partition(head.encode())
+    if not ours:
         return False
-    rest = found[0].replace(lines.encode(), b"", 1)
-    if made and not rest.strip():
-        remove_file(path)
+    after = rest.splitlines(keepends=True)
+    while after and after[0].strip().decode(errors="replace") in lines:
+        after.pop(0)
+    left = before + b"".join(after)
+    if left.strip():
+        replace_file(path, left, mode=0o644)
     else:
-        replace_file(path, rest, mode=0o644)
+        remove_file(path)
     return True
