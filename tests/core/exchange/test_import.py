@@ -70,15 +70,6 @@ def test_a_preview_changes_no_file_and_tells_what_the_import_does(memory: Memory
     ]
 
 
-def test_only_what_is_accepted_comes(memory: Memory) -> None:
-    proposed = bring(memory, SAMPLES / "agents", dry_run=True)
-    wanted = next(item for item in proposed.items if item.title == "Tests")
-    done = bring(memory, SAMPLES / "agents", accept=[wanted.id, "new-0000000000"])
-    assert [item.title for item in done.of("new")] == ["Tests"]
-    assert len(done.of("left")) == 3
-    assert done.unknown == ("new-0000000000",)
-
-
 def test_a_text_that_is_there_already_is_not_added_again(memory: Memory, tmp_path: Path) -> None:
     memory.change("mine", lambda draft: create_note(draft, "app", "Rule", "Build with   make"))
     memory.change("mine", lambda draft: hide_note(draft, create_note(draft, "app", "Old", "Use tabs").id))

@@ -18,13 +18,9 @@ SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
 AGENTS = str(SAMPLES / "agents" / "AGENTS.md")
 
 
-def test_import_says_what_it_took_the_source_for_and_how_to_undo_it(nuggets: Any) -> None:
-    said = nuggets.ok("import", AGENTS)
-    assert "It looks like instructions for agents (agents)." in said
-    assert "Imported 4 notes; 1 skipped." in said
-    assert "skipped  AGENTS.md: line 3" in said
-    id = nuggets.json("log", "--limit", "1")[0]["id"]
-    assert f"nuggets undo {id}" in said
+def test_an_import_is_one_entry_of_the_history_and_undone_by_its_id(nuggets: Any) -> None:
+    id = nuggets.json("import", AGENTS)["changeSet"]["id"]
+    assert [entry["id"] for entry in nuggets.json("log")] == [id]
     nuggets.ok("undo", id)
     assert nuggets.json("notes") == []
 
@@ -81,12 +77,11 @@ def test_a_conflict_is_shown_with_both_texts_and_exit_code_3(nuggets: Any, tmp_p
 
 def test_a_broken_source_is_one_line_with_the_place(nuggets: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text('{"results": [\n{"memory": }\n]}')
-    said = nuggets.fails("import", "broken.json")
-    assert "broken.json: line 2: is not valid JSON" in said
-    assert "nothing was imported" in said
-    assert "--format" in nuggets.fails("import", "broken.json", "--format", "csv")
-    assert "there is no such file" in nuggets.fails("import", "gone.md", code=1)
-    assert "nugget" in nuggets.fails("import", AGENTS, "--nugget", "../evil")
+    assert "broken.json: line 2" in nuggets.fails("import", "broken.json")
+    nuggets.fails("import", "broken.json", "--format", "csv")
+    nuggets.fails("import", "gone.md", code=1)
+    nuggets.fails("import", AGENTS, "--nugget", "../evil")
+    assert not nuggets.home.exists()
 
 
 def test_hostile_names_reach_no_terminal(nuggets: Any, tmp_path: Path) -> None:
@@ -96,36 +91,17 @@ def test_hostile_names_reach_no_terminal(nuggets: Any, tmp_path: Path) -> None:
     assert "\u202e" not in said
 
 
-def test_a_warning_tells_of_imported_credentials(nuggets: Any, tmp_path: Path) -> None:
-    (tmp_path / "AGENTS.md").write_text("- the token is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n")
-    assert "nuggets secrets" in nuggets("import", "AGENTS.md").stderr
-
-
-def test_what_is_imported_is_warned_of_in_the_form_in_which_remember_warns(
-    nuggets: Any, tmp_path: Path
-) -> None:
+def test_each_imported_credential_is_a_warning_that_names_its_note(nuggets: Any, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     nuggets("remember", "home", "token", token)
-    told = nuggets("remember", "home", "other token", token).stderr
-    (noted,) = [note["id"] for note in nuggets.notes() if note["title"] == "other token"]
-    (tmp_path / "one.md").write_text(f"- the token is {token}\n")
-    (tmp_path / "many.md").write_text("".join(f"- token {one} is {token}\n" for one in range(7)))
-    said = nuggets("import", "one.md", "--format", "agents").stderr
     known = {note["id"] for note in nuggets.notes()}
-    (new,) = [
-        note["id"]
-        for note in nuggets.notes()
-        if token in note["content"] and note["id"] not in (noted,) and not note["id"].startswith("fact-")
-    ]
-    assert said == told.replace("this fact", "this note").replace(noted, new)
+    (tmp_path / "many.md").write_text("".join(f"- token {one} is {token}\n" for one in range(7)))
     document = json.loads(nuggets("import", "many.md", "--format", "agents", "--json").stdout)
-    assert len(document["warnings"]) == 7
     assert {one["code"] for one in document["warnings"]} == {"credential"}
-    assert not {one["id"] for one in document["warnings"]} & known
+    assert {one["id"] for one in document["warnings"]} == {note["id"] for note in nuggets.notes()} - known
     (tmp_path / "more.md").write_text("".join(f"- token {one} was {token}\n" for one in range(7)))
-    lines = nuggets("import", "more.md", "--format", "agents").stderr.splitlines()
-    assert len(lines) == 6
-    assert lines[-1] == "warning: 2 more like these; nuggets secrets lists credentials"
+    # As many as are read: the last line counts the others.
+    assert len(nuggets("import", "more.md", "--format", "agents").stderr.splitlines()) == 6
 
 
 def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_path: Path) -> None:
@@ -136,7 +112,6 @@ def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_
     assert json.loads(data)["format"] == "nuggets-memory"
     nuggets.ok("--home", "second", "import", "-", input=data)
     assert tree(tmp_path / "second") == tree(nuggets.home)
-    assert "carried over the history of another folder" in nuggets.ok("--home", "second", "log")
     (tmp_path / "whole.json").write_bytes(data)
     assert nuggets.json("--home", "second", "verify", "--against", "whole.json")["identical"]
     nuggets.ok("--home", "second", "remember", "memory", "shell", "fish")
@@ -146,10 +121,12 @@ def test_export_and_import_through_pipes_give_the_same_memory(nuggets: Any, tmp_
 
 
 @pytest.mark.parametrize(
-    ("name", "format"), [("plain", "JSON"), ("notes.md", "JSON"), ("a.csv", "CSV"), ("folder/", "Markdown")]
+    ("name", "format"), [("plain", "json"), ("notes.md", "json"), ("a.csv", "csv"), ("folder/", "markdown")]
 )
-def test_an_export_says_which_format_it_took(nuggets: Any, tmp_path: Path, name: str, format: str) -> None:
-    assert f" {format} " in nuggets.ok("export", f"{tmp_path}/{name}")
+def test_the_name_of_the_target_says_which_format_is_meant(
+    nuggets: Any, tmp_path: Path, name: str, format: str
+) -> None:
+    assert nuggets.json("export", f"{tmp_path}/{name}")["format"] == format
 
 
 def test_reading_for_an_export_writes_nothing_into_the_memory(nuggets: Any) -> None:
@@ -162,21 +139,19 @@ def test_reading_for_an_export_writes_nothing_into_the_memory(nuggets: Any) -> N
     assert nuggets.json("log") == log
 
 
-def test_the_target_says_which_format_is_meant(nuggets: Any, tmp_path: Path) -> None:
+def test_an_export_replaces_only_an_earlier_one_and_is_for_its_owner_alone(
+    nuggets: Any, tmp_path: Path
+) -> None:
     nuggets.ok("remember", "memory", "editor", "Helix")
     assert (
         nuggets.ok("export", "--format", "csv")
         == "nugget,key,value,hits,last_hit_session\nmemory,editor,Helix,0,\n"
     )
     nuggets.ok("export", "facts.csv")
-    nuggets.ok("export", "vault/")
-    assert (tmp_path / "facts.csv").read_text().startswith("nugget,key")
-    assert list((tmp_path / "vault" / "memory").glob("editor - *.md"))
-    assert nuggets.json("export", "vault")["format"] == "markdown"
-    assert "--force" in nuggets.fails("export", "facts.csv", code=3)
-    assert "folder" in nuggets.fails("export", "--format", "markdown")
+    nuggets.fails("export", "facts.csv", code=3)
+    nuggets.fails("export", "--format", "markdown")
     (tmp_path / "whole.json").write_text("mine")
-    assert "--force" in nuggets.fails("export", "whole.json", code=3)
+    nuggets.fails("export", "whole.json", code=3)
     nuggets.ok("export", "whole.json", "--force")
     assert nuggets.json("export", "whole.json")["notes"] == 1
     assert (tmp_path / "whole.json").stat().st_mode & 0o777 == 0o600
