@@ -54,7 +54,6 @@ from core.model.note import (
     Link,
     Note,
     custom_tags,
-    normalised_note,
     plain_value,
 )
 from core.model.snapshot import Snapshot
@@ -327,8 +326,7 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
             for reason, name in page.links
             if exact_form(name) in ids
         )
-        note = msgspec.structs.replace(note, links=links)
-        notes.setdefault(note.id, normalised_note(note, lambda id: True))
+        notes.setdefault(note.id, msgspec.structs.replace(note, links=links))
         if page.fact is not None:
             facts.setdefault(note.nugget_name, {}).setdefault(page.fact.key, page.fact)
     nuggets = tuple(

@@ -35,6 +35,7 @@ from core.model.compare import differences as compared
 from core.model.compare import laid_over
 from core.model.draft import Draft
 from core.model.names import check_nugget_name
+from core.model.note import normalised_note
 from core.model.progress import Progress
 from core.model.secrets import holders
 from core.model.snapshot import Snapshot
@@ -206,7 +207,12 @@ class Exchange:
         source = read.whole.snapshot if read.whole is not None else read.parsed.whole
         change_set = draft.change_set("", author=self._repository.author, kind="import")
         if source is not None:
-            change_set = merge(Snapshot(), ours, plan.new_of(source), refuse, change_set)
+            new = plan.new_of(source)
+            if read.whole is None:
+                # A vault says nothing of what every write keeps right.
+                notes = tuple(normalised_note(note, lambda _: True) for note in new.notes)
+                new = dataclasses.replace(new, notes=notes)
+            change_set = merge(Snapshot(), ours, new, refuse, change_set)
             if not _is_empty(ours):
                 change_set = linked_both_ways(change_set, ours)
         if read.parsed.records:
