@@ -127,13 +127,15 @@ class Plan:
             item = _item("whole", note.kind, note.nugget_name, note.title, note.id, note.content, note.id)
             item = msgspec.structs.replace(item, note_id=note.id)
             name = (note.nugget_name, note.key)
-            mirrors = note.is_fact and not note.hidden and note.key in source.facts_by_key.get(name[0], {})
-            noted |= {name} if mirrors else set()
-            found = self._note_here(note, source.facts_by_key[name[0]][name[1]] if mirrors else None)
-            if self._is_new(item, found, named=mirrors):
+            facts = source.facts_by_key.get(name[0], {}) if note.is_fact and not note.hidden else {}
+            fact = facts.get(note.key)
+            noted |= {name} if fact is not None else set()
+            found = self._note_here(note, fact)
+            if self._is_new(item, found, named=fact is not None):
                 self.items.append(item)
                 notes.append(note)
-                taken |= {name} if mirrors else set()
+                if fact is not None and self.draft.find_fact(*name) is None:
+                    taken.add(name)
             elif found is not None and found.status == "same":
                 stands_for[note.id] = found.note_id
         if self._progress is not None:

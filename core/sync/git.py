@@ -114,26 +114,19 @@ class Git:
             )
         except FileNotFoundError as error:
             if not self.folder.is_dir():
-                raise SyncError(
-                    "there is no such folder", code=ErrorCode.NO_SUCH_FILE, where=str(self.folder), kept=KEPT
-                ) from error
-            raise SyncError(
-                "git is not installed, or not on the PATH", code=ErrorCode.NO_GIT, kept=KEPT,
-                todo="install git and try again",
-            ) from error  # fmt: skip
+                what = "there is no such folder"
+                raise stopped(what, ErrorCode.NO_SUCH_FILE, str(self.folder)) from error
+            what = "git is not installed, or not on the PATH"
+            raise stopped(what, ErrorCode.NO_GIT, todo="install git and try again") from error
         except OSError as error:
-            raise SyncError(
-                f"git cannot be run ({error.strerror})", code=ErrorCode.NO_GIT, kept=KEPT
-            ) from error
+            raise stopped(f"git cannot be run ({error.strerror})", ErrorCode.NO_GIT) from error
         began = time.monotonic()
         try:
             out, said = self._communicated(process, given, seconds)
         except subprocess.TimeoutExpired as error:
             self._end(process)
-            raise SyncError(
-                f"git {words[0]} did not end within {seconds:.0f} seconds", code=ErrorCode.GIT_TIMEOUT, kept=KEPT,
-                todo="try again",
-            ) from error  # fmt: skip
+            what = f"git {words[0]} did not end within {seconds:.0f} seconds"
+            raise stopped(what, ErrorCode.GIT_TIMEOUT, todo="try again") from error
         except BaseException:
             self._end(process)
             raise
@@ -206,9 +199,14 @@ class Git:
         return ran.out.decode(errors="surrogateescape").removesuffix("\n") if ran.code == 0 else ""
 
 
+def stopped(what: str, code: ErrorCode, where: str = "", todo: str = "", *, kept: str = KEPT) -> SyncError:
+    """The error for what keeps a sync from going on."""
+    return SyncError(what, code=code, where=where, kept=kept, todo=todo)
+
+
 def failed(ran: Ran, what: str, *, todo: str = "") -> SyncError:
     """The error for a run that failed."""
-    return SyncError(f"git {what} failed: {last_said(ran)}", code=ErrorCode.GIT_FAILED, kept=KEPT, todo=todo)
+    return stopped(f"git {what} failed: {last_said(ran)}", ErrorCode.GIT_FAILED, todo=todo)
 
 
 def last_said(ran: Ran) -> str:
@@ -320,18 +318,10 @@ class GitFolder:
         """The bytes of files. Raises SyncError, also for what is no plain file or too large to be one of a memory."""
         for path, blob in blobs.items():
             if not blob.plain:
-                raise SyncError("is no plain file there", code=ErrorCode.REMOTE_BROKEN, where=path, kept=KEPT)
-            if blob.size > LARGEST:
-                raise SyncError(
-                    "is too large to be followed", code=ErrorCode.REMOTE_BROKEN, where=path, kept=KEPT
-                )
+                raise stopped("is no plain file there", ErrorCode.REMOTE_BROKEN, path)
         if sum(blob.size for blob in blobs.values()) > LARGEST:
-            raise SyncError(
-                "is too large to be followed",
-                code=ErrorCode.REMOTE_BROKEN,
-                where=f"{len(blobs)} files",
-                kept=KEPT,
-            )
+            largest = max(blobs, key=lambda path: blobs[path].size)
+            raise stopped("is too large to be followed", ErrorCode.REMOTE_BROKEN, largest)
         if not blobs:
             return {}
         given = "".join(f"{blob.id}\n" for blob in blobs.values()).encode()
@@ -342,10 +332,8 @@ class GitFolder:
             end = out.index(b"\n", place)
             about = out[place:end].split()
             if len(about) != 3:
-                raise SyncError(
-                    "is missing from the repository", code=ErrorCode.GIT_FAILED, where=path, kept=KEPT,
-                    todo="git fsck says more",
-                )  # fmt: skip
+                what = "is missing from the repository"
+                raise stopped(what, ErrorCode.GIT_FAILED, path, "git fsck says more")
             size = int(about[2])
             found[path] = out[end + 1 : end + 1 + size]
             place = end + 2 + size
@@ -353,17 +341,10 @@ class GitFolder:
 
     def store(self, contents: Mapping[str, bytes]) -> dict[str, Blob]:
         """Puts files into the repository, byte for byte. Raises SyncError."""
-        if not contents:
-            return {}
-        with scratch_folder(self.own, contents.values()) as (_, paths):
-            # From the top on, for a path of the folder may have a line break in it.
-            near = [os.path.relpath(path, self.top) for path in paths]
-            given = "".join(f"{path}\n" for path in near).encode(errors="surrogateescape")
-            words = ("hash-object", "-w", "--no-filters", "--stdin-paths")
-            ids = Git(self.top, self.git.asks).get(*words, given=given).split()
+        words = ("hash-object", "-w", "--stdin")
+        ids = (self.git.get(*words, given=data).decode().strip() for data in contents.values())
         return {
-            path: Blob(_MODE, id.decode(), len(data))
-            for (path, data), id in zip(contents.items(), ids, strict=True)
+            path: Blob(_MODE, id, len(data)) for (path, data), id in zip(contents.items(), ids, strict=True)
         }
 
     def tree(self, start: str, changes: Mapping[str, Blob | None], index: Path) -> str:
@@ -443,17 +424,8 @@ class GitFolder:
 
     def others_differ(self, one: str, other: str) -> bool:
         """Whether two commits differ in files that are none of the memory's folder."""
-        words = [
-            "diff",
-            "--quiet",
-            "--no-ext-diff",
-            one,
-            other,
-            "--",
-            ":/",
-            f":(top,exclude,literal){self.prefix}",
-        ]
-        ran = self.git.run(*words)
+        rest = (":/", f":(top,exclude,literal){self.prefix}")
+        ran = self.git.run("diff", "--quiet", "--no-ext-diff", one, other, "--", *rest)
         if ran.code not in (0, 1):
             raise failed(ran, "diff")
         return ran.code == 1
@@ -473,10 +445,8 @@ class GitFolder:
         found = self.commit_of(f"{new}^")
         if found != parent:
             self.git.get("update-ref", "-m", "nuggets sync: took back", "HEAD", found, new)
-            raise SyncError(
-                "somebody else committed at the same moment", code=ErrorCode.GIT_UNDER_WAY, where=str(self.top),
-                kept=KEPT, todo="try again: nuggets sync",
-            )  # fmt: skip
+            what = "somebody else committed at the same moment"
+            raise stopped(what, ErrorCode.GIT_UNDER_WAY, str(self.top), "try again: nuggets sync")
         return new
 
     def commit_merge(self, message: str, tree: str, parents: Sequence[str], index: Path) -> str:
@@ -501,10 +471,8 @@ class GitFolder:
             *words, program=(*_THROUGH_A_SHELL, str(hook.absolute())), index=index, seconds=REMOTE_SECONDS
         )
         if ran.code:
-            raise SyncError(
-                f"your hook {name} refuses the merge: {last_said(ran)}", code=ErrorCode.HOOK_REFUSED, where=str(hook),
-                kept=KEPT, todo="fix what it asks for, then: nuggets sync",
-            )  # fmt: skip
+            what = f"your hook {name} refuses the merge: {last_said(ran)}"
+            raise stopped(what, ErrorCode.HOOK_REFUSED, str(hook), "fix what it asks for, then: nuggets sync")
 
     def _no_commit(self, ran: Ran, what: str) -> SyncError:
         if self.git.run("var", "GIT_COMMITTER_IDENT").code:

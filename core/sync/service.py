@@ -7,9 +7,9 @@ remote has comes in as a change set; and a merge commit holds what the folder th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,6 +33,7 @@ from core.sync.git import (
     Ran,
     is_sound,
     last_said,
+    stopped,
     without_password,
 )
 from core.sync.kept import SETTINGS_FILES, Incoming, Kept, one_at_a_time, read_kept, write_kept
@@ -40,7 +41,6 @@ from core.sync.state import (
     AUTHOR_TRAILER,
     MACHINE_TRAILER,
     Commit,
-    Deeds,
     SyncResult,
     SyncState,
     arrival,
@@ -59,6 +59,7 @@ _LOOK_AGAIN: Final = 5.0
 _ENTRIES: Final = 5_000
 # Fields end with the one byte that no commit can have in it.
 _LOG: Final = "%s%x00%an%x00%(trailers:only,unfold)"
+_COMMITTED: Final = "your changes are committed"
 _NEVER_SENT: Final = (*OF_THIS_MACHINE, SETTINGS_FILE)
 # Told now and then what a sync is at. What it raises ends the sync between two steps.
 Step = Callable[[str], None]
@@ -66,19 +67,6 @@ Step = Callable[[str], None]
 
 class _Offline(Exception):
     """The remote cannot be reached."""
-
-
-@dataclass
-class _Done:
-    """What a sync did so far."""
-
-    committed: int = 0
-    came_in: int = 0
-    sent: int = 0
-    change_sets: list[str] = field(default_factory=list)
-    kept_here: list[str] = field(default_factory=list)
-    brought_back: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
 
 
 class Sync:
@@ -122,10 +110,8 @@ class Sync:
         folder = GitFolder.of(self._memory.home, asks=self._asks, look=self._look, silence=self._silence)
         kept = read_kept(folder) if folder is not None else None
         if folder is None or kept is None:
-            raise SyncError(
-                "no sync is set up for this memory", code=ErrorCode.NOT_SET_UP, where=str(self._memory.home),
-                kept=KEPT, todo="nuggets sync init [REMOTE]",
-            )  # fmt: skip
+            what, where = "no sync is set up for this memory", str(self._memory.home)
+            raise stopped(what, ErrorCode.NOT_SET_UP, where, "nuggets sync init [REMOTE]")
         with one_at_a_time(folder):
             kept = read_kept(folder) or kept
             run = _Run(self._memory, folder, kept, self._step)
@@ -146,7 +132,7 @@ class _Run:
         self.folder = folder
         self.git = folder.git
         self.local = kept
-        self.done = _Done()
+        self.done = SyncResult(SyncState())
         self.step = step
         self._versions: dict[tuple[str, str], Version] = {}
 
@@ -188,20 +174,16 @@ class _Run:
                 self.folder.put_index_in_step(head, _is_ours, former)
                 self._leave_settings_files(head)
         if behind and self.local.remote and not offline:
-            raise SyncError(
-                "others keep pushing to the remote", code=ErrorCode.REMOTE_MOVED, where=self.local.remote,
-                kept="what came in is in your memory, and your changes are committed", todo="try again: nuggets sync",
-            )  # fmt: skip
+            kept = "what came in is in your memory, and your changes are committed"
+            what, todo = "others keep pushing to the remote", "try again: nuggets sync"
+            raise stopped(what, ErrorCode.REMOTE_MOVED, self.local.remote, todo, kept=kept)
         done = self.done
         at = self.memory.arrivals.now()
         self.keep(
             at=at, came_in=done.came_in, offline=offline, problem=self.local.problem if offline else "",
-            logged=self.local.logged, entries=tuple(done.change_sets) or self.local.entries, where="", safe="", todo="",
+            logged=self.local.logged, entries=done.change_sets or self.local.entries, where="", safe="", todo="",
         )  # fmt: skip
-        return SyncResult(
-            self.state(), done.committed, done.came_in, done.sent, tuple(done.change_sets),
-            tuple(dict.fromkeys(done.kept_here)), tuple(dict.fromkeys(done.brought_back)), tuple(done.left_out),
-        )  # fmt: skip
+        return replace(done, state=self.state())
 
     def state(self) -> SyncState:
         """See `Sync.state`."""
@@ -218,32 +200,24 @@ class _Run:
 
     def _check(self) -> str:
         """The branch to sync. Raises SyncError for a repository in which nothing can be committed now."""
-        under_way = self.folder.under_way()
+        under_way, branch, wanted = self.folder.under_way(), self.folder.branch(), self.local.branch
+        filtered = self.folder.filtered(sorted({"graph/graph.json", *self.memory.arrivals.names()}))
+        where = str(self.folder.top)
         if under_way:
-            raise SyncError(
-                f"git is in the middle of {under_way}", code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top),
-                kept=KEPT, todo="finish it, or take it back with --abort, then: nuggets sync",
-            )  # fmt: skip
-        branch = self.folder.branch()
-        if not branch:
-            raise SyncError(
-                "no branch is checked out (detached HEAD)", code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top),
-                kept=KEPT, todo=f"git switch {self.local.branch}, then: nuggets sync",
-            )  # fmt: skip
-        if branch != self.local.branch:
-            raise SyncError(
-                f"the branch {branch} is checked out, and the sync is set up for {self.local.branch}",
-                code=ErrorCode.GIT_UNDER_WAY, where=str(self.folder.top), kept=KEPT,
-                todo=f"git switch {self.local.branch}, or set it up anew: nuggets sync init",
-            )  # fmt: skip
-        names = sorted({"graph/graph.json", *self.memory.arrivals.names()})
-        filtered = self.folder.filtered(names)
-        if filtered:
-            raise SyncError(
-                "git changes this file on its way in (a filter, such as LFS)", code=ErrorCode.GIT_UNDER_WAY,
-                where=filtered, kept=KEPT, todo="take it out of the filter in .gitattributes",
-            )  # fmt: skip
-        return branch
+            what = f"git is in the middle of {under_way}"
+            todo = "finish it, or take it back with --abort, then: nuggets sync"
+        elif not branch:
+            what = "no branch is checked out (detached HEAD)"
+            todo = f"git switch {wanted}, then: nuggets sync"
+        elif branch != wanted:
+            what = f"the branch {branch} is checked out, and the sync is set up for {wanted}"
+            todo = f"git switch {wanted}, or set it up anew: nuggets sync init"
+        elif filtered:
+            what, where = "git changes this file on its way in (a filter, such as LFS)", filtered
+            todo = "take it out of the filter in .gitattributes"
+        else:
+            return branch
+        raise stopped(what, ErrorCode.GIT_UNDER_WAY, where, todo)
 
     def head(self, branch: str) -> str:
         """The newest commit of the branch, "" for none yet."""
@@ -283,7 +257,7 @@ class _Run:
         with self._index() as index:
             self.folder.tree(head, changes, index)
             self.folder.commit(message(deeds, self.machine), head, index)
-        self.done.committed += deeds.total
+        self.done = replace(self.done, committed=self.done.committed + sum(deeds.values()))
         self.keep(logged=newest)
         return True
 
@@ -330,7 +304,7 @@ class _Run:
         with scratch_folder(self.folder.own) as (folder, _):
             yield folder / "index"
 
-    def _deeds(self, before: Version, present: Version) -> Deeds:
+    def _deeds(self, before: Version, present: Version) -> Mapping[str, int]:
         """Who changed how many of the notes and facts that differ, by the log; each counts for the last author."""
         found = differences(before.snapshot, present.snapshot)
         whole = ChangeSet(
@@ -352,7 +326,7 @@ class _Run:
         counts = Counter(whose.values())
         if whole.size > len(whose):
             counts[""] += whole.size - len(whose)
-        return Deeds(dict(counts))
+        return counts
 
     # Taking in
 
@@ -367,11 +341,12 @@ class _Run:
         if remote and remote != head:
             self._refuse_rewritten(remote)
             if head and self.folder.is_shared and self.folder.others_differ(head, remote):
-                raise SyncError(
-                    "other files of the repository differ from the remote", code=ErrorCode.REMOTE_MOVED,
-                    where=str(self.folder.top), kept=f"{KEPT}, and your changes are committed",
-                    todo="git pull and git push bring them in step, then: nuggets sync",
-                )  # fmt: skip
+                what, kept = (
+                    "other files of the repository differ from the remote",
+                    f"{KEPT}, and {_COMMITTED}",
+                )
+                todo = "git pull and git push bring them in step, then: nuggets sync"
+                raise stopped(what, ErrorCode.REMOTE_MOVED, str(self.folder.top), todo, kept=kept)
             if not self.folder.is_ancestor(remote, head or remote) or not head:
                 self.take_in(branch, remote)
                 self.commit(branch)
@@ -381,14 +356,13 @@ class _Run:
         if not head or head == remote:
             return True
         if not remote and self.folder.is_shared:
-            raise SyncError(
-                f"the remote has no branch {branch} yet", code=ErrorCode.REMOTE_REFUSED, where=self.local.remote,
-                kept="your changes are committed", todo=f"git push -u {self.local.remote} {branch}, then: nuggets sync",
-            )  # fmt: skip
+            what, where = f"the remote has no branch {branch} yet", self.local.remote
+            todo = f"git push -u {where} {branch}, then: nuggets sync"
+            raise stopped(what, ErrorCode.REMOTE_REFUSED, where, todo, kept=_COMMITTED)
         sent = differing(self.version(remote), self.version(head))
         if not self._pushed(branch, head):
             return False
-        self.done.sent += sent
+        self.done = replace(self.done, sent=self.done.sent + sent)
         self.keep(synced=head)
         return True
 
@@ -398,12 +372,10 @@ class _Run:
     def _refuse_rewritten(self, remote: str) -> None:
         synced = self.local.synced
         if synced and self.folder.commit_of(synced) and not self.folder.is_ancestor(synced, remote):
-            raise SyncError(
-                "the history of the remote was rewritten: it no longer has what it had at the last sync",
-                code=ErrorCode.REMOTE_REWRITTEN, where=self.local.remote,
-                kept=f"{KEPT}, your changes are committed, and nothing was sent",
-                todo="if that is meant, join it anew: nuggets sync off, then nuggets sync init",
-            )  # fmt: skip
+            what = "the history of the remote was rewritten: it no longer has what it had at the last sync"
+            todo = "if that is meant, join it anew: nuggets sync off, then nuggets sync init"
+            kept = f"{KEPT}, {_COMMITTED}, and nothing was sent"
+            raise stopped(what, ErrorCode.REMOTE_REWRITTEN, self.local.remote, todo, kept=kept)
 
     def take_in(self, branch: str, remote: str) -> None:
         """Takes in what a commit has, and has the branch lead to it, or to a merge with it."""
@@ -413,21 +385,24 @@ class _Run:
         before, theirs = self.version(base), self.version(remote, base)
         known, files = self.folder.files(base), self.folder.files(remote)
         # Said once: what was left out before and is as it was goes without saying.
-        self.done.left_out += [path for path in _left_out(files) if known.get(path) != files[path]]
+        left_out = [path for path in _left_out(files) if known.get(path) != files[path]]
         author, reason = arrival(self._commits(base, remote), self._own_name())
         entry = self.memory.arrivals.new_id()
         self.keep(incoming=Incoming(commit=remote, entry=entry))
         arrived = self.memory.arrivals.take_in(before, theirs, id=entry, author=author, reason=reason)
-        self._count(arrived)
+        self._count(arrived, left_out)
         self._join(branch, head, remote, base)
 
-    def _count(self, arrived: Arrived) -> None:
-        if not arrived.change_set.empty:
-            self.done.came_in += arrived.change_set.size
-            self.done.change_sets.append(arrived.change_set.id)
-        self.done.kept_here += arrived.kept_here
-        self.done.brought_back += arrived.brought_back
-        self.done.left_out += arrived.left_out
+    def _count(self, arrived: Arrived, left_out: Iterable[str]) -> None:
+        made, done = arrived.change_set, self.done
+        self.done = replace(
+            done,
+            came_in=done.came_in + made.size,
+            change_sets=done.change_sets if made.empty else (*done.change_sets, made.id),
+            kept_here=tuple(dict.fromkeys((*done.kept_here, *arrived.kept_here))),
+            brought_back=tuple(dict.fromkeys((*done.brought_back, *arrived.brought_back))),
+            left_out=(*done.left_out, *left_out, *arrived.left_out),
+        )
 
     def _join(self, branch: str, head: str, remote: str, base: str) -> None:
         """Has the branch lead to the remote's commit, or where both went on, to a merge commit of what is here now."""
@@ -438,7 +413,7 @@ class _Run:
             changes = self._changes(present, remote, self.folder.files(remote))
             with self._index() as index:
                 tree = self.folder.tree(remote, changes, index)
-                said = message(Deeds(), self.machine, merges=f"Merge what changed on {self.machine}")
+                said = message({}, self.machine, merges=f"Merge what changed on {self.machine}")
                 merge = self.folder.commit_merge(said, tree, (remote, head), index)
             self.folder.move_branch(branch, merge, head, "merged")
         self.keep(incoming=None, logged=self.memory.newest_in_log())
@@ -513,34 +488,26 @@ class _Run:
     def _pushed(self, branch: str, head: str) -> bool:
         """Whether the remote took it; False where somebody was faster. Raises _Offline, SyncError."""
         self.step("pushing")
-        words = (
-            "push",
-            "--porcelain",
-            "--no-follow-tags",
-            "--recurse-submodules=no",
-            "--",
-            self.local.remote,
-        )
-        ran = self.git.run_remote(*words, f"{head}:refs/heads/{branch}")
+        words = ("push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--")
+        ran = self.git.run_remote(*words, self.local.remote, f"{head}:refs/heads/{branch}")
         if not ran.code:
             return True
         if _was_overtaken(ran):
             return False
         self._listed(ran)
-        raise SyncError(
-            f"the remote, or your own hook, refuses the push: {last_said(ran)}", code=ErrorCode.REMOTE_REFUSED,
-            where=self.local.remote, kept="your changes are committed here", todo="nuggets sync tries again",
-        )  # fmt: skip
+        what, todo = (
+            f"the remote, or your own hook, refuses the push: {last_said(ran)}",
+            "nuggets sync tries again",
+        )
+        raise stopped(what, ErrorCode.REMOTE_REFUSED, self.local.remote, todo, kept=_COMMITTED)
 
 
 def refuse_pages(pages: Path) -> SyncError:
     """The error for a memory whose notes are pages of another program."""
     team = is_team_folder(pages)
-    return SyncError(
-        "a folder of pages is not synced", code=ErrorCode.SYNC, where=str(pages), kept=KEPT,
-        todo="commit and push it with its repository" if team
-        else "import it into a memory of its own, which can be synced: nuggets import",
-    )  # fmt: skip
+    other = "import it into a memory of its own, which can be synced: nuggets import"
+    todo = "commit and push it with its repository" if team else other
+    return stopped("a folder of pages is not synced", ErrorCode.SYNC, str(pages), todo)
 
 
 def _was_overtaken(ran: Ran) -> bool:

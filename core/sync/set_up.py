@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError, SyncError
+from core.errors import ErrorCode, InvalidInputError
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file
-from core.sync.git import KEPT, Git, GitFolder, without_password
+from core.sync.git import Git, GitFolder, stopped, without_password
 from core.sync.kept import SETTINGS_FILES, Kept, one_at_a_time, read_kept, write_kept
 
 _DRIVER: Final = "merge.nuggets.driver"
@@ -68,10 +68,11 @@ def set_up(
     else:
         branch = folder.branch()
         if not branch:
-            raise SyncError(
-                "no branch is checked out (detached HEAD)", code=ErrorCode.GIT_UNDER_WAY, where=str(folder.top),
-                kept=KEPT, todo="git switch to a branch, then: nuggets sync init",
-            )  # fmt: skip
+            what, todo = (
+                "no branch is checked out (detached HEAD)",
+                "git switch to a branch, then: nuggets sync init",
+            )
+            raise stopped(what, ErrorCode.GIT_UNDER_WAY, str(folder.top), todo)
         steps.append(StepDone(SetUpStep.BRANCH, branch, already=there))
         name, address, is_new = _remote(folder, remote)
         held = folder.git.line("config", "--get", _DRIVER)
@@ -111,9 +112,7 @@ def take_back(home: Path) -> tuple[StepDone, ...]:
     folder = GitFolder.of(home)
     kept = read_kept(folder) if folder is not None else None
     if folder is None or kept is None:
-        raise SyncError(
-            "no sync is set up for this memory", code=ErrorCode.NOT_SET_UP, where=str(home), kept=KEPT
-        )
+        raise stopped("no sync is set up for this memory", ErrorCode.NOT_SET_UP, str(home))
     steps: list[StepDone] = []
     with one_at_a_time(folder):
         steps += [
@@ -158,7 +157,7 @@ def _made_repository(home: Path, remote: str | None, asks: bool) -> GitFolder:
     git.get("init", "--quiet")
     folder = GitFolder.of(home, asks=asks)
     if folder is None:
-        raise SyncError("git init made no repository", code=ErrorCode.GIT_FAILED, where=str(home), kept=KEPT)
+        raise stopped("git init made no repository", ErrorCode.GIT_FAILED, str(home))
     branch = _branch_of(git, remote) if remote is not None else ""
     if branch:
         git.get("symbolic-ref", "HEAD", f"refs/heads/{branch}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, get_args
 
@@ -97,30 +97,18 @@ class Commit:
     authors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Deeds:
-    """Who changed how many notes and facts, by the signature of the author; "" for another program."""
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """How many all of them changed."""
-        return sum(self.counts.values())
-
-
-def message(deeds: Deeds, machine: str, *, merges: str = "") -> str:
-    """A commit's message: who did what, then trailers. merges: what is merged, "" for nothing."""
+def message(deeds: Mapping[str, int], machine: str, *, merges: str = "") -> str:
+    """A commit's message: who did what, then trailers. deeds: how many notes and facts each author changed, by their
+    signature, "" for another program. merges: what is merged, "" for nothing.
+    """
     said = [
         f"{_name(signature)} changed {_things(count)}"
-        for signature, count in sorted(deeds.counts.items(), key=lambda one: (-one[1], one[0]))
+        for signature, count in sorted(deeds.items(), key=lambda one: (-one[1], one[0]))
     ]
     more = f" and {len(said) - _AUTHORS} more" if len(said) > _AUTHORS else ""
     subject = merges or (", ".join(said[:_AUTHORS]) + more) or "nothing changed"
     trailers = [f"{MACHINE_TRAILER}: {_line(machine)}"]
-    trailers += [
-        f"{AUTHOR_TRAILER}: {_line(signature) or PROGRAM.signature}" for signature in sorted(deeds.counts)
-    ]
+    trailers += [f"{AUTHOR_TRAILER}: {_line(signature) or PROGRAM.signature}" for signature in sorted(deeds)]
     return f"{_shortened(subject, _SUBJECT)}\n\n" + "\n".join(trailers) + "\n"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kits.memory_files import note_object, tree, write_graph
+from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 from kits.steps import make_folder
 
 from core import Memory
@@ -168,6 +168,20 @@ def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_reca
     assert first.created_at == other.snapshot.note(first.id).created_at
     assert memory.recall("port", record=False).answer == "5433"
     assert not [one for one in memory.verify() if "note-x" in one.where or "port" in one.where]
+
+
+@pytest.mark.parametrize(("key", "value"), [("port", "a  b"), ("Port", "a b")])
+def test_a_fact_that_is_there_but_for_case_and_white_space_stays_and_its_note_comes(
+    tmp_path: Path, key: str, value: str
+) -> None:
+    write_nugget(tmp_path / "home", "x", [fact_object(key, value)])
+    write_nugget(tmp_path / "other", "x", [fact_object("port", "a b")])
+    fact_note = note_object(1, nugget="x", kind="fact", sourceKey="port", title="port", content="a b")
+    write_graph(tmp_path / "other", [fact_note])
+    memory = Memory.open(tmp_path / "home")
+    assert [item.status for item in bring(memory, tmp_path / "other").items] == ["new"]
+    assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("x").facts] == [(key, value)]
+    assert [note.id for note in memory.snapshot.notes] == [fact_note["id"]]
 
 
 def test_notes_without_a_nugget_go_where_the_caller_says(memory: Memory) -> None:
