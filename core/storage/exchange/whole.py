@@ -160,7 +160,8 @@ def read_whole(source: SourceFile, rules: InferenceSettings, progress: Progress 
     ) as error:  # fmt: skip
         # It tells the line on which JSON breaks off.
         document_of(source)
-        raise FormatError(f"is no sound export ({str(error)[:120]})", file=file) from error
+        what = error.what if isinstance(error, BrokenFileError) else str(error)
+        raise FormatError(f"is no sound export ({what[:120]})", file=file) from error
 
 
 def _memory_of(

@@ -177,6 +177,21 @@ def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"graph": 5}, {"graph": []}, {"nuggets": []}, {"history": 7}, {"history": {"before": {"notes": 5}}},
+        {"history": {"before": {"nuggets": {"a": 1}}}}, {"version": "x"},
+    ],
+)  # fmt: skip
+def test_an_export_with_a_field_of_another_kind_is_one_error(
+    memory: Memory, tmp_path: Path, change: dict[str, object]
+) -> None:
+    document = json.loads(memory.export("json").data)
+    (tmp_path / "odd.json").write_text(json.dumps(document | change))
+    assert refused(memory, tmp_path / "odd.json").code is ErrorCode.UNREADABLE_SOURCE
+
+
+@pytest.mark.parametrize(
     "text", [text for text in HOSTILE if text.strip() and "\ud800" not in text and "\0" not in text]
 )
 def test_hostile_texts_come_as_they_are(memory: Memory, tmp_path: Path, text: str) -> None:

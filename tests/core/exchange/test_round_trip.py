@@ -139,6 +139,18 @@ def test_json_keeps_what_the_original_wrote_byte_for_byte(store: Path, tmp_path:
     assert tree(carried(Memory.open(store), tmp_path).home) == tree(store)
 
 
+def test_an_export_of_the_first_version_gives_the_memory_that_it_was_made_of(tmp_path: Path) -> None:
+    golden = Path(__file__).parents[2] / "golden" / "exchange" / "whole" / "export.json"
+    memory = Memory.open(tmp_path)
+    result = memory.bring_import(memory.read_import(golden))
+    assert (result.format, len(result.of("new")), result.history, result.left_out) == ("json", 8, 4, ())
+    assert memory.differences_from(memory.read_import(golden)) == []
+    assert (memory.recall("editor", record=False).answer, memory.settings.search.text_weight) == (
+        "Helix",
+        0.5,
+    )
+
+
 def test_settings_and_saved_searches_come_along(tmp_path: Path) -> None:
     memory = make_folder(tmp_path / "first")
     memory.save_settings({"search.text_weight": 0.5})
