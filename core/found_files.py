@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import NuggetsError
-from core.exchange import agent_instructions
+from core.exchange.bullets import INSTRUCTIONS
 from core.exchange.detect import format_of, parse
 from core.exchange.records import Format, FormatError, Source, SourceFile
 from core.storage.exchange.sources import read_bounded
@@ -57,7 +57,7 @@ def found_files(
     found: dict[str, FoundFile] = {}
     left = _MOST_READ
     for path in candidates:
-        if path.name.lower() not in agent_instructions.FILES:
+        if path.name.lower() not in INSTRUCTIONS:
             left -= 1
             if left < 0:
                 continue
@@ -72,7 +72,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
         names = [entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)]
         for name in sorted(names):
             lower = name.lower()
-            if lower in agent_instructions.FILES or (lower.endswith(_SUFFIXES) and not lower.startswith(".")):
+            if lower in INSTRUCTIONS or (lower.endswith(_SUFFIXES) and not lower.startswith(".")):
                 yield folder / name
 
 

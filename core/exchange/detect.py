@@ -7,14 +7,11 @@ from itertools import islice
 from typing import Any, Final
 
 from core.exchange import (
-    agent_instructions,
-    basic_memory,
+    bullets,
     claude,
-    csv_facts,
+    foreign,
     front_matter,
     markdown,
-    mcp_memory,
-    memory_lists,
 )
 from core.exchange.json_source import document_of, lines_of
 from core.exchange.pages import is_page, prose
@@ -29,12 +26,12 @@ _CLAUDE_FOLDER: Final = re.compile(r"/projects/[^/]+/memory/?$")
 _READERS: Final = {
     "markdown": markdown.read,
     "claude": claude.read,
-    "agents": agent_instructions.read,
-    "mcp-memory": mcp_memory.read,
-    "mem0": memory_lists.read,
-    "engram": memory_lists.read,
-    "basic-memory": basic_memory.read,
-    "csv": csv_facts.read,
+    "agents": bullets.read_instructions,
+    "mcp-memory": foreign.read_graph,
+    "mem0": foreign.read_list,
+    "engram": foreign.read_list,
+    "basic-memory": markdown.read_basic_memory,
+    "csv": foreign.read_csv,
 }
 # By the list that a JSON object has, and what else it must have; the first that fits.
 _LISTS: Final[tuple[tuple[str, str, Format], ...]] = (
@@ -74,7 +71,7 @@ def format_of(source: Source) -> Format | None:
 def _of_pages(source: Source) -> Format | None:
     """A folder with one page of ours is a vault of ours, whatever else somebody put into it."""
     pages = [file for file in source.files if is_page(file.name)]
-    if pages and all(map(agent_instructions.is_named, pages)):
+    if pages and all(map(bullets.is_named, pages)):
         return "agents"
     found = [_of_page(page) for page in pages[:_LOOKED_INTO]]
     order: tuple[Format, ...] = ("markdown", "claude", "basic-memory")
@@ -93,14 +90,14 @@ def _of_page(file: SourceFile) -> Format | None:
         return "claude"
     if isinstance(fields.get("permalink"), str):
         return "basic-memory"
-    observations = sum(basic_memory.OBSERVATION.match(line) is not None for _, line in prose(body[:20_000]))
+    observations = sum(markdown.OBSERVATION.match(line) is not None for _, line in prose(body[:20_000]))
     return "basic-memory" if observations > 1 else None
 
 
 def _of_file(file: SourceFile) -> Format | None:
     if file.name.endswith(FACT_SUFFIXES):
         return "donna"
-    if agent_instructions.is_named(file):
+    if bullets.is_named(file):
         return "agents"
     if file.name == claude.INDEX:
         return "claude"
@@ -112,7 +109,7 @@ def _of_file(file: SourceFile) -> Format | None:
         first = text_of(file).split("\n", 1)[0]
     except FormatError:
         return None
-    return "csv" if csv_facts.header_of(first) is not None else None
+    return "csv" if foreign.header_of(first) is not None else None
 
 
 def _of_json(file: SourceFile) -> Format | None:
@@ -122,7 +119,7 @@ def _of_json(file: SourceFile) -> Format | None:
         document: Any = document_of(file)
     except FormatError:
         begins = islice((value for _, value in lines_of(file)), _LOOKED_INTO)
-        if any(isinstance(value, dict) and value.get("type") in mcp_memory.KINDS for value in begins):
+        if any(isinstance(value, dict) and value.get("type") in foreign.KINDS for value in begins):
             return "mcp-memory"
         raise
     if isinstance(document, list):
@@ -130,7 +127,7 @@ def _of_json(file: SourceFile) -> Format | None:
         return "mem0" if any(isinstance(held.get(name), str) for name in ("memory", "text")) else None
     if not isinstance(document, dict):
         return None
-    if document.get("type") in mcp_memory.KINDS:
+    if document.get("type") in foreign.KINDS:
         return "mcp-memory"
     return next(
         (

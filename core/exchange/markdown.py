@@ -1,4 +1,4 @@
-"""Folders of Markdown notes: the vault that this program writes, and those of Obsidian and others.
+"""Folders of Markdown notes: the vault that this program writes, and those of Obsidian, basic-memory and others.
 
 A note is one file: front matter with all its fields, its text, and below a mark its links as [[links]].
 """
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.exchange import agent_instructions, front_matter
+from core.exchange import bullets, front_matter
 from core.exchange.pages import (
     is_page,
     links_of,
@@ -81,6 +81,11 @@ _FIELDS: Final = {
 }
 _OF_FACT: Final = {"hits": "hits", "last_hit_session": "lastHitSession", EXTRA: "fields"}
 _CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
+OBSERVATION: Final = re.compile(r"\s*[-*] \[([^\[\]()\n]{2,60})\] \S")
+_RELATION: Final = re.compile(
+    r"\s*[-*] (?:\"([^\"\n]{1,100})\"|'([^'\n]{1,100})'|([^\[\]\n]{1,100}?)) ?\[\[([^\[\]\n]{1,400})\]\]"
+)
+_LINKS_TO: Final = "links to"
 
 
 # Writing
@@ -223,7 +228,7 @@ def read(source: Source) -> Parsed:
             fields, body = front_matter.read(text_of(file))
             version = fields.pop(_OURS, None)
             if not isinstance(version, int):
-                body = agent_instructions.without_ours(body) if agent_instructions.is_named(file) else body
+                body = bullets.without_ours(body) if bullets.is_named(file) else body
                 record = tidy_record(_foreign_page(file, fields, body))
                 if record is None or not record.content:
                     left_out.append(LeftOut(file.name, "is empty"))
@@ -364,3 +369,24 @@ def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record
             if name not in _KNOWN or (name == "type" and value not in TYPES)
         },
     )
+
+
+def read_basic_memory(source: Source) -> Parsed:
+    """A note for each page. Its text stays whole; a relation is a link, with its type as the reason."""
+    found = read(source)
+    return found._replace(records=tuple(map(_with_relations, found.records)))
+
+
+def _with_relations(record: Record) -> Record:
+    found: dict[Reference, None] = {}
+    links: dict[str, None] = {}
+    for _, line in prose(record.content):
+        relation = _RELATION.match(line)
+        if relation is not None:
+            reason = (relation[1] or relation[2] or relation[3]).strip()
+            name = next(links_of(f"[[{relation[4]}]]"), "")
+            found[Reference(name, reason.replace("_", " ") or _LINKS_TO)] = None
+        links |= dict.fromkeys(links_of(line))
+    typed = {reference.name for reference in found}
+    plain = (Reference(name, _LINKS_TO) for name in links if name not in typed)
+    return msgspec.structs.replace(record, references=tuple(one for one in (*found, *plain) if one.name))

@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, Repair
-from core.exchange import csv_facts, markdown
+from core.exchange import foreign, markdown
 from core.exchange.comparing import differing
 from core.exchange.detect import MANIFEST, format_of, parse
 from core.exchange.plan import Plan
@@ -295,7 +295,7 @@ class Exchange:
         if format == "csv":
             names = (f"{nugget.name}: {fact.key}" for nugget in snapshot.nuggets for fact in nugget.facts)
             done = dataclasses.replace(done, facts=sum(name not in without for name in names))
-            return _put(done, path, csv_facts.write(snapshot, without), ours=False, force=force)
+            return _put(done, path, foreign.write_csv(snapshot, without), ours=False, force=force)
         assert path is not None
         vault = markdown.write(snapshot, without)
         written, removed = write_folder(path, vault.files, force=force, progress=progress)

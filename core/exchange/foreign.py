@@ -1,0 +1,298 @@
+"""Memories of other programs: lists of JSON objects (mem0, OpenMemory, mcp-memory-service, engram), the graph of the
+MCP reference server, and facts as a table.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import blake2s
+from typing import Any, Final
+from unicodedata import normalize
+
+from core.exchange.json_source import document_of, lines_of, text
+from core.exchange.records import (
+    FormatError,
+    LeftOut,
+    Parsed,
+    Record,
+    Reference,
+    Source,
+    SourceFile,
+    as_texts,
+    place,
+    text_of,
+    tidy_record,
+    time_of,
+    title_of,
+)
+from core.model.infer import MetaInput
+from core.model.snapshot import Snapshot
+
+LISTS: Final = ("results", "memories", "observations")
+_TEXTS: Final = ("memory", "text", "content")
+_TAGS: Final = ("categories", "tags", "memory_type", "type")
+# Lists that say more of the memories, and are none.
+_BESIDE: Final = ("categories",)
+_SCOPES: Final = {"project": "project", "personal": "user"}
+_NUGGET: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_KEPT: Final = (
+    "user_id", "agent_id", "app_id", "run_id", "actor_id", "role", "metadata", "expiration_date", "state", "session_id",
+    "tool_name", "topic_key", "project", "scope", "last_seen_at", "review_after", "pinned",
+)  # fmt: skip
+# The last is what the first line of a fork's file is.
+KINDS: Final = ("entity", "relation", "_aim")
+_SAID: Final = ("content", "text", "observation", "value")
+_TIMES: Final = ("createdAt", "created_at", "updatedAt", "updated_at")
+_Line = tuple[str, dict[str, Any]]
+_COLUMNS: Final = ("nugget", "key", "value", "hits", "last_hit_session")
+_LONGEST: Final = 1 << 27
+_SEPARATORS: Final = (",", ";", "\t")
+
+
+# Lists of memories
+
+
+def read_list(source: Source) -> Parsed:
+    """A note for each memory that was not deleted. Other lists beside them, sessions and prompts, are named."""
+    records: list[Record] = []
+    left_out: list[LeftOut] = []
+    for file in source.files:
+        document = document_of(file)
+        beside = document if isinstance(document, dict) else {}
+        name = next((one for one in LISTS if isinstance(beside.get(one), list)), "")
+        items = beside[name] if name else document
+        if not isinstance(items, list):
+            raise FormatError('has no list of memories ("results")', file=file.name)
+        user, named = _user_of(beside), _categories_of(beside)
+        for number, item in enumerate(items, 1):
+            where = f"{file.name}: memory {number:,}"
+            shaped = item if isinstance(item, dict) else {}
+            record = tidy_record(_memory(where, shaped, user, named))
+            if shaped.get("deleted_at") or shaped.get("state") == "deleted":
+                left_out.append(LeftOut(where, "was deleted there"))
+            elif record is None or not record.content:
+                left_out.append(LeftOut(where, "holds no text"))
+            else:
+                records.append(record)
+        others = {one: held for one, held in beside.items() if one not in (name, *_BESIDE)}
+        for other, held in others.items():
+            if isinstance(held, list) and held:
+                left_out.append(LeftOut(file.name, f"its {other} ({len(held):,}) are no memories"))
+        count = beside.get("count")
+        if beside.get("next") and isinstance(count, int) and count > len(items):
+            left_out.append(LeftOut(file.name, f"is one page: it holds {len(items):,} of {count:,} memories"))
+    return Parsed(tuple(records), None, tuple(left_out))
+
+
+def _user_of(document: Mapping[str, Any]) -> str:
+    """Whose memories they are. In a backup of OpenMemory each names its user by a number of the database."""
+    user = document.get("user")
+    return text(user.get("user_id")).strip() if isinstance(user, dict) else ""
+
+
+def _categories_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Names by id, in a backup of OpenMemory."""
+    listed = document.get("categories")
+    shaped = [one for one in (listed if isinstance(listed, list) else ()) if isinstance(one, dict)]
+    return {text(one.get("id")): text(one.get("name")) for one in shaped}
+
+
+def _memory(where: str, item: Mapping[str, Any], user: str, categories: Mapping[str, str]) -> Record:
+    content = next((found for name in _TEXTS if (found := text(item.get(name)))), "")
+    title, kind, project = (text(item.get(name)).strip() for name in ("title", "type", "project"))
+    metadata, ids = item.get("metadata"), item.get("category_ids")
+    category = metadata.get("category") if isinstance(metadata, dict) else None
+    named = (categories.get(text(one), "") for one in (ids if isinstance(ids, list) else ()))
+    user = user or text(item.get("user_id")).strip()
+    return Record(
+        where=where,
+        key=_key_of(item, content),
+        title=title or title_of(content),
+        content=content,
+        derived=not title,
+        nugget=project if _NUGGET.fullmatch(project) else "",
+        tags=(
+            *(tag for name in _TAGS for tag in as_texts(item.get(name))),
+            *as_texts(category),
+            *filter(None, named),
+        ),
+        meta=MetaInput(
+            scope="user" if user else _SCOPES.get(text(item.get("scope"))),
+            type="preference" if kind == "preference" else None,
+            subject=f"user:{user}" if user else None,
+            source="agent_reflection",
+        ),
+        created_at=time_of(item.get("created_at")),
+        updated_at=time_of(item.get("updated_at")),
+        names=(title,) if title else (),
+        fields={name: item[name] for name in _KEPT if item.get(name)},
+    )
+
+
+def _key_of(item: Mapping[str, Any], content: str) -> str:
+    """What names a memory wherever it was exported. Numbers do not: each machine counts its own from 1."""
+    own = next((found for name in ("sync_id", "id", "content_hash") if (found := text(item.get(name)))), "")
+    if not own and item.get("id"):
+        own = " ".join(
+            (str(item["id"]), *(text(item.get(name)) for name in ("session_id", "created_at", "title")))
+        )
+    return (own or blake2s(content.encode("utf-8", "replace"), digest_size=8).hexdigest())[:300]
+
+
+# Entities and relations, one JSON object a line
+
+
+def read_graph(source: Source) -> Parsed:
+    """A note for each entity, its observations as bullets; a link for each relation, with its type as the reason."""
+    entities: dict[str, list[_Line]] = {}
+    references: dict[str, dict[Reference, None]] = {}
+    relations: list[tuple[str, str]] = []
+    left_out: list[LeftOut] = []
+    for where, value in (item for file in source.files for item in _items(file)):
+        shaped = value if isinstance(value, dict) else {}
+        kind = shaped.get("type")
+        name, start, end = (
+            normalize("NFC", text(shaped.get(field)).strip()) for field in ("name", "from", "to")
+        )
+        if kind == "entity" and name:
+            entities.setdefault(name, []).append((where, shaped))
+        elif kind == "relation" and start and end:
+            reason = text(shaped.get("relationType")).strip() or "related"
+            references.setdefault(start, {})[Reference(end, reason)] = None
+            relations.append((where, start))
+        elif isinstance(value, FormatError):
+            left_out.append(LeftOut(where, value.what))
+        elif kind != KINDS[-1]:
+            left_out.append(LeftOut(where, "is neither an entity with a name nor a relation"))
+    records = [
+        tidy_record(_entity(lines, tuple(references.get(name, ())), left_out))
+        for name, lines in entities.items()
+    ]
+    left_out += [
+        LeftOut(where, f"is a relation of {start[:60]!r}, which is no entity here")
+        for where, start in relations
+        if start not in entities
+    ]
+    return Parsed(tuple(filter(None, records)), None, tuple(left_out))
+
+
+def _items(file: SourceFile) -> Iterator[tuple[str, Any]]:
+    """What a file holds, each with where it stands: one object a line, or one document with two lists."""
+    if b'"entities"' in file.data[:100_000]:
+        document = document_of(file)
+        for kind, name in (("entity", "entities"), ("relation", "relations")):
+            held = document.get(name) if isinstance(document, dict) else None
+            for number, item in enumerate(held if isinstance(held, list) else (), 1):
+                yield (
+                    f"{file.name}: {kind} {number:,}",
+                    item | {"type": kind} if isinstance(item, dict) else item,
+                )
+        return
+    for number, value in lines_of(file):
+        yield place(file.name, number), value
+
+
+def _entity(lines: Sequence[_Line], references: tuple[Reference, ...], left_out: list[LeftOut]) -> Record:
+    """What a source says of one entity, on one line or several."""
+    where, first = lines[0]
+    observations: dict[str, None] = {}
+    tags: dict[str, None] = {}
+    times: list[str] = []
+    for line, value in lines:
+        said = value.get("observations") or []
+        found = [_observed(one) for one in (said if isinstance(said, list) else [said])]
+        if not all(found):
+            left_out.append(LeftOut(line, "has observations that are no texts", partly=True))
+        observations |= dict.fromkeys(filter(None, found))
+        tags |= dict.fromkeys((*as_texts([value.get("entityType")]), *as_texts(value.get("tags"))))
+        times += filter(None, (time_of(value.get(name)) for name in _TIMES))
+    name = text(first["name"]).strip()
+    return Record(
+        where=where,
+        key=f"entity {name}",
+        title=name,
+        content="\n".join(f"- {one}" for one in observations) or (*tags, name)[0],
+        tags=tuple(tags),
+        meta=MetaInput(source="agent_reflection"),
+        created_at=min(times, default=""),
+        updated_at=max(times, default=""),
+        names=(name,),
+        references=references,
+    )
+
+
+def _observed(said: object) -> str:
+    """An observation, of which some forks make an object; "" for what is no text."""
+    if isinstance(said, dict):
+        said = next((said[name] for name in _SAID if isinstance(said.get(name), str)), "")
+    return str(said).strip() if isinstance(said, str | int | float) else ""
+
+
+# Facts as comma-separated values with a line of names, as spreadsheets write and read them
+
+
+def write_csv(snapshot: Snapshot, without: Collection[str] = ()) -> bytes:
+    """The facts of a memory, nugget after nugget in the order of their files. without: "nugget: key" of facts."""
+    made = io.StringIO()
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for nugget in snapshot.nuggets:
+        for fact in nugget.facts:
+            if f"{nugget.name}: {fact.key}" not in without:
+                writer.writerow((nugget.name, fact.key, fact.value, fact.hits, fact.last_hit_session))
+    return made.getvalue().encode("utf-8", "replace")
+
+
+def header_of(line: str) -> tuple[str, list[str]] | None:
+    """The separator of a table of facts and the names of its columns, by its first line; None for no such table."""
+    for separator in _SEPARATORS:
+        names = [name.strip().strip('"').lower() for name in line.split(separator)]
+        if "key" in names and "value" in names:
+            return separator, names
+    return None
+
+
+def read_csv(source: Source) -> Parsed:
+    """A fact for each row; one without key or value is named."""
+    found = [row for file in source.files for row in _rows(file)]
+    records = tuple(row for row in found if isinstance(row, Record))
+    return Parsed(records, None, tuple(row for row in found if isinstance(row, LeftOut)))
+
+
+def _rows(file: SourceFile) -> Iterator[Record | LeftOut]:
+    text = text_of(file)
+    found = header_of(text.split("\n", 1)[0])
+    if found is None:
+        raise FormatError('has no columns "key" and "value" in its first line', file=file.name, line=1)
+    csv.field_size_limit(_LONGEST)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=found[0], strict=True)
+    next(reader)
+    line = 2
+    try:
+        for row in reader:
+            record = _fact(place(file.name, line), dict(zip(found[1], row, strict=False)))
+            if record is not None:
+                yield record
+            elif any(cell.strip() for cell in row):
+                yield LeftOut(place(file.name, line), "has no key or no value")
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise FormatError(f"is not a table ({error})", file=file.name, line=line) from error
+
+
+def _fact(where: str, row: Mapping[str, str]) -> Record | None:
+    key, hits = row.get("key", ""), row.get("hits", "").strip()
+    record = Record(
+        where=where,
+        key=f"{row.get('nugget', '')}: {key}"[:300],
+        kind="fact",
+        title=key,
+        content=row.get("value", ""),
+        nugget=row.get("nugget", "").strip(),
+        hits=int(hits) if hits.isascii() and hits.isdigit() and len(hits) < 10 else 0,
+        last_hit_session=row.get("last_hit_session", ""),
+    )
+    return tidy_record(record) if key.strip() else None
