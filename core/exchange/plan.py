@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2s
 from typing import Any, Final, NamedTuple
@@ -203,40 +203,49 @@ class Plan:
         """Lays records over the draft, each linked to what its source says it belongs to."""
         ids: dict[str, str] = {}
         made: set[str] = set()
-        exact: dict[str, str] = {}
-        names = {_folded(note.title): note.id for note in reversed(self.draft.snapshot.visible)}
+        names: dict[str, str] = {}
         for record in counted(records, self._progress):
             id, is_new = self._lay(record)
             if id:
                 ids.setdefault(record.key, id)
                 made |= {id} if is_new else set()
                 for name in (record.title, *record.names):
-                    exact.setdefault(_squeezed(name), id)
+                    names.setdefault(_squeezed(name), id)
         if self._progress is not None:
             self._progress(len(records), len(records))
+        for id, links in self._links(records, ids, made, names).items():
+            note = self.draft.note(id)
+            if note is not None:
+                self.draft.put(replace(note, links=unique_links((*note.links, *links))))
+
+    def _links(
+        self,
+        records: Iterable[Record],
+        ids: Mapping[str, str],
+        made: Collection[str],
+        names: dict[str, str],
+    ) -> dict[str, list[Link]]:
+        """The links of what was made, at both ends. What leads nowhere is named. ids: by the keys of records."""
         # What is called just so stands before what differs in upper and lower case, what comes before what was there.
-        names |= {name.casefold(): id for name, id in reversed(exact.items())}
+        folded = {_folded(note.title): note.id for note in reversed(self.draft.snapshot.visible)}
+        folded |= {name.casefold(): id for name, id in reversed(names.items())}
         links: dict[str, list[Link]] = {}
         for record in records:
             start, missing = ids.get(record.key, ""), []
             for reference in record.references:
-                folded = _folded(reference.name)
-                end = exact.get(_squeezed(reference.name)) or names.get(folded)
-                end = end or names.get(folded.rpartition("/")[2])
+                name, reason = _folded(reference.name), " ".join(reference.reason.split())
+                end = names.get(_squeezed(reference.name)) or folded.get(name)
+                end = end or folded.get(name.rpartition("/")[2])
                 if end is None:
-                    missing.append(reference.name)
-                elif start and end != start and {start, end} & made:
+                    missing.append(reference.name[:60])
+                elif start and end != start and (start in made or end in made):
                     for one, other in ((start, end), (end, start)):
-                        reason = " ".join(reference.reason.split())
                         link = Link(to=other, reason=reason, created_at=self.draft.at)
                         links.setdefault(one, []).append(link)
             if missing and start in made:
-                told = f"links to what is not there: {few_of([name[:60] for name in missing])}"
+                told = f"links to what is not there: {few_of(missing)}"
                 self.left_out.append(LeftOut(record.where, told, partly=True))
-        for id, added in links.items():
-            note = self.draft.note(id)
-            if note is not None:
-                self.draft.put(replace(note, links=unique_links((*note.links, *added))))
+        return links
 
     def _lay(self, record: Record) -> tuple[str, bool]:
         """The id of the note that says what a record says, "" for none, and whether it was made of it."""

@@ -199,27 +199,10 @@ class Exchange:
         accept: Collection[str] | None,
         progress: Progress | None,
     ) -> ImportResult:
-        """What an import makes of the memory in a draft. The base of a whole memory is that nothing of it is known:
-        what is known is no part of what is merged.
-        """
+        """What an import makes of the memory in a draft."""
         ours = draft.snapshot
         plan = Plan(draft, read.format, nugget=nugget, accept=accept, progress=progress)
-        source = read.whole.snapshot if read.whole is not None else read.parsed.whole
-        change_set = draft.change_set("", author=self._repository.author, kind="import")
-        if source is not None:
-            new = plan.new_of(source)
-            if read.whole is None:
-                # A vault says nothing of what every write keeps right.
-                notes = tuple(normalised_note(note, lambda _: True) for note in new.notes)
-                new = dataclasses.replace(new, notes=notes)
-            change_set = merge(Snapshot(), ours, new, refuse, change_set)
-            if not _is_empty(ours):
-                change_set = linked_both_ways(change_set, ours)
-        if read.parsed.records:
-            plan.over(laid_over(ours, change_set))
-            plan.lay(read.parsed.records)
-            found = compared(ours, plan.draft.present())
-            change_set = msgspec.structs.replace(change_set, **found._asdict())
+        change_set = self._merged(plan, read, ours)
         count = sum(item.status == "new" for item in plan.items)
         told = f"{count:,} {'note' if count == 1 else 'notes'}"
         reason = f"imported {told} from {read.source.name or 'standard input'} ({read.format})"
@@ -241,6 +224,28 @@ class Exchange:
             history=history,
             unknown=tuple(id for id in accept or () if id not in known),
         )
+
+    def _merged(self, plan: Plan, read: ReadSource, ours: Snapshot) -> ChangeSet:
+        """The changes of an import. Of a whole memory only what is not known here is merged, so that nothing is its
+        base; records are laid over what that makes.
+        """
+        change_set = plan.draft.change_set("", author=self._repository.author, kind="import")
+        source = read.whole.snapshot if read.whole is not None else read.parsed.whole
+        if source is not None:
+            new = plan.new_of(source)
+            if read.whole is None:
+                # A vault says nothing of what every write keeps right.
+                notes = tuple(normalised_note(note, lambda _: True) for note in new.notes)
+                new = dataclasses.replace(new, notes=notes)
+            change_set = merge(Snapshot(), ours, new, refuse, change_set)
+            if not _is_empty(ours):
+                change_set = linked_both_ways(change_set, ours)
+        if read.parsed.records:
+            plan.over(laid_over(ours, change_set))
+            plan.lay(read.parsed.records)
+            found = compared(ours, plan.draft.present())
+            change_set = msgspec.structs.replace(change_set, **found._asdict())
+        return change_set
 
     def _files(self, whole: WholeMemory) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
         """The files of a person that come along where there is none yet, and the settings that do not."""
