@@ -27,24 +27,6 @@ if TYPE_CHECKING:
     from core.model.infer import MetaInput
 
 
-class _Mirrors:
-    """Ids of the notes that were made for one fact: visible and hidden ones, and in what order they came."""
-
-    __slots__ = ("hidden", "places", "visible")
-
-    def __init__(self) -> None:
-        self.places: dict[str, int] = {}
-        self.visible: set[str] = set()
-        self.hidden: set[str] = set()
-
-    def put(self, note: Note) -> None:
-        """The note is there, or as it is now."""
-        self.places.setdefault(note.id, len(self.places))
-        self.visible.discard(note.id)
-        self.hidden.discard(note.id)
-        (self.hidden if note.hidden else self.visible).add(note.id)
-
-
 class TeamNames(Protocol):
     """How the new notes of a team are named: each by its page, so that every machine knows it by the same id.
 
@@ -89,7 +71,8 @@ class Draft:
         self._seen_facts: dict[str, DraftFacts] = {}
         self._metas: dict[str, NuggetMeta] = {}
         self._files: list[FileChange] = []
-        self._mirrors: dict[tuple[str, str], _Mirrors] | None = None
+        # Ids of the notes that were made for each fact, in the order in which they came.
+        self._mirrors: dict[tuple[str, str], dict[str, None]] | None = None
         self._pointing: dict[str, set[str]] = {}
         # Of the nuggets asked for: the index of the fact that waits in each hidden note.
         self._hidden: dict[str, HiddenIndexes] = {}
@@ -136,8 +119,7 @@ class Draft:
         for link in note.links:
             self._pointing.setdefault(link.to, set()).add(note.id)
         if note.is_fact:
-            known = self._fact_ids().setdefault((note.nugget_name, note.key), _Mirrors())
-            known.put(note)
+            self._fact_ids().setdefault((note.nugget_name, note.key), {})[note.id] = None
         return note
 
     def exists(self, id: str) -> bool:
@@ -183,20 +165,17 @@ class Draft:
         return list(self._mirroring(nugget, key, hidden=False))
 
     def _mirroring(self, nugget: str, key: str, *, hidden: bool) -> Iterator[Note]:
-        known = self._fact_ids().get((nugget, key))
-        if known is None:
-            return
-        for id in sorted(known.hidden if hidden else known.visible, key=known.places.__getitem__):
+        for id in self._fact_ids().get((nugget, key), ()):
             note = self.note(id)
             if note is not None and note.is_fact and note.key == key and note.hidden is hidden:
                 yield note
 
-    def _fact_ids(self) -> dict[tuple[str, str], _Mirrors]:
+    def _fact_ids(self) -> dict[tuple[str, str], dict[str, None]]:
         if self._mirrors is None:
             self._mirrors = {}
             for note in self.snapshot.notes:
                 if note.is_fact:
-                    self._mirrors.setdefault((note.nugget_name, note.key), _Mirrors()).put(note)
+                    self._mirrors.setdefault((note.nugget_name, note.key), {})[note.id] = None
         return self._mirrors
 
     # Facts

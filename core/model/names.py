@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from heapq import nlargest
-from itertools import pairwise
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
@@ -23,14 +21,13 @@ PERSONS_NUGGETS: Final = frozenset(
     )
 )
 DEFAULT_NUGGET: Final = "memory"
-# Characters of a mistyped name that are compared, and of a title; how alike names and ids are at least that are
-# suggested; how many names are compared closely, and how many suggested.
+# Characters of a mistyped name that are compared, and of a title; how alike names and ids are at least, in percent,
+# that are suggested, and how many.
 _LONGEST_GIVEN: Final = 200
 _LONGEST_TITLE: Final = 200
-_ALIKE: Final = 0.6
-_ALIKE_ID: Final = 0.9
-_ALIKE_ID_END: Final = 0.85
-_COMPARED: Final = 64
+_ALIKE: Final = 60
+_ALIKE_ID: Final = 90
+_ALIKE_ID_END: Final = 85
 _MOST_NAMED: Final = 2
 # Seconds below which a duration is told in a unit of so many seconds.
 _STEPS: Final = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
@@ -134,16 +131,8 @@ def _question(near: list[str]) -> str:
 
 def _most_like(wanted: str, names: dict[str, str], least: float) -> list[str]:
     """The one or two that are most like what was given. names: each under what it is compared by."""
-    from difflib import get_close_matches
+    from rapidfuzz import fuzz, process
 
     given = wanted.strip().casefold()[:_LONGEST_GIVEN]
-    compared: Iterable[str] = names
-    if len(names) > _COMPARED:
-        # Comparing closely takes its time, so only those are compared that share most pairs of letters.
-        pairs = _pairs(given)
-        compared = nlargest(_COMPARED, names, key=lambda name: len(pairs & _pairs(name)) / (len(name) + 1))
-    return [names[name] for name in get_close_matches(given, compared, n=_MOST_NAMED, cutoff=least)]
-
-
-def _pairs(text: str) -> set[str]:
-    return set(map("".join, pairwise(text)))
+    near = process.extract(given, list(names), scorer=fuzz.ratio, limit=_MOST_NAMED, score_cutoff=least)
+    return [names[name] for name, _, _ in near]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cache
 from typing import Final, NamedTuple
@@ -23,67 +22,24 @@ _WEEKDAYS: Final = (
 _MONTH_OF: Final = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
 _WEEKDAY_OF: Final = {name: number for number, names in enumerate(_WEEKDAYS) for name in names}
 _NUMBERS: Final = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-}
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+}  # fmt: skip
 _MONTH: Final = "|".join(_MONTH_OF)
 _DAY: Final = r"(?P<day>[0-3]?[0-9])(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?P<year>(?:19|20)[0-9]{2})"
 _LEAD: Final = r"\b(?:(?:on|in|at|from|since|of|during|am|im|vom) )?(?:the )?"
-_NOW: Final = (
-    *(
-        "now",
-        "nowadays",
-        "currently",
-        "current",
-        "latest",
-        "newest",
-        "today",
-        "these days",
-        "at the moment",
-        "at present",
-    ),
-    *(
-        "still",
-        "anymore",
-        "jetzt",
-        "aktuell",
-        "aktuelle",
-        "derzeit",
-        "momentan",
-        "heute",
-        "actuellement",
-        "ahora",
-    ),
-)
-_THEN: Final = (
-    *(
-        "previously",
-        "previous",
-        "formerly",
-        "former",
-        "originally",
-        "original",
-        "initially",
-        "at first",
-        "used to",
-    ),
-    *("earlier", "früher", "fruher", "vorher", "ursprünglich", "ursprunglich", "zuerst"),
-)
+# "_" is a space.
+_NOW: Final = """
+    now nowadays currently current latest newest today these_days at_the_moment at_present still anymore jetzt aktuell
+    aktuelle derzeit momentan heute actuellement ahora"""
+_THEN: Final = """
+    previously previous formerly former originally original initially at_first used_to earlier früher fruher vorher
+    ursprünglich ursprunglich zuerst"""
 # A question with none of these and no digits side by side names no time.
-_SIGNS: Final = frozenset(
-    (
-        *(*_MONTH_OF, *_WEEKDAY_OF, "today", "yesterday", "heute", "gestern", "last", "past", "this", "ago"),
-        *("letzte", "letzten", "diese", "diesen", "vergangenen"),
-    )
-)
+_SIGNS: Final = frozenset((
+    *_MONTH_OF, *_WEEKDAY_OF, "today", "yesterday", "heute", "gestern", "last", "past", "this", "ago", "letzte",
+    "letzten", "diese", "diesen", "vergangenen",
+))  # fmt: skip
 _UNITS: Final = {"week": 7, "woche": 7, "month": 30, "monat": 30, "year": 365, "jahr": 365, "day": 1}
 
 
@@ -204,6 +160,6 @@ def asks_for_before(question: str) -> bool:
     return _holds(question, _THEN)
 
 
-def _holds(question: str, phrases: Sequence[str]) -> bool:
+def _holds(question: str, phrases: str) -> bool:
     said = f" {plain_words(question)} "
-    return any(f" {phrase} " in said for phrase in phrases)
+    return any(f" {phrase.replace('_', ' ')} " in said for phrase in phrases.split())
