@@ -11,8 +11,8 @@ from typing import Final, TypeVar
 
 from core.errors import ErrorCode, NotFoundError
 from core.model.change import ChangeSet
+from core.model.compare import at_moment
 from core.model.in_order import times_in_order
-from core.model.revert import at_moment
 from core.model.snapshot import Snapshot
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable

@@ -5,19 +5,18 @@ snapshot again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange, drops_recall
-from core.model.fact import Fact, Nugget
+from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.progress import Progress, counted
 from core.model.snapshot import ProblemKind, Snapshot
 from core.text.normalise import squeeze
-
-_Item = TypeVar("_Item", Note, Fact)
 
 
 class Differences(NamedTuple):
@@ -100,45 +99,133 @@ def _fact_changes(nugget: str, old: tuple[Fact, ...], new: tuple[Fact, ...]) -> 
 
 def laid_over(snapshot: Snapshot, change_set: ChangeSet | Differences) -> Snapshot:
     """The snapshot with changes carried out that were thought out, or rebased, on it; nothing is checked."""
-    removed = {change.name for change in change_set.nuggets if change.after is None}
-    nuggets = {name: nugget for name, nugget in snapshot.by_name.items() if name not in removed}
-    for made in change_set.nuggets:
-        if made.after is not None:
-            nuggets.setdefault(made.name, Nugget(meta=made.after))
-    for name in dict.fromkeys(change.nugget for change in change_set.facts):
-        if name in nuggets:
-            changes = [change for change in change_set.facts if change.nugget == name]
-            facts = _facts_after(nuggets[name].facts, changes)
-            nuggets[name] = msgspec.structs.replace(nuggets[name], facts=facts)
+    return _all_laid_over(snapshot, (change_set,))
+
+
+def at_moment(current: Snapshot, entries: Iterable[ChangeSet]) -> Snapshot:
+    """The memory as it was before these change sets, newest first, were made on it.
+
+    Each note and fact is set to what it was before; what does not fit, since it is gone or another by now, is put
+    where it stood or passed over. A nugget whose file cannot be read stays as it is.
+    """
+    found = _all_laid_over(
+        current, (one.inverse(id="", at="", author=one.author, reason="") for one in entries)
+    )
+    ids = {note.id for note in found.notes}
+    aside = frozenset(id for id in current.set_aside if id not in ids)
+    return dataclasses.replace(found, problems=(), set_aside=aside, revision=0)
+
+
+def _all_laid_over(snapshot: Snapshot, change_sets: Iterable[ChangeSet | Differences]) -> Snapshot:
+    notes = _Notes(snapshot.notes)
+    nuggets = {nugget.name: nugget for nugget in snapshot.nuggets}
+    for change_set in change_sets:
+        notes.lay(change_set.notes)
+        for made in change_set.nuggets:
+            if made.after is not None:
+                nuggets.setdefault(made.name, Nugget(meta=made.after))
+        for name in dict.fromkeys(change.nugget for change in change_set.facts):
+            held = nuggets.get(name) or Nugget(meta=NuggetMeta(name=name))
+            if not held.problem:
+                changes = [change for change in change_set.facts if change.nugget == name]
+                nuggets[name] = msgspec.structs.replace(held, facts=_facts_after(held.facts, changes))
+        for gone in change_set.nuggets:
+            left = nuggets.get(gone.name)
+            if gone.after is None and left is not None and not (left.facts or left.problem):
+                del nuggets[gone.name]
     return dataclasses.replace(
-        snapshot,
-        notes=_notes_after(snapshot, change_set.notes),
-        nuggets=tuple(nuggets[name] for name in sorted(nuggets)),
+        snapshot, notes=notes.present(), nuggets=tuple(nuggets[name] for name in sorted(nuggets))
     )
 
 
-def _notes_after(snapshot: Snapshot, changes: tuple[NoteChange, ...]) -> tuple[Note, ...]:
-    changed = {change.id: change for change in changes if change.id in snapshot.by_id}
-    kept: list[Note] = []
-    for note in snapshot.notes:
-        change = changed.pop(note.id, None)
-        after = change.after if change is not None else note
-        kept += [after] if after is not None else []
-    added = [(c.index, c.after) for c in changes if c.id not in snapshot.by_id and c.after is not None]
-    return _with(kept, added)
+def _place(change: NoteChange | FactChange) -> int:
+    """Where what comes is put among the others; behind all of them where nobody says."""
+    return sys.maxsize if change.index is None else change.index
+
+
+class _Slot:
+    """A place in the order of notes; None when its note is not there yet, or any more."""
+
+    __slots__ = ("note",)
+
+    def __init__(self, note: Note | None) -> None:
+        self.note = note
+
+
+class _Notes:
+    """Notes in order, each found by its id without a search."""
+
+    def __init__(self, notes: Iterable[Note]) -> None:
+        self._slots = [_Slot(note) for note in notes]
+        self._by_id: dict[str, _Slot] = {}
+        self._gaps = False
+        for slot in self._slots:
+            assert slot.note is not None
+            self._by_id.setdefault(slot.note.id, slot)
+
+    def present(self) -> tuple[Note, ...]:
+        """The notes as they are by now."""
+        return tuple(slot.note for slot in self._slots if slot.note is not None)
+
+    def lay(self, changes: Iterable[NoteChange]) -> None:
+        """Carries out the changes of one change set; a note that was to go, or to change, and is gone, comes back."""
+        coming: list[tuple[int, Note]] = []
+        for change in changes:
+            former = change.before or change.after
+            slot = self._by_id.get(former.id) if former is not None else None
+            if slot is None:
+                if change.after is not None:
+                    coming.append((_place(change), change.after))
+                continue
+            if change.before is not None and self._by_id.get(change.before.id) is slot:
+                del self._by_id[change.before.id]
+            slot.note = change.after
+            self._gaps = self._gaps or change.after is None
+            if change.after is not None:
+                self._by_id.setdefault(change.after.id, slot)
+        if coming and self._gaps:
+            self._slots = [slot for slot in self._slots if slot.note is not None]
+            self._gaps = False
+        for place, note in sorted(coming, key=lambda item: item[0]):
+            slot = _Slot(note)
+            self._slots.insert(place, slot)
+            self._by_id.setdefault(note.id, slot)
 
 
 def _facts_after(facts: tuple[Fact, ...], changes: list[FactChange]) -> tuple[Fact, ...]:
-    changed = {change.index: change.after for change in changes if change.before is not None}
-    kept = [changed.get(place, fact) for place, fact in enumerate(facts)]
-    added = [(c.index, c.after) for c in changes if c.before is None and c.after is not None]
-    return _with([fact for fact in kept if fact is not None], added)
+    """A nugget's facts with one change set's changes of them carried out."""
+    kept: list[Fact | None] = list(facts)
+    claimed: set[int] = set()
+    coming: list[tuple[int, Fact]] = []
+    for change in changes:
+        place = _place_of(facts, change, claimed)
+        if place is not None:
+            claimed.add(place)
+            kept[place] = change.after
+        elif change.after is not None:
+            coming.append((_place(change), change.after))
+    # What stands behind another of its key counts once that one goes, and counts no more when it is back.
+    back = {fact.key for _, fact in coming}
+    found = [
+        fact
+        for place, fact in enumerate(kept)
+        if fact is not None and (place in claimed or fact.key not in back)
+    ]
+    for at, fact in sorted(coming, key=lambda item: item[0]):
+        found.insert(at, fact)
+    return tuple(found)
 
 
-def _with(kept: list[_Item], added: list[tuple[int | None, _Item]]) -> tuple[_Item, ...]:
-    for index, item in sorted(added, key=lambda one: (one[0] is None, one[0] or 0)):
-        kept.insert(len(kept) if index is None else index, item)
-    return tuple(kept)
+def _place_of(facts: tuple[Fact, ...], change: FactChange, claimed: set[int]) -> int | None:
+    """Where a fact stands as it was before its change: the very same if it is there, else one of its key."""
+    before, index = change.before, change.index
+    if before is None:
+        return None
+    if index is not None and index < len(facts) and facts[index] == before and index not in claimed:
+        return index
+    places = [place for place, fact in enumerate(facts) if fact.key == before.key and place not in claimed]
+    same = [place for place in places if facts[place] == before]
+    return next(iter([*same, *places]), None)
 
 
 # What another program did

@@ -20,9 +20,9 @@ from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFo
 from core.facts.edits import forget, remember
 from core.graph.edits import delete_note, edit_note, hide_note, link_notes
 from core.model.change import PERSON, ChangeSet
+from core.model.compare import at_moment
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
-from core.model.revert import at_moment
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.restore import restoration
 

@@ -30,8 +30,8 @@ from core import Memory
 from core.errors import ConflictError, NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.change_parts import change_parts
+from core.model.compare import at_moment
 from core.model.note import Note
-from core.model.revert import at_moment
 from core.model.snapshot import Snapshot
 from core.storage.files.atomic import fingerprint
 from core.storage.journal.baseline import baseline_files, named_items
