@@ -266,33 +266,30 @@ def checked_setting(name: str, value: Any) -> Any:
 # Names that mean nothing here
 
 _LONGEST_NAME: Final = 80
+# A letter or two stand in half of the names.
 _SHORTEST_MEANT: Final = 3
 
 
 def near_name(name: str, section: str, tree: Tree = Settings) -> str:
-    """The name of the setting or section most like an unknown one, "" for none alike.
-
-    The same letters in another spelling or place go before what is only alike, and its own section before others.
-    """
+    """The name of the setting or section most like an unknown one, "" for none alike; of its own section first."""
     from rapidfuzz import process
 
     folded = _folded(name[:_LONGEST_NAME])
-    own, others = _near_choices(section, tree)
-    cutoffs = ((own, 100), (others, 100), (own, 70), (others, 75))
-    # A letter or two stand in half of the names.
-    for choices, cutoff in cutoffs if len(folded) >= _SHORTEST_MEANT else cutoffs[:2]:
+    names = _folded_names(tree)
+    own = {one: fold for one, fold in names.items() if one.rpartition(".")[0] == section}
+    least = (100, 100) if len(folded) < _SHORTEST_MEANT else (70, 75)
+    for choices, cutoff in ((own, 100), (names, 100), (own, least[0]), (names, least[1])):
         best = process.extractOne(folded, choices, score_cutoff=cutoff)
         if best:
-            return best[2]
+            return str(best[2])
     return ""
 
 
 @cache
-def _near_choices(section: str, tree: Tree) -> tuple[dict[str, str], dict[str, str]]:
-    """Folded spellings by name: those of the section, and all others."""
-    own = {one.name: _folded(one.field) for one in all_settings(tree) if one.section == section}
-    others = {one.name: _folded(one.field) for one in all_settings(tree) if one.section != section}
-    return own | ({} if section else {name: _folded(name) for name in sections(tree)}), others
+def _folded_names(tree: Tree) -> dict[str, str]:
+    return {one.name: _folded(one.field) for one in all_settings(tree)} | {
+        one: _folded(one) for one in sections(tree)
+    }
 
 
 def _folded(name: str) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from msgspec import Meta
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from core.memory import Memory
+from core.pipeline.configuration import load_configuration
 from core.settings import SETTINGS_FILE, Settings, load_settings
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.settings.tree import Setting, all_settings, fitted, seconds_of
@@ -333,3 +335,18 @@ def test_where_a_table_is_no_table_what_is_in_force_of_it_stays(tmp_path: Path) 
 def test_a_name_in_quotes_and_an_empty_one_change_nothing_else(tmp_path: Path) -> None:
     found = load(tmp_path, '"" = 3\n[backups]\nkeep = 4\n"" = 1\n')
     assert (found.backups.keep, len(unknown(found))) == (4, 2)
+
+
+def test_the_pages_show_each_setting_with_its_default(tmp_path: Path) -> None:
+    block = re.compile(r"```toml\n(\[(?:promotion|pipeline)\]\n.*?)```", re.DOTALL)
+    shown = {
+        page: "".join(block.findall(Path("docs", page).read_text("utf-8")))
+        for page in ("files-and-settings.md", "pipeline.md")
+    }
+    assert all(shown.values())
+    plain = load(tmp_path, shown["files-and-settings.md"])
+    assert replace(plain, promotion=Settings().promotion) == Settings()
+    assert replace(plain.promotion, memory_dir="") == Settings().promotion
+    (tmp_path / SETTINGS_FILE).write_text(shown["pipeline.md"], encoding="utf-8")
+    loaded = load_configuration(tmp_path, {}, user_folder=tmp_path / "user")
+    assert (loaded.configuration, loaded.warnings) == (PipelineConfiguration(), ())
