@@ -28,7 +28,7 @@ from core.services.settings_file import SettingsFile
 from core.storage.files.atomic import absolute_path
 from core.storage.personal.page_homes import home_and_pages
 from core.team_folder import is_team_folder
-from core.text.normalise import encodable
+from core.text.exact import encodable
 
 if TYPE_CHECKING:
     import asyncio

@@ -13,7 +13,7 @@ import msgspec
 from core.errors import ErrorCode, InvalidInputError
 from core.model.fact import Fact, NuggetMeta
 from core.model.note import Note
-from core.text.normalise import encodable
+from core.text.exact import encodable
 
 AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
 ChangeKind = Literal[

@@ -6,6 +6,8 @@ import re
 import string
 from typing import Final
 
+from core.text.exact import encodable as encodable
+
 # Characters of a query that count: what is longer is a text, and no question.
 LONGEST_QUERY: Final = 10_000
 _FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -43,15 +45,6 @@ def code_lines(lines: list[str]) -> list[bool]:
         flags.append(inside)
         indented = blank or inside
     return flags
-
-
-def encodable(text: str) -> str:
-    """Text that UTF-8 can hold: pairs of surrogates joined, lone ones replaced by U+FFFD."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def normalise_content(text: str) -> str:

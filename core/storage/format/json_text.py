@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from core.text.normalise import encodable
+from core.text.exact import encodable
 
 # The escape of half a character, and of each half of a whole one.
 _ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
