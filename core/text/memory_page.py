@@ -6,17 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2s
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from core.text.inline_code import without_code
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_UNDERLINE: Final = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
-_LIST_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_FENCE: Final = re.compile(r"( {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
-_NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:[>|<#]|[-*+][ \t]|\d{1,9}[.)][ \t])| {4}|\t")
-_RAW_HTML: Final = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
 _COMMENT_START: Final = re.compile(r"(?<!\\)<!--")
 _ESCAPED: Final = re.compile(r"\\([\\*`<#])")
 # What begins a heading, an underlined heading, a rule, a bullet, a quote, a code fence or an HTML block.
@@ -24,6 +19,7 @@ BLOCK_MARK: Final = re.compile(
     r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|(?:=+|-+|_{3,}|\*{3,})(?=\s*$)|`{3}|~{3}|<(?=[!/?A-Za-z])"
 )
 NUMBERED: Final = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+_RAW_HTML: Final = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
 _BULLET: Final = re.compile(r"[ \t]*[-*+][ \t]")
 _TITLED: Final = re.compile(r"([-*+][ \t]+)\*\*((?:\\.|[^\\*]|\*(?!\*))+)\*\*:(?=\s|$)")
 
@@ -55,7 +51,8 @@ class Bullet:
 
 
 class MarkdownPage:
-    """The structure of a page. `bare`: lines without their ends. `opaque`: code, comments and front matter.
+    """The structure of a page, as CommonMark has it. `bare`: lines without their ends. `opaque`: code, HTML with its
+    comments, and front matter.
 
     `open_from`: the line from which on everything is code or comment because nothing closes it, else the
     number of lines. `comments`: where a comment that stands by itself begins, by the line below it.
@@ -67,8 +64,8 @@ class MarkdownPage:
         self.opaque = [False] * len(lines)
         self.open_from = len(lines)
         self.comments: dict[int, int] = {}
-        self._mark_opaque()
-        self.headings = self._find_headings()
+        self.headings: list[Heading] = []
+        self._read_blocks(self._front_matter())
         self.bullets = self._find_bullets()
 
     def blank(self, line: int) -> bool:
@@ -84,27 +81,8 @@ class MarkdownPage:
         later = (h.start for h in self.headings if h.start > heading.start and h.level <= deepest)
         return min(next(later, len(self.lines)), self.open_from)
 
-    def _mark_opaque(self) -> None:
-        place = self._front_matter()
-        in_list = False
-        while place < len(self.bare):
-            line = self.bare[place]
-            found = self._fence(place, in_list) or self._html(place)
-            if found is not None:
-                first, end = found
-                if end > len(self.bare):
-                    self.open_from = place
-                    end = len(self.bare)
-                self.opaque[first:end] = [True] * (end - first)
-                if line.lstrip().startswith("<!--"):
-                    self.comments[end] = first
-                place = end
-                continue
-            if line.strip() and not line[0].isspace():
-                in_list = bool(_LIST_ITEM.match(line))
-            place += 1
-
     def _front_matter(self) -> int:
+        """The first line below the front matter, which has no blank line; 0 for none."""
         if not self.bare or self.bare[0].rstrip() != "---":
             return 0
         for place, line in enumerate(self.bare[1:], 1):
@@ -115,63 +93,31 @@ class MarkdownPage:
                 return place + 1
         return 0
 
-    def _fence(self, place: int, in_list: bool) -> tuple[int, int] | None:
-        """First line of a code block that begins here and the line below it, which lies beyond the page when
-        nothing closes the block.
-        """
-        found = _FENCE.match(self.bare[place])
-        if found is None:
-            return None
-        lead, fence = found[1], found[2]
-        nested = bool(lead.strip()) or (in_list and len(lead) >= 2)
-        closing = re.compile(rf"[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
-        for line in range(place + 1, len(self.bare)):
-            text = self.bare[line]
-            if nested and text.strip() and not text[0].isspace():
-                return place, line
-            if closing.fullmatch(text):
-                return place, line + 1
-        return place, len(self.bare) + (not nested)
+    def _read_blocks(self, start: int) -> None:
+        from markdown_it import MarkdownIt
 
-    def _html(self, place: int) -> tuple[int, int] | None:
-        """The same for a comment or a block of raw HTML. A comment that begins behind text leaves its first line
-        readable, and is none when it is still open at the end of its paragraph.
-        """
-        line = self.bare[place]
-        raw = _RAW_HTML.match(line)
-        if raw:
-            return place, self._closed_at(place, f"</{raw[1].lower()}>") + 1
-        if line.lstrip().startswith("<!--"):
-            return place, self._closed_at(place, "-->") + 1
-        if "<!--" not in line or not _COMMENT_START.search(_without_comments(without_code(line, ""))):
-            return None
-        end = self._closed_at(place + 1, "-->")
-        blank = next((i for i in range(place + 1, len(self.bare)) if self.blank(i)), len(self.bare))
-        return (place + 1, end + 1) if end < blank else None
+        parser = MarkdownIt("commonmark").disable("inline")
+        tokens = parser.parse("\n".join([*[""] * start, *self.bare[start:]]))
+        for token, inside in zip(tokens, [*tokens[1:], None], strict=False):
+            first, end = token.map or (0, 0)
+            if token.type == "heading_open" and token.level == 0 and inside is not None:
+                self.headings.append(Heading(int(token.tag[1]), _name(inside.content), first, end))
+            elif token.type in ("fence", "html_block"):
+                self.opaque[first:end] = [True] * (end - first)
+                if token.content.lstrip().startswith("<!--"):
+                    self.comments[end] = first
+                if token.level == 0 and end == len(self.bare) and not self._is_closed(token, first, end):
+                    self.open_from = first
 
-    def _closed_at(self, place: int, closing: str) -> int:
-        """The first line from `place` on that holds `closing`, or the number of lines."""
-        lines = range(place, len(self.bare))
-        return next((line for line in lines if closing in self.bare[line].lower()), len(self.bare))
-
-    def _find_headings(self) -> list[Heading]:
-        found: list[Heading] = []
-        paragraph: int | None = None
-        for place, line in enumerate(self.bare):
-            marks = None if self.opaque[place] else _HEADING.fullmatch(line)
-            if marks:
-                found.append(Heading(len(marks[1]), _name(marks[2] or ""), place, place + 1))
-            start = paragraph
-            if marks or self.opaque[place] or self.blank(place):
-                paragraph = None
-                continue
-            paragraph = place if paragraph is None else paragraph
-            underline = _UNDERLINE.fullmatch(line)
-            if underline and start is not None and not _NO_PARAGRAPH.match(self.bare[start]):
-                name = " ".join(self.bare[start:place])
-                found.append(Heading(1 if underline[1] else 2, _name(name), start, place + 1))
-                paragraph = None
-        return found
+    def _is_closed(self, token: Token, first: int, end: int) -> bool:
+        """Whether a code block or HTML at the end of the page is closed, so that what follows is none of it."""
+        last = self.bare[end - 1].strip()
+        if token.type == "fence":
+            return end - first > 1 and last.startswith(token.markup) and not last.strip(token.markup[0])
+        if token.content.lstrip().startswith("<!--"):
+            return "-->" in token.content
+        raw = _RAW_HTML.match(token.content)
+        return raw is None or f"</{raw[1].lower()}>" in token.content.lower()
 
     def _find_bullets(self) -> list[Bullet]:
         found: list[Bullet] = []
