@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
@@ -26,8 +25,6 @@ def times_in_order(times: Sequence[str], now: str = "") -> list[str]:
     ):
         return list(times)
     moments = [parse_iso(time) for time in times]
-    if _is_jitter(times, moments) and not (now and max(times) > now):
-        return _carried_on(times, [True] * len(times))
     end = parse_iso(now) if now else None
     seconds = [
         None if moment is None or (end is not None and moment > end) else moment.timestamp()
@@ -39,17 +36,6 @@ def times_in_order(times: Sequence[str], now: str = "") -> list[str]:
     return _carried_on(
         times, _believed([second if second is not None and second >= first else None for second in seconds])
     )
-
-
-def _is_jitter(times: Sequence[str], moments: Sequence[datetime | None]) -> bool:
-    newest: datetime | None = None
-    for moment in moments:
-        if moment is None:
-            return False
-        if newest is not None and (newest - moment).total_seconds() > _JITTER_SECONDS:
-            return False
-        newest = moment if newest is None else max(newest, moment)
-    return True
 
 
 def _believed(seconds: Sequence[float | None]) -> list[bool]:
