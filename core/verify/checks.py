@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
@@ -392,15 +393,16 @@ def _uncorrected(view: VerifyView) -> Iterator[RepairableFinding]:
         correct = partial(_change_note, id=note.id)
         links = sound_links(note, known.__contains__)
         if links != note.links:
-            left = [link.to for link in note.links]
-            for link in links:
-                left.remove(link.to)
+            left = list(
+                (Counter(link.to for link in note.links) - Counter(link.to for link in links)).elements()
+            )
             detail = f"The note {name_of(note)} links to {_listed(left)}: a note that is gone, itself, or one twice."
             yield view.repairable("wrong-links", note, detail, "removes the links", correct)
         tags = with_system_tags(note)
         if tags != note.tags:
-            missing = [tag for tag in tags if tag not in note.tags]
-            gone = [tag for tag in note.tags if tag not in tags]
+            held, wanted = set(note.tags), set(tags)
+            missing = [tag for tag in tags if tag not in held]
+            gone = [tag for tag in note.tags if tag not in wanted]
             parts = [f"lack {_listed(missing)}"] if missing else []
             parts += [f"wrongly hold {_listed(gone)}"] if gone else []
             detail = f"The tags of {name_of(note)} {' and '.join(parts) or 'hold one of them twice'}."
