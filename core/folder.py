@@ -14,7 +14,7 @@ from core.home import home_as_named as home_as_named
 # Where the newest build of the original keeps a memory when it is told no folder.
 DONNA_HOME: Final = "~/.donna"
 GRAPH_FILE: Final = Path("graph") / "graph.json"
-# Of a memory whose notes are pages in another folder: which folder that is, and what is to be written there still.
+# Of a memory whose notes are pages in another folder: which folder that is.
 PLACE_FILE: Final = "pages.json"
 # The home of such a memory, in the folder for its state.
 PAGES_HOME: Final = "pages"
@@ -26,7 +26,6 @@ MEMORY_FOLDER: Final = "memory"
 MEMORY_PAGE: Final = "MEMORY.md"
 # The home of pages that can only be read, since there is no place for one: never made.
 NOWHERE: Final = Path("/nuggets has no state folder")
-OWED_FILE: Final = "pages-owed.json"
 # The pipeline's one database.
 PIPELINE_FILE: Final = "pipeline.db"
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
     from core.settings import SearchSettings, Settings
-    from core.storage.format.pages import PagePreview as PagePreview
+    from core.storage.format.page_writes import PagePreview as PagePreview
     from core.storage.masking.search import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup

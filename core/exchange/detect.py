@@ -13,7 +13,9 @@ from core.exchange import (
     front_matter,
     markdown,
 )
+from core.exchange.dialect import CLAUDE
 from core.exchange.json_source import document_of, lines_of
+from core.exchange.memory_index import INDEX
 from core.exchange.pages import is_page, prose
 from core.exchange.records import Format, FormatError, Parsed, Source, SourceFile, text_of
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
@@ -56,7 +58,7 @@ def folder_format(names: frozenset[str], path: str) -> Format | None:
         return "donna"
     if MANIFEST in names or ".obsidian" in names:
         return "markdown"
-    if claude.INDEX in names or _CLAUDE_FOLDER.search(path.replace("\\", "/")):
+    if INDEX in names or _CLAUDE_FOLDER.search(path.replace("\\", "/")):
         return "claude"
     return None
 
@@ -86,7 +88,7 @@ def _of_page(file: SourceFile) -> Format | None:
         return None
     if isinstance(fields.get("nuggets"), int):
         return "markdown"
-    if isinstance(fields.get("name"), str) and "description" in fields and claude.type_of(fields):
+    if isinstance(fields.get("name"), str) and "description" in fields and CLAUDE.kind_of(fields):
         return "claude"
     if isinstance(fields.get("permalink"), str):
         return "basic-memory"
@@ -99,7 +101,7 @@ def _of_file(file: SourceFile) -> Format | None:
         return "donna"
     if bullets.is_named(file):
         return "agents"
-    if file.name == claude.INDEX:
+    if file.name == INDEX:
         return "claude"
     if is_page(file.name):
         return _of_page(file) or "markdown"

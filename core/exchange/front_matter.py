@@ -1,4 +1,4 @@
-"""Front matter: the YAML that notes begin with, of which texts, numbers, lists and maps are read.
+"""Front matter: the YAML that notes begin with. Texts, numbers, lists and maps are read; a change rewrites one field.
 
 What is no YAML, or uses anchors, aliases or tags, is no front matter and stays in the text of its page.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -31,6 +31,8 @@ _LOOSE: Final = re.compile(
     r"^([ ]*(?:- )?\w[\w -]*: +)(?![\[{][^\[{].*[\]}]$)([@`*&!%?{}\[\],].*|[^\s\"'|>#].*:(?: .*)?)$",
     re.MULTILINE,
 )
+# What every reader of YAML takes for a text, without quotation marks.
+_PLAIN_TEXT: Final = re.compile(r"[^\W\d_](?:[^:#]|:(?=\S)|(?<=\S)#)*(?<![\s:])")
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _NUMBER: Final = re.compile(r"[-+]?(?:0|[1-9]\d{0,15})(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 _UNPRINTABLE: Final = re.compile(
@@ -150,26 +152,6 @@ def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
     return items if isinstance(event, yaml.SequenceStartEvent) else fields
 
 
-def flow_items(inside: str) -> list[str]:
-    """Items of a list between its brackets, cut at commas that stand in no quotation marks and no brackets."""
-    found, item, quote, depth = [], "", "", 0
-    for char in inside:
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'" and not item.strip():
-            quote = char
-        elif char in "[{":
-            depth += 1
-        elif char in "]}":
-            depth -= 1
-        elif char == "," and depth <= 0:
-            found.append(item)
-            item = ""
-            continue
-        item += char
-    return [*found, item]
-
-
 def _plain(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
@@ -194,3 +176,60 @@ def _quoted(value: Any) -> str:
     """A value as JSON, which YAML reads as well, with what no editor shows as escapes."""
     text = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def spelt(value: str) -> str:
+    """A text as a value of a field, without quotation marks where every reader takes it for a text."""
+    if _PLAIN_TEXT.fullmatch(value) and value.isprintable():
+        front = f"{_FENCE}\nv: {value}\n{_FENCE}\n"
+        if read(front)[0] == {"v": value}:
+            return value
+    written = _quoted(value)
+    return written if json.loads(written) == value else json.dumps(value)
+
+
+# Changing one field; all other lines keep their bytes
+
+
+def field_lines(front: str, name: str) -> list[str]:
+    """The lines of a field, without their ends; none where it is not there."""
+    lines = front.split("\n")
+    at, end = _place(lines, name)
+    return [line.rstrip("\r") for line in lines[at:end]]
+
+
+def with_field(
+    front: str, name: str, made: Sequence[str], order: Sequence[str] = (), newline: str = "\n"
+) -> str:
+    """Front matter with other lines for a field; none for one that goes, and "" once no field is left.
+
+    order: names of fields; a new one goes behind the last of those that precede it there, else first. newline: how
+    lines end where there is no front matter yet.
+    """
+    lines = front.split("\n") if front else [_FENCE + newline[:-1], _FENCE + newline[:-1], ""]
+    end = "\r" if lines[0].endswith("\r") else ""
+    at, behind = _place(lines, name)
+    if not at:
+        earlier = order[: order.index(name)] if name in order else ()
+        at = behind = max((_place(lines, one)[1] for one in earlier), default=0) or 1
+    lines[at:behind] = [line + end for line in made]
+    filled = any(line.strip() for line in lines[1 : _closing(lines)])
+    return "\n".join(lines) if filled else ""
+
+
+def _closing(lines: Sequence[str]) -> int:
+    return next((at for at in range(1, len(lines)) if lines[at].rstrip() in _ENDS), len(lines))
+
+
+def _place(lines: Sequence[str], name: str) -> tuple[int, int]:
+    """The first line of a field and the one behind its last, 0 and 0 for none. What is indented belongs to it."""
+    known = re.compile(rf"""(["']?){re.escape(name)}\1[ \t]*:(?=\s|$)""")
+    last = _closing(lines)
+    at = next((place for place in range(1, last) if known.match(lines[place])), 0)
+    end = at + 1 if at else 0
+    for place in range(end, last if at else 0):
+        if lines[place].strip():
+            if not lines[place].startswith((" ", "- ")):
+                break
+            end = place + 1
+    return at, end

@@ -64,18 +64,14 @@ class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class Page(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The page of Markdown that a note is, in a memory that is a folder of pages.
 
-    file: its name there, with "/". text: all that it says, byte order mark and line ends included. line: of a page
-    that is taken out of the folder, its lines in the index ("" where it had none, None where that is not known).
-    places: where these stood in the index, or where its own words did, counted in bullets and other lines. begun:
-    whether the folder had no index when this page came: with it that goes again. Of words that came into the index,
-    `line` is what it said before in their place.
+    file: its name there, with "/". text: all that it says, byte order mark and line ends included; of the page that
+    lists the others, its own words. line: as of the last change that concerned it, the page's lines in that list, ""
+    for none, None where that is not known; and of the list itself all that it said.
     """
 
     file: str
     text: str
     line: str | None = None
-    places: tuple[int, ...] = ()
-    begun: bool = False
 
 
 class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, gc=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.model.draft import TeamNames
     from core.model.masks import Masks
     from core.storage.format.documents import Document, Loaded
+    from core.storage.format.pages import PageSet
     from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
@@ -81,7 +82,7 @@ class Repository:
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
         self._notices: list[Notice] = []
-        first = read_folder(home, settings().inference, tolerant=tolerant, pages=pages)
+        first = read_folder(home, settings().inference, tolerant=tolerant, pages=pages, owed=self._owed)
         self._first: Loaded | None = first
         self._tolerant = tolerant
         self._store: Store | None = None
@@ -102,6 +103,11 @@ class Repository:
                 if self._store is None:
                     self._store = self._opened()
         return self._store
+
+    def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
+        from core.storage.journal.owed import pages_owed
+
+        return pages_owed(self.home, pages)
 
     def _opened(self) -> Store:
         from core.storage.store import Store
@@ -270,7 +276,7 @@ class Repository:
         )
 
     def _team_names(self, pages: Path) -> TeamNames | None:
-        from core.storage.format.team_names import team_names
+        from core.storage.format.page_writes import team_names
 
         return team_names(pages, self.snapshot)
 

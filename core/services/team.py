@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from core.errors import ErrorCode, Notice, NuggetsError
-from core.folder import GRAPH_FILE, OWED_FILE
+from core.folder import GRAPH_FILE
 from core.model.joined import Joined, Whose, join
 from core.services.search import SearchQuery, SearchService
 from core.settings import SearchSettings, Synonyms
@@ -179,8 +179,7 @@ class Team:
 
 def _look(memory: Memory) -> Iterator[tuple[object, ...]]:
     """What tells the files of a memory from what they were: cheaper than to read any."""
-    for name in (GRAPH_FILE, OWED_FILE):
-        yield _stats(os.path.join(memory.home, name))
+    yield _stats(os.path.join(memory.home, GRAPH_FILE))
     if memory.pages is not None:
         yield from _look_into(os.fspath(memory.pages), _DEPTH)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -49,7 +49,7 @@ from core.storage.files.atomic import (
 )
 from core.storage.files.exchange import put_instead
 from core.storage.format.documents import Document, Loaded, read_folder
-from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, by, concerned
+from core.storage.journal.codec import RESTORED, RESTORED_IN_PASSING, Maker, Pending, by, concerned
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
@@ -81,15 +81,16 @@ from core.storage.writing import (
     check_writable,
     completed,
     is_due,
-    pay_owed,
     prepare,
     rebased_file,
     store_pages,
+    write_owed,
 )
 
 # What is wanted rarely is loaded then: every command opens a store.
 if TYPE_CHECKING:
-    from core.storage.format.pages import PagePreview
+    from core.storage.format.page_writes import PagePreview
+    from core.storage.format.pages import PageSet
     from core.storage.journal.carried import CarriedEntry
     from core.storage.recovery.second_files import SecondFile
 
@@ -234,10 +235,10 @@ class Store:
         begun = time.monotonic()
         try:
             with self._session.file.detecting_damage():
-                if self._session.file.in_step(self.loaded):
+                if self._session.file.in_step(self.loaded) and not self._committer.litters:
                     self._in_step = self.loaded
                     return snapshot
-                while not self._session.file.in_step(self.loaded):
+                while self._committer.litters or not self._session.file.in_step(self.loaded):
                     with locked(self.home, seconds=seconds), self._session.file.busy_timeout(seconds):
                         self._committer.reconcile(restoring=restoring)
                     quiet = self._session.quiet_seconds
@@ -317,7 +318,7 @@ class Store:
 
     def page_preview(self, change_set: ChangeSet) -> tuple[PagePreview, ...]:
         """See `Memory.page_preview`."""
-        from core.storage.format.pages import previewed
+        from core.storage.format.page_writes import previewed
 
         loaded = self.loaded
         return previewed(loaded.graph, rebase(change_set, loaded.snapshot))
@@ -654,6 +655,7 @@ class Committer:
             tolerant=self._tolerant and never_good,
             names=names,
             pages=self._pages,
+            owed=self._owed,
         )
         folders = (self.home / GRAPH_FILE.parent, *self._loaded.page_folders)
         self._left_behind = any(map(is_leftover, names)) or any(map(has_leftovers, folders))
@@ -665,6 +667,25 @@ class Committer:
         return (
             self._loaded is None or self._session.journal is None or self._session.file.in_step(self._loaded)
         )
+
+    def _owed(self, pages: PageSet) -> Mapping[str, str | None]:
+        from core.storage.journal.owed import pages_owed
+
+        return pages_owed(self.home, pages)
+
+    def _write_owed(self, pending: Pending) -> None:
+        """Writes the pages of a change that was cut off behind the note graph. Raises StorageError, ReadOnlyError."""
+        if self.current.graph.pages is None:
+            return
+        from core.storage.journal.owed import pages_of
+
+        if write_owed(self.home, self.current, pages_of(self.home, pending)):
+            self.load()
+
+    @property
+    def litters(self) -> bool:
+        """Whether a killed write left something among the pages of another program."""
+        return self._left_behind and bool(self.current.page_folders)
 
     @property
     def current(self) -> Loaded:
@@ -809,7 +830,6 @@ class Committer:
         """
         if not loaded:
             self.load()
-        self._pay_owed()
         if self._nothing_left and self.reconciled:
             return
         self._session.file.open(self.current)
@@ -876,17 +896,6 @@ class Committer:
             self._waited_for = set()
             self.load()
 
-    def _pay_owed(self) -> None:
-        """Writes the pages that a write which was cut off left to be written."""
-        pages = self.current.graph.pages
-        if pages is None or pages.owed_file is None:
-            return
-        for error in pay_owed(self.home, pages):
-            self._session.notices.add(
-                Notice(f"{error.what}; a page is not written yet: {_UNFINISHED}", where=error.where)
-            )
-        self.load()
-
     def _store_pages(self) -> None:
         """Has the note graph hold the pages as they are now: what is deleted among them later is not lost."""
         loaded = self.current
@@ -924,6 +933,7 @@ class Committer:
         for pending in self._session.pending():
             met = Collect(take_theirs)
             try:
+                self._write_owed(pending)
                 self.commit(pending.change_set, pending.made_by, pending.seq, decide=met)
                 if met.conflicts:
                     self._session.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ from core.errors import (
     ErrorCode,
     InvalidInputError,
     NotSyncedError,
-    NuggetsError,
     ReadOnlyError,
     Remedy,
     Repair,
@@ -26,7 +24,7 @@ from core.errors import (
     Update,
     Verify,
 )
-from core.folder import GRAPH_FILE, OWED_FILE, suffix_in_use
+from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import OURSELVES, ChangeSet, FileChange
 from core.model.names import check_nugget_name
 from core.model.note import replace as with_fields
@@ -62,11 +60,13 @@ from core.storage.format.documents import (
 from core.storage.journal.codec import Stage
 
 if TYPE_CHECKING:
-    from core.storage.format.pages import Owed, PageSet
+    from core.storage.format.page_writes import Unfinished
+    from core.storage.format.pages import PageSet
 
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
 _PAGE_MODE: Final = 0o644
+_NOTHING: Final = ChangeSet(id="", at="", author=OURSELVES, reason="")
 _NO_VERSION: Final = Fingerprint(0, 0, 0)
 
 
@@ -95,8 +95,6 @@ class Write:
     change_set: ChangeSet
     steps: Sequence[Document | PageDocument] = field(default_factory=list)
     going: frozenset[Path] = frozenset()
-    # Pages that are to follow the graph, put down before it is written; see `pages.py`.
-    owed: bytes = b""
     targets: dict[Path, Path] = field(default_factory=dict)
     staged: dict[Path, Staged] = field(default_factory=dict)
     # What was put in place: from the first file on the rest has to follow.
@@ -113,10 +111,6 @@ class Write:
         """
         self.targets = {step.path: write_target(self._root(step), step.path) for step in self.steps}
         try:
-            if self.owed:
-                # First of all: whoever finds it clears what a killed write leaves in the folder of another program.
-                make_folder(self.home)
-                replace_file(self.home / OWED_FILE, self.owed)
             for step in self.steps:
                 if step.path not in self.going:
                     if step.on_disk is None:
@@ -177,9 +171,6 @@ class Write:
         finally:
             # Where a file was exchanged, what it replaced lies there now.
             discard(one for path, one in self.staged.items() if path not in self.placed)
-            if not self.begun:
-                self._settle()
-        self._settle()
         for change in self.change_set.files:
             with self._placing(self.home / change.path):
                 _write_whole(self.home, change)
@@ -205,14 +196,6 @@ class Write:
     def give_up(self) -> None:
         """Throws away what was staged."""
         discard(self.staged.values())
-        self._settle()
-
-    def _settle(self) -> None:
-        """Nothing is owed, or what is staged will not be written; but for what was owed before."""
-        pages = self.loaded.graph.pages
-        if self.owed and not (pages is not None and pages.owed):
-            with contextlib.suppress(OSError):
-                (self.home / OWED_FILE).unlink()
 
     def _after(self, written: Mapping[Path, Fingerprint]) -> Loaded:
         nuggets, graph = dict(self.loaded.nuggets), self.loaded.graph
@@ -249,9 +232,9 @@ def completed(loaded: Loaded, effective: ChangeSet) -> ChangeSet:
     """
     if loaded.graph.pages is None:
         return _without_pages(effective)
-    from core.storage.format import pages
+    from core.storage.format import page_writes
 
-    return pages.completed(loaded.graph, effective)
+    return page_writes.completed(loaded.graph, effective)
 
 
 def _without_pages(effective: ChangeSet) -> ChangeSet:
@@ -272,57 +255,46 @@ def _without_pages(effective: ChangeSet) -> ChangeSet:
 def store_pages(home: Path, loaded: Loaded) -> Write:
     """Stages the note graph as the pages say it. Raises StorageError, ReadOnlyError; nothing is left behind then."""
     make_folder(home)
-    nothing = ChangeSet(id="", at="", author=OURSELVES, reason="")
-    write = Write(home, loaded, nothing, [loaded.graph])
+    write = Write(home, loaded, _NOTHING, [loaded.graph])
     write.stage()
     return write
 
 
-def pay_owed(home: Path, pages: PageSet) -> list[NuggetsError]:
-    """Writes the pages that a write which was cut off left to be written. Under the memory's lock. Returns what was
-    refused; those pages are still owed.
+def write_owed(home: Path, loaded: Loaded, unfinished: Unfinished) -> bool:
+    """Writes the pages that a change has still to write whose writing was cut off behind the note graph; whether there
+    were any. Under the memory's lock. Raises StorageError, ReadOnlyError.
     """
-    from core.storage.format.pages import still_owed
+    pages = loaded.graph.pages
+    if pages is None:
+        return False
+    from core.storage.format.page_writes import owed_pages
 
-    refused: list[NuggetsError] = []
-    left: dict[str, Owed] = {}
-    for name, owed in pages.owed.items():
-        try:
-            _pay(pages, name, owed)
-        except NuggetsError as error:
-            refused.append(error)
-            left[name] = owed
+    plain = replace(pages, owed={})
+    steps, going = _page_steps(plain, owed_pages(plain, unfinished))
+    write = Write(home, loaded, _NOTHING, steps, going)
+    write.stage()
     try:
-        if left:
-            replace_file(home / OWED_FILE, still_owed(pages, left))
-        else:
-            remove_file(home / OWED_FILE)
-    except NuggetsError as error:
-        refused.append(error)
-    return refused
-
-
-def _pay(pages: PageSet, name: str, owed: Owed) -> None:
-    path, known = pages.path(name), pages.files.get(name)
-    target = write_target(pages.folder, path)
-    made = known.fingerprint if known is not None else None
-    if owed.text is None:
-        other = move_aside(target, made)
-    else:
-        make_folder(target.parent)
-        mode = known.mode if known is not None else _PAGE_MODE
-        staged = stage_file(target, owed.text.encode(), mode=mode)
-        try:
-            other = put_instead(staged, made)
-        except FileExistsError:
-            discard([staged])
-            return
-        except NuggetsError:
-            discard([staged])
-            raise
-    if other is not None:
+        written = write.carry_out()
+    except BaseException:
+        write.give_up()
+        raise
+    for other in written.concurrent_writes if written is not None else ():
         # Another program wrote it in this very instant: its version counts, and ours is in the history.
-        os.replace(other, target)
+        os.replace(other.path, write.targets[other.document.path])
+    return bool(steps)
+
+
+def _page_steps(
+    pages: PageSet, writes: Mapping[str, str | None]
+) -> tuple[list[PageDocument], frozenset[Path]]:
+    """Pages as they are to be written, and which of them go."""
+    steps: list[PageDocument] = []
+    for name, text in writes.items():
+        known = pages.files.get(name)
+        made, mode = (known.fingerprint, known.mode) if known is not None else (None, _PAGE_MODE)
+        if text is not None or made is not None:
+            steps.append(PageDocument(pages.path(name), made, (text or "").encode(), mode))
+    return steps, frozenset(pages.path(name) for name, text in writes.items() if text is None)
 
 
 def name_of(home: Path, path: Path) -> str:
@@ -380,38 +352,17 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collecti
     # Taking back what made a nugget leaves nothing in its file.
     unmade = {change.name for change in effective.nuggets if change.after is None}
     going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
-    owed = b""
-    if graph is not None and loaded.graph.pages is not None:
-        steps, going, owed = _with_pages(loaded.graph.pages, graph, effective)
+    pages = loaded.graph.pages
+    if graph is not None and pages is not None:
+        from core.storage.format.page_writes import page_writes
+
+        made, going = _page_steps(pages, page_writes(pages, effective))
+        steps = [graph, *made]
     for change in effective.files:
         _check_file(home, change)
-    write = Write(home, loaded, effective, steps, going, owed)
+    write = Write(home, loaded, effective, steps, going)
     write.stage()
     return write
-
-
-def _with_pages(
-    pages: PageSet, graph: GraphDocument, effective: ChangeSet
-) -> tuple[list[Document | PageDocument], frozenset[Path], bytes]:
-    """The graph, and behind it the pages that it makes; which of them go; and what is owed once the graph is written,
-    should the write be cut off then.
-    """
-    from core.storage.format.pages import Owed, owed_bytes, page_writes, was_of
-
-    steps: list[Document | PageDocument] = [graph]
-    going: set[Path] = set()
-    # What could not be written so far is not forgotten over this.
-    owed: dict[str, Owed] = dict(pages.owed)
-    for name, text in page_writes(pages, effective):
-        path, known = pages.path(name), pages.files.get(name)
-        made = known.fingerprint if known is not None else None
-        if text is None and made is None:
-            continue
-        mode = known.mode if known is not None else _PAGE_MODE
-        steps.append(PageDocument(path, made, (text or "").encode(), mode))
-        going |= {path} if text is None else set()
-        owed[name] = Owed(was_of(known), text)
-    return steps, frozenset(going), owed_bytes(graph.to_parts(), owed) if owed else b""
 
 
 def _graph_without_notes(

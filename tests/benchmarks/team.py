@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.storage import make_note
 from kits.synced import git
 
-from core.exchange import team_pages
+from core.exchange.dialect import TEAM
 from core.model.infer import infer_meta
 from core.model.note import replace
 
@@ -77,14 +77,14 @@ def write_project(project: Path, count: int) -> None:
     """A repository with a team's folder of so many notes."""
     folder = project / ".nuggets" / "notes"
     folder.mkdir(parents=True)
-    usual = vars(infer_meta("note", "", "", (), team_pages.USUAL))
+    usual = vars(infer_meta("note", "", "", (), TEAM.usual))
     taken: set[str] = set()
     for number in range(count):
-        note = replace(make_note(number, count), nugget_name=team_pages.NUGGET, links=(), page=None, **usual)
+        note = replace(make_note(number, count), nugget_name=TEAM.nugget, links=(), page=None, **usual)
         note = replace(note, kind="note", source_key=None)
-        file = team_pages.file_for(note.title, taken)
+        file = TEAM.file_for(note.title, taken)
         taken.add(file)
-        (folder / file).write_text(team_pages.new_page(file, note))
+        (folder / file).write_text(TEAM.new(file, note))
     git(project.parent, "init", "-q", str(project))
     git(project, "add", "-A")
     git(project, "commit", "-qm", "notes")

@@ -62,6 +62,13 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
+def listed(folder: Path) -> dict[str, object]:
+    """Every file of the folder, of the index the lines that say something, whatever their order."""
+    found: dict[str, object] = {**tree(folder)}
+    lines = sorted(line for line in tree(folder).get("MEMORY.md", b"").splitlines() if line.strip())
+    return {**found, "MEMORY.md": lines} if "MEMORY.md" in found else found
+
+
 def note_of(memory: Memory, file: str) -> Note:
     """The note that a page is."""
     return next(note for note in memory.snapshot.notes if note.page is not None and note.page.file == file)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
@@ -658,6 +658,13 @@ class Loaded:
         return pages is not None and not pages.owed and pages.stored.raws != self.graph.raws
 
 
+Owed = Callable[["PageSet"], Mapping[str, str | None]]
+
+
+def _nothing_owed(_pages: PageSet) -> Mapping[str, str | None]:
+    return {}
+
+
 def read_folder(
     home: Path,
     rules: InferenceSettings,
@@ -666,16 +673,18 @@ def read_folder(
     tolerant: bool = False,
     names: list[str] | None = None,
     pages: Path | None = None,
+    owed: Owed = _nothing_owed,
 ) -> Loaded:
     """The folder as it is now; `former` itself when no file changed since. names: takes the names of all in it.
-    pages: the folder of the pages that are its notes; see `pages.py`.
+    pages: the folder of the pages that are its notes, owed: what a change that was cut off has still to
+    write of them; see `pages.py`.
 
     A file that cannot be read while another program has it open for writing is waited for and read again.
 
     Raises BrokenFileError for a note graph that cannot be read (tolerant: the facts alone are loaded then) and
     StorageError when the system refuses.
     """
-    graph = _read_notes(home, rules, former.graph if former else None, tolerant, pages)
+    graph = _read_notes(home, rules, former.graph if former else None, tolerant, pages, owed)
     nuggets = _read_nuggets(home, former.nuggets if former else {}, names)
     if (
         former is not None
@@ -688,11 +697,16 @@ def read_folder(
 
 
 def _read_notes(
-    home: Path, rules: InferenceSettings, former: GraphDocument | None, tolerant: bool, folder: Path | None
+    home: Path,
+    rules: InferenceSettings,
+    former: GraphDocument | None,
+    tolerant: bool,
+    folder: Path | None,
+    owed: Owed,
 ) -> GraphDocument:
     if folder is None:
         return _read_graph(home / GRAPH_FILE, rules, former, tolerant)
-    from core.storage.format.pages import overlaid, read_pages
+    from core.storage.format.pages import projected, read_pages
 
     known = former.pages if former is not None else None
     stored = _read_graph(home / GRAPH_FILE, rules, known.stored if known is not None else None, tolerant)
@@ -700,8 +714,8 @@ def _read_notes(
         return stored
     if known is not None and stored.fingerprint is None and known.stored.fingerprint is None:
         stored = known.stored
-    pages = read_pages(folder, home, stored, known)
-    return former if former is not None and pages is known else overlaid(stored, pages, rules)
+    pages = read_pages(folder, stored, known, owed)
+    return former if former is not None and pages is known else projected(stored, pages, rules)
 
 
 def _read_graph(

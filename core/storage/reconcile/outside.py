@@ -217,7 +217,7 @@ def _lost_updates(
 def _is_of_git(loaded: Loaded) -> bool:
     """Whether the notes lie in a repository: git brings former versions back, of another branch say, and means it."""
     pages = loaded.graph.pages
-    return pages is not None and pages.dialect.WHOLE
+    return pages is not None and pages.dialect.whole
 
 
 def _log_what_was_meant(

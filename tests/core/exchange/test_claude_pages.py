@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from core.exchange import claude_pages as dialect
-from core.exchange.claude import INDEX
+from core.exchange import memory_index
+from core.exchange.dialect import CLAUDE as dialect
 from core.exchange.dialect import Said
 from core.exchange.records import FormatError
 from core.model.note import Note
@@ -38,7 +38,7 @@ FRONT = st.sampled_from(
 
 def _said(page: str) -> Said:
     try:
-        return dialect.read_page("file-name.md", page)
+        return dialect.read("file-name.md", page)
     except FormatError:
         assume(False)
         raise
@@ -58,7 +58,7 @@ def _changed(page: str, **fields: str) -> str:
     after = _note(
         fields.get("title", said.title), fields.get("content", said.content), fields.get("kind", "")
     )
-    return dialect.changed_page("file-name.md", page, before, after)
+    return dialect.changed("file-name.md", page, before, after)
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_page_says_the_text_that_it_was_given(front: str, body: str, content: 
     content = normalise_content(content)
     before = _said(front + body)
     made = _changed(front + body, content=content)
-    said = dialect.read_page("file-name.md", made)
+    said = dialect.read("file-name.md", made)
     assert said.title == before.title or not front
     if not content.startswith("#") and content.strip():
         assert said.content.split() == content.split()
@@ -97,7 +97,7 @@ def test_a_page_says_the_title_that_it_was_given_and_its_text_stays(
     title = " ".join(normalise_line(title).split())
     assume(title.strip())
     before = _said(front + body)
-    said = dialect.read_page("file-name.md", _changed(front + body, title=title))
+    said = dialect.read("file-name.md", _changed(front + body, title=title))
     assert said.content == before.content
     if title.isprintable():
         assert said.title == title
@@ -110,7 +110,7 @@ def test_a_page_says_the_type_that_it_was_given_where_it_has_front_matter(
     front: str, body: str, kind: str
 ) -> None:
     before = _said(front + body)
-    said = dialect.read_page("file-name.md", _changed(front + body, kind=kind))
+    said = dialect.read("file-name.md", _changed(front + body, kind=kind))
     assert (said.title, said.content) == (before.title, before.content)
     assert (kind in said.tags) == bool(front)
 
@@ -122,7 +122,7 @@ def test_a_new_page_says_what_it_was_made_of(title: str, content: str, kind: str
     title, content = " ".join(normalise_line(title).split()), normalise_content(content)
     assume(title.strip() and title.isprintable() and content.strip() and not content.startswith("#"))
     file = dialect.file_for(title, {"note.md"})
-    said = dialect.read_page(file, dialect.new_page(file, _note(title, content, kind)))
+    said = dialect.read(file, dialect.new(file, _note(title, content, kind)))
     assert (said.title, said.content.split()) == (title, content.split())
     assert said.tags == (kind or "project",)
 
@@ -159,19 +159,27 @@ def test_names_of_new_pages_are_safe_on_every_system(title: str, file: str) -> N
 def test_the_index_loses_and_gets_back_a_line_and_other_words(
     index: list[str], end: str, file: str, words: list[str]
 ) -> None:
-    text = "".join(index) + end
-    without, line, places = dialect.without_entry(text, file)
-    if line:
-        assert dialect.entry_of(without, file) == ""
-        back = dialect.with_entry(without, file, _note("T", ""), line, places)
-        assert dialect.entry_of(back, file).strip() == dialect.entry_of(text, file).strip()
-        assert dialect.own_words(back, {file}).split() == dialect.own_words(text, {file}).split()
+    text, files = "".join(index) + end, {"a.md", "b.md"}
+    without, lines = memory_index.without_lines(text, file)
+    if lines:
+        assert memory_index.entries(without, {file}) == []
+        back = memory_index.with_lines(without, file, lines)
+        assert [one.strip() for one in memory_index.entries(back, {file})] == [
+            one.strip() for one in memory_index.entries(text, {file})
+        ]
+        assert memory_index.own_words(back, {file}).split() == memory_index.own_words(text, {file}).split()
     else:
         assert without == text
-    files = {"a.md", "b.md"}
-    own = dialect.own_words(text, files)
-    assert dialect.with_own_words(text, files, own) in (text, text + "\n")
-    changed = dialect.with_own_words(text, files, "".join(words))
-    assert dialect.own_words(changed, files).split() == "".join(words).split()
-    assert changed.count("](") == text.count("](") - text.count("https") + "".join(words).count("](")
-    assert INDEX == "MEMORY.md"
+    own = memory_index.own_words(text, files)
+    assert memory_index.with_own_words(text, files, own) in (text, text + "\n")
+    changed = memory_index.with_own_words(text, files, "".join(words))
+    assert memory_index.own_words(changed, files).split() == "".join(words).split()
+    assert memory_index.entries(changed, files) or not memory_index.entries(text, files)
+
+
+def test_a_line_that_comes_back_stands_behind_the_last_one_that_points_to_a_page() -> None:
+    index = "# Mine\n\n- [A](a.md) — x\n- [B](b.md)\n\nWords.\n"
+    without, lines = memory_index.without_lines(index, "a.md")
+    assert memory_index.with_lines(without, "a.md", lines) == (
+        "# Mine\n\n- [B](b.md)\n- [A](a.md) — x\n\nWords.\n"
+    )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from core.exchange import team_pages as dialect
+from core.exchange.dialect import TEAM as dialect
 from core.exchange.records import FormatError, Reference
 from core.model.infer import MetaInput, infer_meta
 from core.model.note import (
@@ -65,7 +65,7 @@ LINKS = st.lists(
 
 
 def note(**fields: Any) -> Note:
-    usual = vars(infer_meta("note", "", "", (), dialect.USUAL))
+    usual = vars(infer_meta("note", "", "", (), dialect.usual))
     made = Note(
         **{"id": "note-team-1", "nugget_name": "team", "title": "T", "content": "", **usual, **fields}
     )
@@ -99,7 +99,7 @@ def notes(draw: Any) -> Note:
 
 def said(page: str, of: Note) -> Note:
     """A note with what a page says."""
-    found = dialect.read_page("some-page.md", page)
+    found = dialect.read("some-page.md", page)
     return normalised_note(
         replace(
             of,
@@ -108,7 +108,7 @@ def said(page: str, of: Note) -> Note:
             tags=found.tags,
             hidden=found.hidden,
             source_key=found.key or None,
-            nugget_name=found.nugget or dialect.NUGGET,
+            nugget_name=found.nugget or dialect.nugget,
             **vars(infer_meta("note", "", "", (), found.meta)),
         ),
         lambda _: True,
@@ -124,11 +124,11 @@ def _plain(made: Note) -> Note:
 @LAWS
 @given(made=notes(), links=LINKS)
 def test_what_is_written_is_read_again(made: Note, links: list[Reference]) -> None:
-    page = dialect.with_links("some-page.md", dialect.new_page("some-page.md", made), links, ())
+    page = dialect.with_links("some-page.md", dialect.new("some-page.md", made), links, ())
     assert _plain(said(page, made)) == _plain(made)
     wanted = {Reference(link.name.removesuffix(".md"), link.reason) for link in links}
-    assert wanted <= set(dialect.read_page("some-page.md", page).links)
-    assert dialect.with_links("some-page.md", page, (), links) == dialect.new_page("some-page.md", made)
+    assert wanted <= set(dialect.read("some-page.md", page).links)
+    assert dialect.with_links("some-page.md", page, (), links) == dialect.new("some-page.md", made)
 
 
 @pytest.mark.slow
@@ -137,11 +137,11 @@ def test_what_is_written_is_read_again(made: Note, links: list[Reference]) -> No
 def test_a_change_says_what_became_of_the_note_and_another_one_takes_it_back(
     before: Note, after: Note
 ) -> None:
-    page = dialect.new_page("some-page.md", before)
-    changed = dialect.changed_page("some-page.md", page, before, after)
+    page = dialect.new("some-page.md", before)
+    changed = dialect.changed("some-page.md", page, before, after)
     assert _plain(said(changed, after)) == _plain(after)
-    assert dialect.changed_page("some-page.md", changed, after, after) == changed
-    again = dialect.changed_page("some-page.md", changed, after, before)
+    assert dialect.changed("some-page.md", changed, after, after) == changed
+    again = dialect.changed("some-page.md", changed, after, before)
     assert _plain(said(again, before)) == _plain(before)
 
 
@@ -151,7 +151,7 @@ def test_a_change_says_what_became_of_the_note_and_another_one_takes_it_back(
 def test_a_change_of_one_field_changes_its_lines_alone(
     made: Note, other: Note, links: list[Reference]
 ) -> None:
-    page = dialect.with_links("p.md", dialect.new_page("p.md", made), links, ())
+    page = dialect.with_links("p.md", dialect.new("p.md", made), links, ())
     assume(made.content)
     for change in (
         {"tags": (*made.tags, "zz-new")},
@@ -161,7 +161,7 @@ def test_a_change_of_one_field_changes_its_lines_alone(
         {"content": f"{made.content}\n\nOne more line."},
     ):
         after = normalised_note(replace(made, **change), lambda _: True)
-        changed = dialect.changed_page("p.md", page, made, after)
+        changed = dialect.changed("p.md", page, made, after)
         old, new = page.split("\n"), changed.split("\n")
         added, gone = [line for line in new if line not in old], [line for line in old if line not in new]
         assert len(added) <= 3, change
@@ -194,7 +194,7 @@ def test_no_bytes_crash_it_and_unknown_lines_stay(
         newline.join(fields),
     ):
         try:
-            found = dialect.read_page("p.md", page)
+            found = dialect.read("p.md", page)
         except FormatError:
             continue
         assert found.title
@@ -203,20 +203,18 @@ def test_no_bytes_crash_it_and_unknown_lines_stay(
             replace(before, tags=(*before.tags, "zz"), hidden=not before.hidden), lambda _: True
         )
         try:
-            changed = dialect.changed_page("p.md", page, before, after)
+            changed = dialect.changed("p.md", page, before, after)
         except FormatError:
             # An edit that would leave front matter which cannot be read is refused.
             continue
-        now = dialect.read_page("p.md", changed)
+        now = dialect.read("p.md", changed)
         assert "zz" in now.tags
         assert now.hidden is not found.hidden
         assert (now.title, now.content.split()) == (found.title, found.content.split())
         if "unknown: kept" in page:
             assert "unknown: kept" in changed
         linked = dialect.with_links("p.md", changed, [Reference("some note", "why: so")], ())
-        assert set(now.links) | {Reference("some note", "why: so")} == set(
-            dialect.read_page("p.md", linked).links
-        )
+        assert set(now.links) | {Reference("some note", "why: so")} == set(dialect.read("p.md", linked).links)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +230,7 @@ def test_no_bytes_crash_it_and_unknown_lines_stay(
     ],
 )
 def test_links_are_read_as_people_write_them(field: str, link: tuple[str, str]) -> None:
-    links = dialect.read_page("p.md", f"---\n{field}\n---\n# T\n").links
+    links = dialect.read("p.md", f"---\n{field}\n---\n# T\n").links
     assert link in [(one.name, one.reason) for one in links]
 
 
@@ -242,12 +240,12 @@ def test_a_page_as_the_program_writes_it() -> None:
         type="preference", source="agent_reflection", confidence=0.75, source_key="deploy",
     )  # fmt: skip
     links = [Reference("vpn-setup", "staging is behind it"), Reference("billing", "linked")]
-    assert dialect.with_links("a.md", dialect.new_page("a.md", made), links, ()) == (
+    assert dialect.with_links("a.md", dialect.new("a.md", made), links, ()) == (
         "---\nkey: deploy\ntype: preference\nsource: agent_reflection\nlinks:\n  - billing\n"
         "  - vpn-setup: staging is behind it\ntags:\n  - deploy\n  - staging\n---\n\n"
         "# How we deploy\n\nRun `make deploy`.\n\nAsk first.\n"
     )
-    assert dialect.new_page("a.md", note(title="T", content="Text")) == "# T\n\nText\n"
+    assert dialect.new("a.md", note(title="T", content="Text")) == "# T\n\nText\n"
 
 
 def _git(folder: Path, *arguments: str) -> int:
@@ -271,11 +269,11 @@ def test_git_merges_branches_that_change_different_fields_of_one_note(
     tmp_path: Path, ours: dict[str, Any], theirs: dict[str, Any]
 ) -> None:
     base = note(title="Title", content="First.\n\nMiddle.\n\nEnd.", tags=("b", "m"))
-    page = dialect.with_links("p.md", dialect.new_page("p.md", base), [Reference("x", "linked")], ())
+    page = dialect.with_links("p.md", dialect.new("p.md", base), [Reference("x", "linked")], ())
     path = tmp_path / "p.md"
     for name, change in (("base", {}), ("ours", ours), ("theirs", theirs)):
         after = normalised_note(replace(base, **change), lambda _: True)
-        (tmp_path / name).write_text(dialect.changed_page("p.md", page, base, after))
+        (tmp_path / name).write_text(dialect.changed("p.md", page, base, after))
     assert _git(tmp_path, "merge-file", "ours", "base", "theirs") == 0
     path.write_text((tmp_path / "ours").read_text())
     merged = said(path.read_text(), base)
@@ -305,5 +303,5 @@ def test_no_page_takes_a_time_that_grows_with_its_square(page: str) -> None:
     text = page.format(spaces=" " * 500_000, lines="\n" * 500_000, ticks=ticks)
     with suppress(FormatError):
         before = said(text, note())
-        changed = dialect.changed_page("a.md", text, before, replace(before, title="other"))
-        assert dialect.read_page("a.md", changed).title == "other"
+        changed = dialect.changed("a.md", text, before, replace(before, title="other"))
+        assert dialect.read("a.md", changed).title == "other"

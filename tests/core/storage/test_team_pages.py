@@ -12,8 +12,6 @@ from kits.team_pages import PAGES, write_team
 
 from core import Memory
 from core.errors import InvalidInputError, StorageError
-from core.exchange import team_pages
-from core.exchange.dialect import Said
 from core.facts.edits import remember
 from core.graph.edits import (
     create_note,
@@ -74,20 +72,6 @@ def test_each_page_is_a_note_with_what_it_says(folder: Path) -> None:
     assert (vpn.id, "linked") in [(link.to, link.reason) for link in billing.links]
 
 
-def test_a_page_is_taken_apart_once_however_much_of_it_is_wanted(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read, seen = team_pages.read_page, list[str]()
-
-    def counted(file: str, page: str) -> Said:
-        seen.append(file)
-        return read(file, page)
-
-    monkeypatch.setattr(team_pages, "read_page", counted)
-    memory = Memory.open(folder, reconcile=False)
-    assert sorted(seen) == sorted(note.page.file for note in memory.snapshot.notes if note.page)
-
-
 @pytest.mark.parametrize("reconcile", [True, False, None])
 def test_reading_changes_no_byte_and_leaves_no_file_in_the_project(
     folder: Path, reconcile: bool | None
@@ -129,7 +113,8 @@ def test_a_tag_is_one_line_and_what_people_wrote_keeps_its_bytes(folder: Path) -
     assert _lines(folder, "deploy-to-staging.md", before) == ([], ["  - ops"])
     memory.change("tag", lambda draft: edit_note(draft, vpn.id, add_tags=["ops"], remove_tags=["network"]))
     now = tree(folder)["vpn-setup.md"]
-    assert now == before["vpn-setup.md"].replace(b'[network,  "Remote Work"]', b'[ops, "Remote Work"]')
+    list = b'tags: [network,  "Remote Work"] # two'
+    assert now == before["vpn-setup.md"].replace(list, b"tags:\r\n  - ops\r\n  - remote-work")
     memory.undo()
     memory.undo()
     assert tree(folder) == before
