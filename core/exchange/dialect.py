@@ -43,6 +43,8 @@ _HOOK: Final = 120
 _YES: Final = ("true", "yes", "on")
 _MARKER: Final = re.compile(r"^(?:<{7}|>{7})(?:[ \t].*)?\r?$", re.MULTILINE)
 _ITEM: Final = re.compile(r"[ ]*- |[ ]*-$")
+# What begins a block of Markdown, and no sentence.
+_SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
 _INNER_TYPE: Final = re.compile(r"""(\s+)(["']?)type\2[ \t]*:.*""")
 _PLAIN_NAME: Final = re.compile(r"[^\W_][\w./-]*")
 
@@ -201,8 +203,15 @@ class Dialect:
     def _texts(self, parts: Parts, description: str, content: str) -> Iterable[tuple[Parts, str]]:
         """Pages and the texts that they might get, so that description and text together say a content."""
         if description and not self.whole:
-            if content == description or content.startswith(f"{description}\n\n"):
-                yield parts, content.removeprefix(description).lstrip("\n")
+            first, _, rest = content.partition("\n\n")
+            if description not in " ".join(parts.body.split()):
+                if content == description or first == description:
+                    yield parts, content.removeprefix(description).lstrip("\n")
+                elif rest.strip() and "\n" not in first and not _SIGNS.match(first):
+                    yield (
+                        self._with_front(parts, "description", f"description: {spelt(first)}"),
+                        rest.lstrip("\n"),
+                    )
             if description not in " ".join(content.split()):
                 said = f"description: {spelt(hook_of(content))}"
                 parts = self._with_front(parts, "description", said)

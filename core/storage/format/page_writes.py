@@ -92,8 +92,9 @@ class _Completion:
     def __init__(self, graph: GraphDocument, pages: PageSet) -> None:
         self._pages, self._dialect = pages, pages.dialect
         self._standing = {note.id: note for note in graph.notes if note is not None and note.page is not None}
-        known = [note.page.file for note in self._standing.values() if note.page is not None]
-        self._taken = {_in_use(name) for name in (*pages.files, *known)}
+        self._files = {note.page.file for note in self._standing.values() if note.page is not None}
+        self._files |= pages.files.keys()
+        self._taken = {_in_use(name) for name in self._files}
         if pages.dialect.index not in pages.texts:
             # Its words may come, where it has none.
             self._taken.discard(_in_use(pages.dialect.index))
@@ -126,17 +127,14 @@ class _Completion:
             other = back and page.file in self._pages.files and page.file != self._dialect.index
             return Page(file=self._free(after.title) if other else page.file, text=text, line=page.line)
         file = after.page.file if after.page is not None else ""
-        if not file or (_in_use(file) in self._taken and self._is_there(file)):
+        # A name that differs in case alone is in use where the disk takes both for one.
+        there = file in self._files or os.path.lexists(self._pages.path(file))
+        if not file or (_in_use(file) in self._taken and there):
             file = self._free(after.title)
         self._taken.add(_in_use(file))
         if file == self._dialect.index and after.page is not None:
             return after.page
         return Page(file=file, text=self._dialect.new(file, after))
-
-    def _is_there(self, file: str) -> bool:
-        """Whether a name is in use; one that differs in case alone is, where the disk takes both for one."""
-        known = {note.page.file for note in self._standing.values() if note.page is not None}
-        return file in known or file in self._pages.files or os.path.lexists(self._pages.path(file))
 
     def _free(self, title: str) -> str:
         while True:
@@ -202,16 +200,17 @@ class _Completion:
         now = index if is_list else memory_index.without_lines(index, before.page.file)[1]
         if after is not None:
             page, brought = self._made[change.id], after.page.line if after.page is not None else None
-            line = page.line
-            if is_list:
-                line = brought
-            elif not self._pages.stands(after):
+            line = brought if is_list else page.line
+            if not is_list and not self._pages.stands(after):
                 line = now
-            elif after.title != before.title:
+            elif not is_list and after.title != before.title:
                 line = memory_index.retitled(now, after.title)
-                known = brought if brought != before.page.line else None
-                same = known is not None and memory_index.retitled(known, after.title) == line
-                line = known if same else line
+                if (
+                    brought
+                    and brought != before.page.line
+                    and memory_index.retitled(brought, after.title) == line
+                ):
+                    line = brought
             self._made[change.id] = msgspec.structs.replace(page, line=line)
         page = msgspec.structs.replace(before.page, line=now)
         return msgspec.structs.replace(change, before=with_fields(before, page=page))
@@ -246,9 +245,11 @@ class _Completion:
     def _says(self, brought: Page, page: Page, note: Note) -> bool:
         """Whether the page that a change brings says what the note is to be."""
         said = self._dialect.says(page.file, brought.text)
-        if self._dialect.whole:
-            return said == self._dialect.says(page.file, page.text)
-        return said is not None and (said.title, said.content) == (note.title, note.content)
+        if said is None or not self._dialect.whole:
+            return said is not None and (said.title, said.content) == (note.title, note.content)
+        made = self._dialect.read(page.file, page.text)
+        same = self._dialect.meta_of(said) == self._dialect.meta_of(made)
+        return same and said._replace(meta=made.meta) == made
 
 
 def _after(change: NoteChange, after: Note) -> NoteChange:

@@ -14,7 +14,7 @@ import msgspec
 from core.errors import ErrorCode
 from core.model.compare import alike
 from core.model.fact import Fact
-from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, replace
+from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, Page, replace
 from core.storage.format.json_text import dump
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
 from core.text.diff3 import merged_lines
@@ -265,6 +265,14 @@ def _recalled(item: Note | Fact) -> tuple[bool, str, int, str]:
     return item.last_hit_session != "", when, item.hits, item.last_hit_session
 
 
+def _page(base: Any, ours: Any, theirs: Any) -> Any:
+    """What a change says is written into the page as it is now; what is taken back brings its own to one as it was."""
+    same = (
+        isinstance(base, Page) and isinstance(ours, Page) and (base.file, base.text) == (ours.file, ours.text)
+    )
+    return theirs if same else ours
+
+
 # What is made of two values of a field that both sides changed, where it is no conflict. Recalls, and what goes with
 # being hidden, are told by several fields together: see `_recalls` and `_state`.
 RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
@@ -274,6 +282,5 @@ RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
     "updated_at": _latest,
     "last_accessed_at": _latest,
     "last_rewritten_at": _latest,
-    # What a change says is written into the page as it is now.
-    "page": lambda _base, ours, _theirs: ours,
+    "page": _page,
 }
