@@ -12,7 +12,6 @@ from kits.team_pages import PAGES, write_team
 
 from core import Memory
 from core.errors import InvalidInputError, StorageError
-from core.facts.edits import remember
 from core.graph.edits import (
     create_note,
     delete_note,
@@ -23,7 +22,7 @@ from core.graph.edits import (
     unlink_notes,
 )
 from core.model.infer import MetaInput
-from core.places import folder_of, home_of
+from core.places import home_of
 from core.verify import findings
 
 
@@ -193,22 +192,6 @@ def test_a_page_that_changed_meanwhile_keeps_both_changes(folder: Path) -> None:
     said = path.read_text()
     assert "#deploys" in said
     assert "  - x\n" in said
-
-
-def test_facts_have_no_place_there(folder: Path) -> None:
-    before = tree(folder)
-    with pytest.raises(InvalidInputError, match="notes of a team have no place for facts"):
-        Memory.open(folder).change("fact", lambda draft: remember(draft, "team", "key", "value"))
-    assert tree(folder) == before
-
-
-def test_what_is_kept_of_it_lies_outside_of_the_repository(folder: Path) -> None:
-    memory = Memory.open(folder)
-    memory.change("edit", lambda draft: edit_note(draft, note_of(memory, "plain.md").id, content="New."))
-    assert memory.home == home_of(folder)
-    assert folder_of(memory.home) == memory.folder == folder
-    assert not memory.home.is_relative_to(folder.parent.parent)
-    assert sorted(os.listdir(folder.parent)) == ["notes"]
 
 
 # What git does
