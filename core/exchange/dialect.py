@@ -43,6 +43,7 @@ _HOOK: Final = 120
 _YES: Final = ("true", "yes", "on")
 _MARKER: Final = re.compile(r"^(?:<{7}|>{7})(?:[ \t].*)?\r?$", re.MULTILINE)
 _ITEM: Final = re.compile(r"[ ]*- |[ ]*-$")
+_BLOCK: Final = re.compile(r"""["']?[\w-]+["']?[ \t]*:[ \t]*(?:#.*)?""")
 # What begins a block of Markdown, and no sentence.
 _SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
 _INNER_TYPE: Final = re.compile(r"""(\s+)(["']?)type\2[ \t]*:.*""")
@@ -280,9 +281,11 @@ class Dialect:
         added, parts = list(added), self._parts(page)
         if not added and not gone:
             return page
-        items = [item for item in order.items(field_lines(parts.front, name)) if item[0] not in gone]
+        former = field_lines(parts.front, name)
+        items = [item for item in order.items(former) if item[0] not in gone]
         lines = [line for _, lines in order.joined(items, added) for line in lines]
-        return self._with_front(parts, name, *([f"{name}:", *lines] if lines else [])).joined()
+        head = former[0] if former and _BLOCK.fullmatch(former[0]) else f"{name}:"
+        return self._with_front(parts, name, *([head, *lines] if lines else [])).joined()
 
 
 # Reading
@@ -454,6 +457,10 @@ def _link_lines(link: Reference) -> list[str]:
     return [f"- to: {name}", f"  reason: {spelt(link.reason)}"]
 
 
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
 class _ListOrder(NamedTuple):
     """A list of the front matter. says: what a value says. spells: the lines of an item. key: what it is ordered by."""
 
@@ -462,12 +469,17 @@ class _ListOrder(NamedTuple):
     key: Callable[[Any], Any]
 
     def items(self, lines: list[str]) -> list[tuple[Any, list[str]]]:
-        """The items with their lines; with new ones where several stand on one line."""
+        """The items with their lines, None for one that says nothing; with new lines where several stand on one."""
         starts = [at for at, line in enumerate(lines) if at and _ITEM.match(line)]
-        cuts = [lines[at:end] for at, end in zip(starts, [*starts, len(lines)][1:], strict=True)]
-        said = [self._said(["v:", *cut]) for cut in cuts]
-        if starts[:1] == [1] and all(len(one) == 1 for one in said):
-            return [(one[0], cut) for one, cut in zip(said, cuts, strict=True)]
+        starts = [at for at in starts if _indent(lines[at]) == _indent(lines[starts[0]])]
+        if starts and _BLOCK.fullmatch(lines[0]):
+            # A comment before the first item belongs to that.
+            cuts = [
+                lines[at:end] for at, end in zip([1, *starts[1:]], [*starts[1:], len(lines)], strict=True)
+            ]
+            said = [self._said(["v:", *cut]) for cut in cuts]
+            if all(len(one) <= 1 for one in said):
+                return [(one[0] if one else None, cut) for one, cut in zip(said, cuts, strict=True)]
         return [(one, self._indented(one)) for one in self._said(lines)]
 
     def _said(self, lines: list[str]) -> tuple[Any, ...]:
@@ -479,9 +491,10 @@ class _ListOrder(NamedTuple):
 
     def joined(self, items: list[tuple[Any, list[str]]], added: Iterable[Any]) -> list[tuple[Any, list[str]]]:
         """Items with new ones among them: in order where they are in order, else at the end."""
-        keys = [self.key(one) for one, _ in items]
-        ordered, found = keys == sorted(keys), list(items)
-        indent = re.match(" *", items[0][1][0])[0] if items else "  "  # type: ignore[index]
+        keys = [self.key(one) for one, _ in items if one is not None]
+        ordered, found = len(keys) == len(items) and keys == sorted(keys), list(items)
+        first = (line for _, lines in items for line in lines if _ITEM.match(line))
+        indent = _indent(next(first, "  - "))
         for one in added:
             later = (at for at, (said, _) in enumerate(found) if ordered and self.key(said) > self.key(one))
             found.insert(next(later, len(found)), (one, self._indented(one, indent)))
