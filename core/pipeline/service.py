@@ -406,14 +406,14 @@ class Pipeline:
         """
         from core.pipeline.writes.removal import remove_text
 
-        with self.database.database_errors():
+        with self.database.errors():
             return remove_text(self.database, self.memory, said, by=by, now=self._now())
 
     def plan_removal(self, said: str) -> PlannedRemoval:
         """What `remove_text` would do now; nothing is changed. said, and what is raised: as there."""
         from core.pipeline.writes.removal import plan_removal
 
-        with self.database.database_errors():
+        with self.database.errors():
             days = self.configuration.retention.removed_days
             return plan_removal(self.database, self.memory, said, days=days)
 
@@ -423,7 +423,7 @@ class Pipeline:
         """
         from core.pipeline.writes.removal import bring_text_back
 
-        with self.database.database_errors():
+        with self.database.errors():
             attempts = self.configuration.worker.max_retries
             back = bring_text_back(
                 self.database, self.memory, said, attempts=attempts, by=by, now=self._now()
@@ -750,7 +750,7 @@ class Pipeline:
             if actions is None
             else tuple(actions)
         )
-        with self.database.database_errors():
+        with self.database.errors():
             runs = tuple(
                 self._maintaining().run(one, self.configuration, self._asked(force), self.author.signature)
                 for one in wanted
@@ -779,7 +779,7 @@ class Pipeline:
         """Makes vectors that are missing or of another text or model, also those that failed and rest, in at most so
         many calls; how many. Waits for the model. 0 where no call can be made now.
         """
-        with self.database.database_errors():
+        with self.database.errors():
             return self._working().reembed(self.configuration, self._model_caller(), most)
 
     # Proposals
@@ -808,7 +808,7 @@ class Pipeline:
         from core.pipeline.writes.accept import accept
 
         wanted = tuple(ids)
-        with self.database.database_errors():
+        with self.database.errors():
             self._working().notes.flush_disputing(wanted)
         return self._flushed(accept(self.database, self.memory, wanted, by=by, now=self._now()))
 
@@ -832,7 +832,7 @@ class Pipeline:
         from core.pipeline.writes.decisions import new_entry_id
 
         wanted = tuple(ids)
-        with self.database.database_errors():
+        with self.database.errors():
             self._working().notes.flush_disputing(wanted)
             entry_id = new_entry_id(self.memory, self._ids)
             refused = refuse(self.database, wanted, by=by, now=self._now(), entry_id=entry_id)
@@ -863,7 +863,7 @@ class Pipeline:
         """
         from core.pipeline.writes.decisions import new_entry_id, remove_hints
 
-        with self.database.database_errors():
+        with self.database.errors():
             entry_id = new_entry_id(self.memory, self._ids)
             removed = remove_hints(
                 self.database, note_id, hints, by=self.author.signature, now=self._now(), entry_id=entry_id
@@ -983,7 +983,7 @@ class Pipeline:
 
         An error of a job becomes its outcome. Errors of the database and the files are raised.
         """
-        with self.database.database_errors():
+        with self.database.errors():
             from core.pipeline.writes.sessions import settle_due
 
             settle_due(self.database, self.configuration.continuity, now=self._now())
@@ -1006,7 +1006,7 @@ class Pipeline:
 
     def flush(self) -> TickResult:
         """Writes everything accepted into the notes now, whatever the mode."""
-        with self.database.database_errors():
+        with self.database.errors():
             done = self._working().notes.flush()
         return TickResult(flushed=done.flushed, warnings=done.warnings)
 
@@ -1020,7 +1020,7 @@ class Pipeline:
         from core.pipeline.writes.removal import standing_in
         from core.pipeline.writes.sweep import rehearse, sweep
 
-        with self.database.database_errors():
+        with self.database.errors():
             work = rehearse if dry_run else sweep
             windows = Windows.of(self.configuration)
             done = work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
@@ -1094,7 +1094,7 @@ class Pipeline:
             writer.meta.put(meta.PAUSED, self._now())
         from core.pipeline.workers.loop import until_idle
 
-        with self.database.database_errors():
+        with self.database.errors():
             return until_idle(lambda: self.database.reading.jobs.running(), seconds)
 
     def resume(self) -> None:
@@ -1108,7 +1108,7 @@ class Pipeline:
             return accepted
         from core.pipeline.knowledge.graph_update import update_graph
 
-        with self.database.database_errors():
+        with self.database.errors():
             settled = self._working().notes.flush_accepted((*accepted.written, *accepted.settled))
             update_graph(self.database, self.configuration, self._now())
         elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}

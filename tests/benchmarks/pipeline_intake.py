@@ -100,8 +100,7 @@ def _fill(home: Path, chance: random.Random, count: int) -> None:
     with Pipeline.open(home) as pipeline:
         with pipeline.database.write() as writer:
             writer.connection.execute("SELECT 1")
-        assert pipeline.database._writer is not None
-        pipeline.database._writer.execute("PRAGMA synchronous = OFF")
+        pipeline.database.connect().execute("PRAGMA synchronous = OFF")
         for number in range(count):
             pipeline.ingest(
                 text(chance, number, 400), session=f"session {number // 20}", project=f"app{number % 9}"

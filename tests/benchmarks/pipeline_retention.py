@@ -83,9 +83,8 @@ def _held(into: list[Held]) -> Iterator[None]:
             began, worked = time.perf_counter(), time.thread_time()
             yield writer
         into.append(((time.perf_counter() - began) * 1000, (time.thread_time() - worked) * 1000))
-        assert self._writer is not None
-        self._writer.execute("PRAGMA wal_autocheckpoint = 0")
-        self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self.connect().execute("PRAGMA wal_autocheckpoint = 0")
+        self.connect().execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     Database.write = timed  # type: ignore[method-assign, assignment]
     try:
@@ -240,8 +239,7 @@ def _fill(database: Database, count: int) -> None:
             "INSERT INTO document_chunks VALUES (?, ?, ?)",
             ((f"doc-{n * max(1, count // 1000) // len(chunks)}", n, n + 1) for n in chunks),
         )
-    assert database._writer is not None
-    database._writer.execute("ANALYZE")
+    database.connect().execute("ANALYZE")
     database.empty_log()
 
 

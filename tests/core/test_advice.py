@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import advice
-from core.pipeline.database.connection import as_nuggets_error
+from core.storage import database
 from core.storage.files.atomic import refused
 from core.storage.journal import schema as journal_schema
 
@@ -45,9 +45,8 @@ def test_each_reason_of_the_system_has_its_own_advice_whoever_meets_it(tmp_path:
     for message in (
         advice(error, path),
         refused(path, "cannot be written", error).message,
-        journal_schema.refused(path, error).message,
         journal_schema.unreadable(path, "said", error).message,
-        as_nuggets_error(path, error).message,
+        database.refusal(path, "the history", error).message,
     ):
         assert [one for one in ALL if one in message] == [REASONS[code]], message
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from core.storage.journal import journal
+from core.storage import database
 from nuggets_tui.cli.calling_agent import AGENTS
 
 _FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
@@ -36,7 +36,7 @@ _FOREIGN_NAMES: Final = frozenset(
 _HOMES: Final = pytest.StashKey[Iterator[Path]]()
 _MEMORY: Final = Path("/dev/shm")
 _ROOM: Final = 4 << 30
-_fsync, _durable, _relaxed = os.fsync, journal.DURABLE, journal.RELAXED
+_fsync, _durable, _relaxed = os.fsync, database.DURABLE, database.RELAXED
 
 
 def in_memory() -> Path | None:
@@ -99,8 +99,8 @@ def _enter(home: Path) -> None:
 def _wait_for_the_disk(wanted: bool) -> None:
     """Tests write thousands of small files; whether the disk has them is the business of those named "durable"."""
     os.fsync = _fsync if wanted else _no_fsync
-    journal.DURABLE = _durable if wanted else "OFF"  # type: ignore[misc]
-    journal.RELAXED = _relaxed if wanted else "OFF"  # type: ignore[misc]
+    database.DURABLE = _durable if wanted else "OFF"  # type: ignore[misc]
+    database.RELAXED = _relaxed if wanted else "OFF"  # type: ignore[misc]
 
 
 def _no_fsync(handle: int) -> None:

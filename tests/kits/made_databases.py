@@ -10,77 +10,63 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import pytest
 
-from core.pipeline.database import connection
-from core.pipeline.database import schema as pipeline_schema
-from core.storage.files.sqlite import begin_file, in_one_step, log_beside
-from core.storage.journal import schema
+from core.folder import PIPELINE_FILE
+from core.pipeline.database.connection import SCHEMA as PIPELINE_SCHEMA
+from core.storage import database
+from core.storage.database import Database, Schema
+from core.storage.journal.schema import JOURNAL_FILE
+from core.storage.journal.schema import SCHEMA as JOURNAL_SCHEMA
+
+_SCHEMAS: Final[Mapping[str, Schema]] = {JOURNAL_FILE: JOURNAL_SCHEMA, PIPELINE_FILE: PIPELINE_SCHEMA}
+_begin_file = database.begin_file
+_made: dict[str, bytes] = {}
 
 
 def copy_databases(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Has the pipeline and the log begin new databases with the tables in them. folder: for copies while written."""
-    monkeypatch.setattr(connection, "begin_file", partial(_begin_with_tables, _make_pipeline, folder))
-    monkeypatch.setattr(schema, "begin_file", partial(_begin_with_tables, _make_log, folder))
+    monkeypatch.setattr(database, "begin_file", partial(_begin_with_tables, folder))
 
 
 def make_databases(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has both make the tables of each new database themselves."""
-    monkeypatch.setattr(connection, "begin_file", begin_file)
-    monkeypatch.setattr(schema, "begin_file", begin_file)
+    monkeypatch.setattr(database, "begin_file", _begin_file)
 
 
-def _callables() -> tuple[Any, ...]:
+def _callables() -> tuple[object, ...]:
     """What makes a database here; tests put others in their place."""
-    making = (
-        pipeline_schema.VERSION,
-        schema.VERSION,
-        schema._make_tables,
-    )
-    return os.open, os.link, open, sqlite3.connect, schema.sqlite3.connect, *making
+    return os.open, os.link, open, sqlite3.connect, database.VERSION, Database._make_tables
 
 
 _PLAIN = _callables()
-_made: dict[Callable[[Path], None], bytes] = {}
 
 
-def _begin_with_tables(make: Callable[[Path], None], folder: Path, path: Path) -> None:
-    if _callables() == _PLAIN and not os.path.lexists(path):
+def _begin_with_tables(folder: Path, path: Path) -> None:
+    if path.name in _SCHEMAS and _callables() == _PLAIN and not os.path.lexists(path):
         # Linked, so that nobody sees a part of it; where that cannot be, the file is begun empty.
         with contextlib.suppress(OSError):
-            _link_copy(make, folder, path)
-    begin_file(path)
+            _link_copy(folder, path)
+    _begin_file(path)
 
 
-def _link_copy(make: Callable[[Path], None], folder: Path, path: Path) -> None:
-    if make not in _made:
-        with tempfile.TemporaryDirectory() as place:
-            make(Path(place) / path.name)
-            _made[make] = (Path(place) / path.name).read_bytes()
+def _link_copy(folder: Path, path: Path) -> None:
+    if path.name not in _made:
+        with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+            make_databases(patch)
+            made = Database(Path(place) / path.name, _SCHEMAS[path.name])
+            made.connect()
+            made.close()
+            _made[path.name] = made.path.read_bytes()
     handle, copy = tempfile.mkstemp(dir=folder)
     try:
         with open(handle, "wb") as file:
-            file.write(_made[make])
+            file.write(_made[path.name])
         os.link(copy, path)
     finally:
         os.unlink(copy)
-
-
-def _make_pipeline(path: Path) -> None:
-    begin_file(path)
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as writer:
-        writer.execute("PRAGMA foreign_keys = ON")
-        log_beside(writer, path)
-        with in_one_step(writer):
-            pipeline_schema.make_tables(writer)
-
-
-def _make_log(path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "begin_file", begin_file)
-        schema.connect(path).close()

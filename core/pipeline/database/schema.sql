@@ -1,5 +1,5 @@
 -- The tables of pipeline.db. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
-CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
 CREATE TABLE raw_memories (
     id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL, hash_version INTEGER NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE raw_memories (
     status TEXT NOT NULL CHECK (status IN ('queued', 'held', 'extracted', 'skipped', 'duplicate', 'failed')),
     duplicate_of TEXT REFERENCES raw_memories (id), protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
-    prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0);
+    prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX raw_held ON raw_memories (created_at) WHERE status = 'held';
 CREATE INDEX raw_knowledge_due ON raw_memories (created_at) WHERE knowledge_due = 1;
 CREATE INDEX raw_hash ON raw_memories (nugget, content_hash);
@@ -22,7 +22,7 @@ CREATE TABLE facts (
     nugget TEXT NOT NULL, content TEXT NOT NULL, normalised_content TEXT NOT NULL, content_hash TEXT NOT NULL,
     hash_version INTEGER NOT NULL, type TEXT NOT NULL, confidence REAL NOT NULL, note_id TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'retracted', 'denied')), model TEXT NOT NULL,
-    prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL);
+    prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX facts_hash ON facts (nugget, content_hash) WHERE status <> 'denied';
 CREATE UNIQUE INDEX facts_note ON facts (note_id);
 CREATE INDEX facts_raw ON facts (raw_id);
@@ -53,7 +53,7 @@ CREATE TABLE proposals (
     reason TEXT NOT NULL, review_needed INTEGER NOT NULL, contradiction TEXT NOT NULL,
     span_start INTEGER, span_end INTEGER, note_id TEXT NOT NULL DEFAULT '',
     nugget TEXT NOT NULL DEFAULT '', content_hash TEXT NOT NULL DEFAULT '',
-    created_at INTEGER NOT NULL, resolved_at INTEGER, resolved_by TEXT NOT NULL DEFAULT '');
+    created_at INTEGER NOT NULL, resolved_at INTEGER, resolved_by TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX proposals_hash ON proposals (nugget, content_hash)
     WHERE status IN ('proposed', 'review', 'blocked', 'rejected');
 CREATE UNIQUE INDEX proposals_place ON proposals (raw_id, place, job_id);
@@ -67,7 +67,7 @@ CREATE TABLE history (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, event TEXT NOT NULL, changed_by TEXT NOT NULL,
     reason TEXT NOT NULL, raw_id TEXT NOT NULL, proposal_id TEXT NOT NULL, fact_id TEXT NOT NULL,
     note_id TEXT NOT NULL, old_content TEXT NOT NULL, new_content TEXT NOT NULL, model TEXT NOT NULL,
-    prompt_version TEXT NOT NULL, latency_ms INTEGER, metadata TEXT NOT NULL);
+    prompt_version TEXT NOT NULL, latency_ms INTEGER, metadata TEXT NOT NULL) STRICT;
 CREATE INDEX history_raw ON history (raw_id);
 CREATE INDEX history_at ON history (at);
 CREATE INDEX history_proposal ON history (proposal_id) WHERE proposal_id <> '';
@@ -83,28 +83,28 @@ CREATE TABLE graph_outbox (
     payload_hash TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'done', 'conflict', 'failed')),
     attempts INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', entry_id TEXT NOT NULL DEFAULT '',
-    created_at INTEGER NOT NULL, done_at INTEGER);
+    created_at INTEGER NOT NULL, done_at INTEGER) STRICT;
 CREATE INDEX outbox_open ON graph_outbox (id) WHERE status = 'pending';
 CREATE UNIQUE INDEX outbox_once ON graph_outbox (proposal_id, op);
 CREATE INDEX outbox_note ON graph_outbox (note_id);
 -- mentions is no column: it is the number of rows in `mentions`.
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, canonical_name TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-    pinned INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+    pinned INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
 CREATE TABLE entity_aliases (
     canonical_name TEXT PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
-    name TEXT NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID;
+    name TEXT NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID, STRICT;
 CREATE INDEX aliases_entity ON entity_aliases (entity_id);
 CREATE TABLE mentions (
     entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE,
     mention_text TEXT NOT NULL, confidence REAL NOT NULL, source TEXT NOT NULL, created_at INTEGER NOT NULL,
-    PRIMARY KEY (entity_id, raw_id)) WITHOUT ROWID;
+    PRIMARY KEY (entity_id, raw_id)) WITHOUT ROWID, STRICT;
 CREATE INDEX mentions_raw ON mentions (raw_id);
 CREATE TABLE aspects (
     id INTEGER PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     name TEXT NOT NULL, canonical_name TEXT NOT NULL, weight REAL NOT NULL, created_at INTEGER NOT NULL,
-    last_confirmed_at INTEGER, last_decayed_at INTEGER, UNIQUE (entity_id, canonical_name));
+    last_confirmed_at INTEGER, last_decayed_at INTEGER, UNIQUE (entity_id, canonical_name)) STRICT;
 -- aspect_id is NULL until the attribute was classified. superseded_by is a flag for a person, nothing is deleted.
 CREATE TABLE attributes (
     id INTEGER PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
@@ -113,7 +113,7 @@ CREATE TABLE attributes (
     normalised_content TEXT NOT NULL, confidence REAL NOT NULL, importance REAL NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'superseded', 'retracted')),
     superseded_by INTEGER REFERENCES attributes (id) ON DELETE SET NULL, superseded_why TEXT NOT NULL DEFAULT '',
-    review_needed INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+    review_needed INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX attributes_same ON attributes (entity_id, coalesce(aspect_id, 0), normalised_content)
     WHERE status = 'active';
 CREATE INDEX attributes_raw ON attributes (raw_id);
@@ -142,19 +142,19 @@ CREATE TABLE relations (
     id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     target_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE, type TEXT NOT NULL,
     strength REAL NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-    UNIQUE (source_id, target_id, type), CHECK (source_id <> target_id));
+    UNIQUE (source_id, target_id, type), CHECK (source_id <> target_id)) STRICT;
 CREATE INDEX relations_target ON relations (target_id);
 -- A relation's confidence is the average of its evidence.
 CREATE TABLE relation_evidence (
     relation_id INTEGER NOT NULL REFERENCES relations (id) ON DELETE CASCADE,
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, confidence REAL NOT NULL,
-    created_at INTEGER NOT NULL, PRIMARY KEY (relation_id, raw_id)) WITHOUT ROWID;
+    created_at INTEGER NOT NULL, PRIMARY KEY (relation_id, raw_id)) WITHOUT ROWID, STRICT;
 CREATE INDEX evidence_raw ON relation_evidence (raw_id);
 -- What a model found in a raw memory, kept in every mode; brought into the graph while raw_memories.knowledge_due is 1.
 CREATE TABLE found_relations (
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, place INTEGER NOT NULL,
     source TEXT NOT NULL, relationship TEXT NOT NULL, target TEXT NOT NULL, confidence REAL NOT NULL,
-    source_type TEXT NOT NULL, target_type TEXT NOT NULL, PRIMARY KEY (raw_id, place)) WITHOUT ROWID;
+    source_type TEXT NOT NULL, target_type TEXT NOT NULL, PRIMARY KEY (raw_id, place)) WITHOUT ROWID, STRICT;
 CREATE TABLE jobs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, target TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('held', 'pending', 'leased', 'completed', 'dead')),
@@ -162,7 +162,7 @@ CREATE TABLE jobs (
     attempts INTEGER NOT NULL DEFAULT 0, max_attempts INTEGER NOT NULL, run_after INTEGER NOT NULL,
     lease_token TEXT, leased_by TEXT NOT NULL DEFAULT '', leased_at INTEGER, lease_expires_at INTEGER,
     error TEXT NOT NULL DEFAULT '', error_class TEXT NOT NULL DEFAULT '',
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, completed_at INTEGER, failed_at INTEGER);
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, completed_at INTEGER, failed_at INTEGER) STRICT;
 CREATE UNIQUE INDEX jobs_once ON jobs (type, target) WHERE status IN ('held', 'pending', 'leased');
 CREATE INDEX jobs_next ON jobs (status, type, run_after, id);
 CREATE INDEX jobs_target ON jobs (target);
@@ -174,24 +174,24 @@ CREATE TABLE llm_calls (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, day TEXT NOT NULL, provider TEXT NOT NULL,
     model TEXT NOT NULL, purpose TEXT NOT NULL, raw_id TEXT NOT NULL, latency_ms INTEGER NOT NULL,
     prompt_tokens INTEGER, answer_tokens INTEGER, outcome TEXT NOT NULL, error TEXT NOT NULL,
-    fallback_for TEXT NOT NULL DEFAULT '');
+    fallback_for TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX calls_day ON llm_calls (day);
 CREATE INDEX calls_raw ON llm_calls (raw_id, purpose) WHERE raw_id <> '';
 -- The circuit breaker of each provider, shared by all processes. name: with its address and model.
 CREATE TABLE providers (
     name TEXT PRIMARY KEY, failures INTEGER NOT NULL DEFAULT 0, open_until INTEGER NOT NULL DEFAULT 0,
     last_ok_at INTEGER, last_failed_at INTEGER, last_error TEXT NOT NULL DEFAULT '',
-    error_class TEXT NOT NULL DEFAULT '') WITHOUT ROWID;
+    error_class TEXT NOT NULL DEFAULT '') WITHOUT ROWID, STRICT;
 -- Whole conversations, compressed; a longer text that begins with the kept one takes its place, another is a revision.
 CREATE TABLE transcripts (
     session_key TEXT NOT NULL, revision INTEGER NOT NULL, content BLOB NOT NULL, length INTEGER NOT NULL,
     project TEXT NOT NULL, redactions INTEGER NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-    PRIMARY KEY (session_key, revision)) WITHOUT ROWID;
+    PRIMARY KEY (session_key, revision)) WITHOUT ROWID, STRICT;
 CREATE INDEX transcripts_updated ON transcripts (updated_at);
 -- What an agent said of a session before its context went, without credentials; the oldest of a session go first.
 CREATE TABLE checkpoints (
     id INTEGER PRIMARY KEY AUTOINCREMENT, session_key TEXT NOT NULL, project TEXT NOT NULL, author TEXT NOT NULL,
-    cause TEXT NOT NULL, digest TEXT NOT NULL, redactions INTEGER NOT NULL, created_at INTEGER NOT NULL);
+    cause TEXT NOT NULL, digest TEXT NOT NULL, redactions INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE INDEX checkpoints_session ON checkpoints (session_key, id);
 CREATE INDEX checkpoints_project ON checkpoints (project, id);
 CREATE INDEX checkpoints_created ON checkpoints (created_at);
@@ -208,18 +208,18 @@ CREATE TABLE documents (
     chunk_size INTEGER NOT NULL DEFAULT 0, chunk_overlap INTEGER NOT NULL DEFAULT 0, chunks INTEGER NOT NULL DEFAULT 0,
     chunks_written INTEGER NOT NULL DEFAULT 0, next_start INTEGER NOT NULL DEFAULT 0, nugget TEXT NOT NULL,
     project TEXT NOT NULL, author TEXT NOT NULL, raw_id TEXT NOT NULL DEFAULT '', replaced_by TEXT NOT NULL DEFAULT '',
-    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, done_at INTEGER, removed_at INTEGER);
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, done_at INTEGER, removed_at INTEGER) STRICT;
 CREATE INDEX documents_source ON documents (source) WHERE source <> '' AND removed_at IS NULL;
 CREATE INDEX documents_bytes ON documents (source_hash) WHERE source_hash <> '' AND removed_at IS NULL;
 CREATE INDEX documents_removed ON documents (removed_at) WHERE removed_at IS NOT NULL;
 CREATE INDEX documents_present ON documents (created_at) WHERE removed_at IS NULL;
 CREATE TABLE chunks (
     id INTEGER PRIMARY KEY, content TEXT NOT NULL, terms TEXT NOT NULL, content_hash TEXT NOT NULL,
-    hash_version INTEGER NOT NULL, created_at INTEGER NOT NULL);
+    hash_version INTEGER NOT NULL, created_at INTEGER NOT NULL) STRICT;
 CREATE UNIQUE INDEX chunks_hash ON chunks (content_hash);
 CREATE TABLE document_chunks (
     document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE, place INTEGER NOT NULL,
-    chunk_id INTEGER NOT NULL REFERENCES chunks (id), PRIMARY KEY (document_id, place)) WITHOUT ROWID;
+    chunk_id INTEGER NOT NULL REFERENCES chunks (id), PRIMARY KEY (document_id, place)) WITHOUT ROWID, STRICT;
 CREATE INDEX document_chunks_chunk ON document_chunks (chunk_id);
 CREATE VIRTUAL TABLE chunks_fts USING fts5 (terms, content='chunks', content_rowid='id');
 CREATE VIRTUAL TABLE chunks_terms USING fts5vocab (chunks_fts, row);
@@ -239,12 +239,12 @@ INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('automerge', 0);
 INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('crisismerge', 64);
 -- What the notes name, by whomever they were written, and which hold a decision. It is made of the notes, and again
 -- where it is missing. text_hash: of the note as it was read. notes: how many notes bear a name.
-CREATE TABLE note_links (note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE names (id INTEGER PRIMARY KEY, canonical_name TEXT NOT NULL UNIQUE, notes INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE note_links (note_id TEXT PRIMARY KEY, text_hash TEXT NOT NULL, protected INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+CREATE TABLE names (id INTEGER PRIMARY KEY, canonical_name TEXT NOT NULL UNIQUE, notes INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX names_notes ON names (notes);
 CREATE TABLE note_names (
     note_id TEXT NOT NULL REFERENCES note_links (note_id) ON DELETE CASCADE,
-    name_id INTEGER NOT NULL REFERENCES names (id) ON DELETE CASCADE, PRIMARY KEY (note_id, name_id)) WITHOUT ROWID;
+    name_id INTEGER NOT NULL REFERENCES names (id) ON DELETE CASCADE, PRIMARY KEY (note_id, name_id)) WITHOUT ROWID, STRICT;
 CREATE INDEX note_names_name ON note_names (name_id);
 CREATE TRIGGER name_borne AFTER INSERT ON note_names BEGIN
     UPDATE names SET notes = notes + 1 WHERE id = new.name_id;
@@ -264,9 +264,9 @@ END;
 CREATE TABLE sessions (
     session_key TEXT PRIMARY KEY, project TEXT NOT NULL, author TEXT NOT NULL, started_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, ended_at INTEGER, prompts INTEGER NOT NULL, marked INTEGER NOT NULL,
-    since INTEGER NOT NULL);
+    since INTEGER NOT NULL) STRICT;
 CREATE INDEX sessions_updated ON sessions (updated_at);
-CREATE TABLE pending_checkpoints (session_key TEXT PRIMARY KEY, activity TEXT NOT NULL, due_at INTEGER);
+CREATE TABLE pending_checkpoints (session_key TEXT PRIMARY KEY, activity TEXT NOT NULL, due_at INTEGER) STRICT;
 CREATE INDEX pending_checkpoints_due ON pending_checkpoints (due_at);
 -- Which notes were recalled in which session, and whether they helped. ahead: how often a note was given before anybody
 -- asked; baseline: where it would have stood without a predictor, from 1; lexical: the share of its words that the
@@ -274,18 +274,18 @@ CREATE INDEX pending_checkpoints_due ON pending_checkpoints (due_at);
 CREATE TABLE session_memories (
     session_key TEXT NOT NULL, note_id TEXT NOT NULL, times INTEGER NOT NULL, recalled_at INTEGER NOT NULL,
     relevance REAL, ahead INTEGER NOT NULL DEFAULT 0, baseline INTEGER NOT NULL DEFAULT 0, lexical REAL,
-    confirmed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session_key, note_id));
+    confirmed INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (session_key, note_id)) STRICT;
 -- rounds: how often the session was scored to the end; characters: of the conversation then.
 CREATE TABLE session_scores (
     session_key TEXT PRIMARY KEY, scored_at INTEGER NOT NULL, lexical REAL, recalled INTEGER NOT NULL,
     used INTEGER NOT NULL, status TEXT NOT NULL, score REAL, confidence REAL, said_used INTEGER NOT NULL,
     novel INTEGER NOT NULL, reasoning TEXT NOT NULL, model TEXT NOT NULL, characters INTEGER NOT NULL,
-    rounds INTEGER NOT NULL);
+    rounds INTEGER NOT NULL) STRICT;
 -- How the order of what was given ahead did.
 CREATE TABLE predictor_comparisons (
     session_key TEXT PRIMARY KEY, compared_at INTEGER NOT NULL, predictor TEXT NOT NULL, ndcg REAL NOT NULL,
     baseline_ndcg REAL NOT NULL, average REAL NOT NULL, long_average REAL NOT NULL, drifts INTEGER NOT NULL,
-    notes TEXT NOT NULL);
+    notes TEXT NOT NULL) STRICT;
 CREATE INDEX predictor_comparisons_at ON predictor_comparisons (compared_at);
 CREATE TRIGGER comparison_goes AFTER DELETE ON session_scores BEGIN
     DELETE FROM predictor_comparisons WHERE session_key = old.session_key;
@@ -293,8 +293,8 @@ END;
 -- Questions that a note answers, as a model made them of what it says; they go when it is read anew. hinted: which notes
 -- have been asked about, also where nothing came of it.
 CREATE TABLE hints (
-    id INTEGER PRIMARY KEY, note_id TEXT NOT NULL, hint TEXT NOT NULL, folded TEXT NOT NULL, UNIQUE (note_id, folded));
-CREATE TABLE hinted (note_id TEXT PRIMARY KEY) WITHOUT ROWID;
+    id INTEGER PRIMARY KEY, note_id TEXT NOT NULL, hint TEXT NOT NULL, folded TEXT NOT NULL, UNIQUE (note_id, folded)) STRICT;
+CREATE TABLE hinted (note_id TEXT PRIMARY KEY) WITHOUT ROWID, STRICT;
 CREATE VIRTUAL TABLE hints_fts USING fts5 (hint, content='hints', content_rowid='id');
 CREATE TRIGGER hints_inserted AFTER INSERT ON hints BEGIN
     INSERT INTO hints_fts (rowid, hint) VALUES (new.id, new.hint);
@@ -310,19 +310,19 @@ END;
 -- has it. undone: whether it is undone at present. Hints go when their note changes; removed ones stay so.
 CREATE TABLE decisions (
     entry_id TEXT PRIMARY KEY, reason TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
-    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+    noted INTEGER NOT NULL DEFAULT 0, undone INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID, STRICT;
 CREATE TABLE refused_proposals (
     entry_id TEXT NOT NULL, proposal_id TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL,
-    PRIMARY KEY (entry_id, proposal_id)) WITHOUT ROWID;
+    PRIMARY KEY (entry_id, proposal_id)) WITHOUT ROWID, STRICT;
 CREATE TABLE removed_hints (
     note_id TEXT NOT NULL, folded TEXT NOT NULL, hint TEXT NOT NULL, entry_id TEXT NOT NULL,
-    PRIMARY KEY (note_id, folded)) WITHOUT ROWID;
+    PRIMARY KEY (note_id, folded)) WITHOUT ROWID, STRICT;
 CREATE INDEX removed_hints_entry ON removed_hints (entry_id);
 -- What was removed, and is deleted once its time is over. id: of a text or document. purged_at: since when it can be
 -- brought back no more; gone_at: since when it is deleted. A row of a text that was brought back is taken out.
 CREATE TABLE tombstones (
     id TEXT PRIMARY KEY, removed_at INTEGER NOT NULL, removed_by TEXT NOT NULL, purged_at INTEGER, gone_at INTEGER
-    ) WITHOUT ROWID;
+    ) WITHOUT ROWID, STRICT;
 CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE purged_at IS NULL;
 CREATE INDEX tombstones_going ON tombstones (id) WHERE purged_at IS NOT NULL AND gone_at IS NULL;
 -- The runs of repairs, which all processes share: by them cooldowns, hourly budgets and halts go. left: how many things
@@ -331,7 +331,7 @@ CREATE TABLE maintenance_runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed', 'interrupted', 'recommended')),
     did INTEGER NOT NULL DEFAULT 0, left INTEGER NOT NULL DEFAULT 0, before REAL, after REAL, improved INTEGER,
-    error TEXT NOT NULL DEFAULT '', finished_at INTEGER);
+    error TEXT NOT NULL DEFAULT '', finished_at INTEGER) STRICT;
 CREATE INDEX maintenance_runs_action ON maintenance_runs (action, id);
 -- Vectors of what notes and chunks of documents say, each made once for each model and text. A row of `embeddings` is
 -- one note or chunk for one model: which text was embedded, "" for none yet, how often that failed, and until when it
@@ -339,12 +339,12 @@ CREATE INDEX maintenance_runs_action ON maintenance_runs (action, id);
 -- order. It goes with what it was made of.
 CREATE TABLE vectors (
     id INTEGER PRIMARY KEY, text_hash TEXT NOT NULL, model TEXT NOT NULL, dimensions INTEGER NOT NULL,
-    vector BLOB NOT NULL, created_at INTEGER NOT NULL, UNIQUE (text_hash, model));
+    vector BLOB NOT NULL, created_at INTEGER NOT NULL, UNIQUE (text_hash, model)) STRICT;
 CREATE TABLE embeddings (
     id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL CHECK (kind IN ('note', 'chunk')), target TEXT NOT NULL,
     model TEXT NOT NULL, text_hash TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0,
     run_after INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', updated_at INTEGER NOT NULL,
-    UNIQUE (model, kind, target));
+    UNIQUE (model, kind, target)) STRICT;
 CREATE INDEX embeddings_target ON embeddings (kind, target);
 CREATE INDEX embeddings_text ON embeddings (text_hash, model);
 CREATE INDEX embeddings_standing ON embeddings (model, kind) WHERE text_hash <> '';

@@ -88,7 +88,7 @@ class Maintainer:
         did, error = 0, ""
         try:
             context = RepairContext(self._database, configuration, self._now, by, run_id)
-            with self._database.database_errors():
+            with self._database.errors():
                 did = self._repairs[action].run(context)
         except Exception as failed:
             error = failure_of(failed).message[:_ERROR_LENGTH]

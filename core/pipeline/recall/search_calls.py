@@ -13,11 +13,10 @@ from typing import Final, NamedTuple, TypeVar
 
 from core.errors import NuggetsError
 from core.local_zone import local_zone
-from core.pipeline.database.reading import opened_to_read
+from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
 from core.pipeline.models.breaker import FIRST_PAUSE_MS, is_fault, pause_ms
 from core.pipeline.models.provider import AskedToWaitError, ModelError, Named
 from core.pipeline.transaction_guard import assert_outside_transaction
-from core.storage.files.sqlite import DATABASE_ERRORS
 
 # The searches of a process leave such a share of the day's calls to the reading of texts.
 _SHARE_LEFT: Final = 2
@@ -64,7 +63,7 @@ class SearchCalls:
         except ModelError as error:
             failures += is_fault(error)
             asked = error.seconds if isinstance(error, AskedToWaitError) else None
-        except (NuggetsError, OSError, *DATABASE_ERRORS):
+        except (NuggetsError, OSError):
             pass
         # One failure is enough: who searches has little time.
         seconds = max(FIRST_PAUSE_MS, pause_ms(failures, 1, asked)) / 1_000
@@ -75,8 +74,8 @@ class SearchCalls:
         """Whether a call is made now, and then it counts."""
         moment = datetime.now(UTC)
         day = moment.astimezone(local_zone()).date().isoformat()
-        with opened_to_read(self._home) as reader:
-            if reader is None or reader.calls.breaker_of(provider.identity).is_open(_milliseconds(moment)):
+        with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
+            if reader.calls.breaker_of(provider.identity).is_open(_milliseconds(moment)):
                 return False
             with _guard:
                 known, made = _made.get(self._home, (day, 0))

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError
+from core.errors import NuggetsError
 from core.model.judgement import OpenChange
 from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
+from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
 from core.pipeline.database.note_names import NotesNamed
-from core.pipeline.database.reading import opened_to_read
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import shown
 from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution, telling, tokens
@@ -28,7 +28,6 @@ from core.pipeline.recall.hints import hint_signal, likeness
 from core.search.results import FoundPassage
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after, waits
 from core.settings.pipeline_sections import PipelineConfiguration
-from core.storage.files.sqlite import DATABASE_ERRORS
 
 if TYPE_CHECKING:
     from core.model.note import Note
@@ -83,9 +82,7 @@ class PipelineSignals:
             beyond = self._beyond_words(configuration)
             # Models are asked while nothing of the database is held.
             asked = None if beyond is None else beyond.asked(configuration, text, waits(self._patient))
-            with opened_to_read(self._home) as reader:
-                if reader is None:
-                    return NO_SIGNALS
+            with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
                 if beyond is None or asked is None:
                     return self._asked(reader, configuration, text, ranked)
                 asked, first, lifted = beyond.by_meaning(reader, asked, ranked)
@@ -96,7 +93,7 @@ class PipelineSignals:
             }
             whole = told._replace(of_notes=of_notes, more=told.more or first.more)
             return beyond.in_order(asked, ranked, whole)
-        except (*DATABASE_ERRORS, OSError):
+        except (NuggetsError, OSError):
             # A search goes on without what cannot be read now; who looks at the pipeline is told of it.
             return NO_SIGNALS
 
@@ -119,8 +116,8 @@ class PipelineSignals:
             beyond = self._beyond_words(configuration)
             # The signals of this query were asked for before, so its vector is kept.
             asked = None if beyond is None else beyond.asked(configuration, text, waits(self._patient))
-            with opened_to_read(self._home) as reader:
-                if reader is None or not reader.documents.count_present():
+            with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
+                if not reader.documents.count_present():
                     return ()
                 found = reader.documents.search(text, most, self._counted_chunk_words)
                 near: dict[int, Signal] = {}
@@ -129,7 +126,7 @@ class PipelineSignals:
                     near = beyond.of_chunks(reader, asked, known)
                     found = (*found, *reader.documents.hits_of(near.keys() - known)[:most])
                 found = shown(found, reader.masking.load_not_secrets())
-        except (*DATABASE_ERRORS, OSError):
+        except (NuggetsError, OSError):
             return ()
         return tuple(
             FoundPassage(
@@ -142,11 +139,9 @@ class PipelineSignals:
     def document_text(self, document_id: str) -> str:
         """See `PassageSource`."""
         try:
-            with opened_to_read(self._home) as reader:
-                if reader is None:
-                    return ""
+            with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
                 return shown(reader.documents.text_of(document_id), reader.masking.load_not_secrets())
-        except (*DATABASE_ERRORS, OSError, BrokenFileError):
+        except (NuggetsError, OSError):
             return ""
 
     def open_changes(self, note_id: str = "") -> Mapping[str, Sequence[OpenChange]]:
@@ -154,11 +149,11 @@ class PipelineSignals:
         found: dict[str, list[OpenChange]] = {}
         try:
             if self._configuration().enabled:
-                with opened_to_read(self._home) as reader:
-                    rows = () if reader is None else reader.proposals.waiting_changes(note_id)
+                with open_read_only(self._home, seconds=GLANCE_SECONDS) as reader:
+                    rows = reader.proposals.waiting_changes(note_id)
                 for target, *change in shown(rows):
                     found.setdefault(target, []).append(OpenChange(*change))
-        except (*DATABASE_ERRORS, OSError):
+        except (NuggetsError, OSError):
             return {}
         return found
 

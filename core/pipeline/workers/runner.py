@@ -253,7 +253,7 @@ class Worker:
             self._database, configuration, caller, self._memory, self._now, heartbeat, self._network
         )
         try:
-            with self._database.database_errors():
+            with self._database.errors():
                 warnings = run_job(context, lease)
             self._failures = 0
             if troubled:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final, Literal
 from core.errors import InvalidInputError, NuggetsError, partly_done
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.pipeline.database.connection import as_nuggets_error
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.pipeline.writes.applying import AppliedRow, Known, RowOutcome, apply_row
 from core.pipeline.writes.note_of import fact_of
+from core.storage.database import refusal
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -80,14 +80,14 @@ def flush_outbox(
     """
     assert_outside_transaction("a change of the note graph")
     try:
-        with database.database_errors(), outbox_lock(database.path.parent, seconds) as mine:
+        with database.errors(), outbox_lock(database.path.parent, seconds) as mine:
             if not mine:
                 return FlushResult(waiting=database.reading.outbox.count_waiting(proposals), busy=True)
             return _flush_outbox(database, memory, now, proposals, asked, most)
     except NuggetsError as error:
         return FlushResult(waiting=_waiting(database, proposals), problem=error)
     except sqlite3.DatabaseError as error:
-        return FlushResult(problem=as_nuggets_error(database.path, error))
+        return FlushResult(problem=refusal(database.path, database.schema.what, error))
 
 
 def _flush_outbox(
@@ -223,7 +223,7 @@ def _result(kept: Sequence[AppliedRow], change_set: ChangeSet, waiting: int) -> 
 def _waiting(database: Database, proposals: Collection[str] | None) -> int:
     """How many wait, as far as the database still tells."""
     try:
-        with database.database_errors():
+        with database.errors():
             return database.reading.outbox.count_waiting(proposals)
     except NuggetsError:
         return 0

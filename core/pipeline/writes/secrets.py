@@ -19,7 +19,7 @@ from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
-from core.storage.files.sqlite import SIDE_FILES
+from core.storage.database import SIDE_FILES
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
 from core.text.secrets import find_secrets, masked
 

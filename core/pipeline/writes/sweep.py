@@ -19,7 +19,7 @@ from core.pipeline.database.expired import Expired, Key
 from core.pipeline.database.tables import Tables
 from core.pipeline.retention import BATCH, Kind, Windows, cutoff
 from core.pipeline.transaction_guard import assert_outside_transaction
-from core.storage.files.sqlite import in_one_step
+from core.storage.database import in_one_step
 
 if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
@@ -86,7 +86,7 @@ def sweep(
         pace or Pace(),
     )
     try:
-        with database.database_errors():
+        with database.errors():
             done = run.whole()
             if done.whole:
                 with database.write(lasting=False) as writer:

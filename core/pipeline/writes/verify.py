@@ -12,7 +12,7 @@ from core.model.draft import Draft
 from core.model.note import replace
 from core.model.note_origin import ORIGIN
 from core.model.snapshot import Snapshot
-from core.pipeline.database.connection import PIPELINE_FILE, Database, check_whole, open_read_only
+from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only, refuse_damaged
 from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
@@ -44,7 +44,7 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
         return ()
     try:
         with open_read_only(memory.home) as reader:
-            check_whole(reader, memory.home)
+            refuse_damaged(memory.home)
             facts = reader.facts.fact_statuses()
             memory.refresh(patient=False)
             changed = tuple(
@@ -146,7 +146,7 @@ def repair_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
             if not done.waiting or done.busy:
                 break
         with partly_done(_WRITTEN) if written else nullcontext():
-            with database.database_errors():
+            with database.errors():
                 sync_from_notes(database, memory, now=now)
                 unknown = _notes_of_unknown_facts(database.reading, memory.snapshot)
             if unknown:

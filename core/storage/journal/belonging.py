@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.storage.files.sqlite import DATABASE_ERRORS
+from core.storage.database import DATABASE_ERRORS, ForeignDatabaseError
 from core.storage.format.codec import ItemError, read_fact
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import baseline_files, named_items
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import BrokenJournalError
 
 ID_FILE: Final = "ledger.id"
 # Under this name databases keep the id.
@@ -30,8 +29,7 @@ _FILE_MODE: Final = 0o600
 _PIPELINE_FILE: Final = "pipeline.db"
 
 
-class ForeignJournalError(BrokenJournalError):
-    """The journal belongs to another memory."""
+ForeignJournalError = ForeignDatabaseError
 
 
 class FolderId(NamedTuple):
@@ -80,7 +78,7 @@ def may_belong(given: object, home: Path) -> bool:
 def check_id(journal: Journal, home: Path) -> None:
     """Raises ForeignJournalError for a journal with the id of another memory."""
     if not may_belong(journal.meta(ID_NAME), home):
-        raise ForeignJournalError("it belongs to another memory")
+        raise ForeignJournalError("belongs to another memory")
 
 
 def check_baseline(journal: Journal, home: Path, loaded: Loaded) -> None:
@@ -103,7 +101,7 @@ def check_baseline(journal: Journal, home: Path, loaded: Loaded) -> None:
     shared = sum(name in known and known[name] == value for name, value in held.items())
     # A log of long ago knows few of many notes, and one from before a great clearing many more than there are.
     if 2 * shared < min(len(known), len(held)):
-        raise ForeignJournalError("it belongs to another memory")
+        raise ForeignJournalError("belongs to another memory")
 
 
 def _identity_of(item: str, raw: bytes) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
@@ -14,8 +13,7 @@ from core.model.change import ChangeSet
 from core.model.change_parts import change_parts, referenced_parts
 from core.model.entry import Conflict, Entry, EntryState
 from core.model.origin import Origin
-from core.storage.files.atomic import Fingerprint, fingerprint, identity
-from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
+from core.storage.database import BUSY_SECONDS, DATABASE_ERRORS, Database
 from core.storage.journal.codec import (
     ENTRY_COLUMNS,
     OUTSIDE,
@@ -40,12 +38,9 @@ from core.storage.journal.codec import (
     write_stages,
 )
 from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
-from core.storage.journal.schema import connect, connect_to_read, copied, journal_error
+from core.storage.journal.schema import SCHEMA
 from core.text.normalise import encodable
 
-# How far SQLite goes to have a transaction on disk when it ends.
-DURABLE = "FULL"
-RELAXED = "NORMAL"
 _AT_ONCE: Final = 20
 # Entries that are held once they were read: how many, and up to which size.
 _REMEMBERED: Final = 400
@@ -53,8 +48,6 @@ _SMALL: Final = 1 << 16
 # The second half says nothing new but to SQLite: the index of what is not done holds these, and no scan is needed.
 _PENDING: Final = "state = 'pending' AND state <> 'done'"
 PENDING_ENTRIES: Final = f"SELECT 1 FROM entry WHERE {_PENDING}"
-# What an open database goes on to answer after its cause is gone.
-_TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 # So many of somebody's own entries are looked for at a time.
 _MINE_AT_ONCE: Final = 200
 
@@ -70,66 +63,28 @@ class Journal:
         Raises BrokenJournalError, StorageError, ReadOnlyError.
         """
         self.path = path
-        self.read_only = read_only
-        self._turn = threading.RLock()
-        # The version of a file that is read without a lock, since nobody was writing it.
-        self._fixed: tuple[Fingerprint | None, ...] = ()
-        self._connection = self._to_read() if read_only else connect(path)
+        self.database = Database(path, SCHEMA, seconds=BUSY_SECONDS, read_only=read_only)
+        self.read_only = self.database.read_only
+        self._attach()
+
+    def _attach(self) -> None:
+        self._connection = self.database.connect()
         self._connection.create_function("says", 2, names_words, deterministic=True)
-        self._identity = identity(path)
-        self._refused = False
         # Small entries that were read already, each by what its row says.
         self._past: dict[tuple[int, str, int, str, int], Past] = {}
         # What is undone, as of an entry.
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
 
-    def _to_read(self) -> sqlite3.Connection:
-        version = self._version()
-        connection, fixed = connect_to_read(self.path)
-        self._fixed = version if fixed else ()
-        return connection
-
-    def _version(self) -> tuple[Fingerprint | None, ...]:
-        beside = self.path.with_name(self.path.name + "-wal")
-        return fingerprint(self.path), fingerprint(beside)
-
-    def _moved_on(self) -> bool:
-        """Whether somebody wrote to the file meanwhile that was read without a lock; it is opened anew then."""
-        if not self._fixed or self._version() == self._fixed:
-            return False
-        self._connection.close()
-        self._connection = self._to_read()
-        self._connection.create_function("says", 2, names_words, deterministic=True)
-        return True
-
     def in_memory(self) -> Journal:
         """A copy in memory alone: what is written to it is gone with it. Raises BrokenJournalError, StorageError."""
-        with self._turn:
-            connection = self._copied()
         copy = Journal.__new__(Journal)
-        copy.path, copy.read_only, copy._turn = self.path, True, threading.RLock()
-        copy._connection, copy._fixed = connection, ()
-        copy._connection.create_function("says", 2, names_words, deterministic=True)
-        copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
-        copy._past = {}
+        copy.path, copy.read_only, copy.database = self.path, True, self.database.in_memory()
+        copy._attach()
         return copy
-
-    def _copied(self) -> sqlite3.Connection:
-        while True:
-            try:
-                connection = copied(self._connection)
-            except DATABASE_ERRORS as error:
-                if self._moved_on():
-                    continue
-                raise journal_error(self.path, error) from error
-            if not self._moved_on():
-                return connection
-            connection.close()
 
     def close(self) -> None:
         """Lets the database go, when nobody is reading."""
-        with self._turn:
-            self._connection.close()
+        self.database.close()
 
     @contextlib.contextmanager
     def busy_timeout(self, seconds: float) -> Iterator[None]:
@@ -143,33 +98,20 @@ class Journal:
 
     @property
     def replaced(self) -> bool:
-        """Whether the file was deleted or exchanged since it was opened, or the system now refuses it."""
-        return self._refused or identity(self.path) != self._identity
+        """See `Database.replaced`."""
+        return self.database.replaced
 
-    @contextlib.contextmanager
-    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
-        """All or nothing. durable: on disk, also after a power cut, when this ends."""
-        with self._turn:
-            try:
-                self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
-                with in_one_step(self._connection) as connection:
-                    yield connection
-            except DATABASE_ERRORS as error:
-                self._refused = code_of(error) in _TILL_OPENED_AGAIN
-                raise journal_error(self.path, error) from error
+    def transaction(self, *, durable: bool = False) -> contextlib.AbstractContextManager[sqlite3.Connection]:
+        """All or nothing. durable: on disk, also after a power cut, when this ends. Errors as in `rows`."""
+        return self.database.transaction(lasting=durable)
 
     def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
-        """What a SELECT gives. Raises BrokenJournalError, StorageError."""
-        while True:
-            with self._turn:
-                try:
-                    found = self._connection.execute(statement, values).fetchall()
-                except DATABASE_ERRORS as error:
-                    if self._moved_on():
-                        continue
-                    raise journal_error(self.path, error) from error
-                if not self._moved_on():
-                    return found
+        """What a SELECT gives. Raises BrokenJournalError, StorageError, LockTimeoutError, ReadOnlyError."""
+        with self.database.turn:
+            try:
+                return self._connection.execute(statement, values).fetchall()
+            except DATABASE_ERRORS as error:
+                raise self.database.meaning(error) from error
 
     # Writing entries
 

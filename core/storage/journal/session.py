@@ -15,8 +15,8 @@ from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
+from core.storage.database import Database, damage_in
 from core.storage.files.atomic import can_be_locked
-from core.storage.files.sqlite import damage_in
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import (
     NEVER,
@@ -38,7 +38,7 @@ from core.storage.journal.belonging import (
 )
 from core.storage.journal.codec import TAKEN_IN, Maker, Pending, Stage, by, fact_item, fold_recalls, note_item
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, quarantine_journal, unreadable
+from core.storage.journal.schema import JOURNAL_FILE, SCHEMA, BrokenJournalError, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
@@ -266,9 +266,9 @@ class JournalFile:
         self.close()
         self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
-        quarantine_journal(self._path, self.home / QUARANTINE, stamp)
+        Database(self._path, SCHEMA).set_aside(self.home / QUARANTINE, stamp)
         foreign = isinstance(error, ForeignJournalError)
-        what = "belongs to another memory" if foreign else f"is damaged ({error})"
+        what = str(error) if foreign else f"is damaged ({error})"
         self._notices.add(
             Notice(
                 f"the history {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
@@ -398,7 +398,7 @@ class JournalSession:
         assert self.journal is not None
         try:
             return self.journal.state_of(seq) == "pending"
-        except (StorageError, BrokenJournalError):
+        except (NuggetsError, BrokenJournalError):
             return True
 
     def abandon(self, seq: int, preceding: int) -> None:
@@ -429,7 +429,7 @@ class JournalSession:
                 self.mark_written(
                     self.journal, seq, before, after or before, concurrent_changes, recall=recall
                 )
-        except StorageError as error:
+        except NuggetsError as error:
             self.notices.add(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
         except BrokenJournalError as error:
             # The files hold the change already: it is the first entry of the new journal.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, StorageError
+from core.errors import BrokenFileError, ConflictError, ErrorCode
 from core.folder import FACT_SUFFIXES
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.fact import Fact
@@ -23,9 +23,9 @@ from core.model.masks import Masks
 from core.model.note import Note
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE, InferenceSettings
+from core.storage.database import SIDE_FILES
 from core.storage.files import atomic
 from core.storage.files.side_folders import names_in
-from core.storage.files.sqlite import SIDE_FILES
 from core.storage.format.codec import ItemError, read_fact, read_note, write_fact, write_note
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal import codec
@@ -165,13 +165,8 @@ def _mask_journal(journal: Journal, masks: Masks, rules: InferenceSettings) -> N
     with journal.transaction(durable=True) as connection:
         # Of two that are the same once they are masked, one stays.
         _mask_rows(journal, masks, rules, partial(update_row, connection, "REPLACE"))
-    journal.rows("VACUUM")
-    busy = journal.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    if busy and busy[0][0]:
-        raise StorageError(
-            "another program is reading the history, so a side file of it still holds what you masked",
-            where=str(journal.path), kept="no note or fact is changed yet", todo="mask again when it is done",
-        )  # fmt: skip
+    journal.database.vacuum()
+    journal.database.empty_log()
 
 
 # What stands beside notes and facts

@@ -17,8 +17,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from core.errors import NuggetsError
 from core.model.masks import Masks
+from core.storage.database import BUSY_SECONDS, DATABASE_ERRORS
 from core.storage.files.atomic import read_file
-from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS
 from core.storage.safety.backups import DAMAGE
 
 _IN_USE: Final = ("ledger.db", "pipeline.db")

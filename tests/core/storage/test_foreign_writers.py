@@ -46,7 +46,7 @@ from core.graph.edits import edit_note
 home, me, edits, pause, facts = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]), sys.argv[5]
 if "quick" in sys.argv:
     import os
-    os.fsync, journal.DURABLE, journal.RELAXED = (lambda handle: None), "OFF", "OFF"
+    os.fsync, database.DURABLE, database.RELAXED = (lambda handle: None), "OFF", "OFF"
 memory = Memory.open(home)
 for turn in range(edits):
     own = f"note-memory-{me * edits + turn:08x}"

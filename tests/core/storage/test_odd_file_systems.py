@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from kits.memory_files import notes_of
 
 from core import Memory
 from core.graph.edits import create_note
-from core.storage.files import sqlite as sqlite_files
 
 fcntl = pytest.importorskip("fcntl", reason="locks of another kind are used on Windows")
 ROOT = Path(__file__).parents[3]
@@ -63,19 +61,6 @@ def test_the_lock_of_a_database_whose_writer_was_killed_is_nobodys(
     os.utime(lock, (1, 1))
     _add(tmp_path, "Two")
     assert _titles(tmp_path) == ["One", "Two"]
-
-
-def test_without_shared_memory_a_database_is_written_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite_files.mmap, "mmap", _refuse(errno.ENODEV))
-    _add(tmp_path, "One")
-    with sqlite3.connect(tmp_path / "ledger.db") as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
-    monkeypatch.undo()
-    _add(tmp_path, "Two")
-    with sqlite3.connect(tmp_path / "ledger.db") as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 @pytest.mark.parametrize("call", ["fsync", "link", "chmod"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from contextlib import closing
@@ -10,9 +11,7 @@ from typing import Any
 
 import pytest
 
-import core.storage.journal.journal as journal_module
-from core.errors import StorageError
-from core.storage.journal.schema import unreadable
+from core.storage import database
 
 
 @pytest.fixture
@@ -54,26 +53,23 @@ def test_a_log_of_a_newer_version_is_named_not_denied(written: Any) -> None:
 
 
 def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: Any, monkeypatch: Any) -> None:
-    def refuse(path: Path) -> sqlite3.Connection:
-        raise unreadable(path, "unable to open database file")
+    def refuse(path: Path, seconds: float) -> sqlite3.Connection:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(journal_module, "connect", refuse)
-    monkeypatch.setattr(journal_module, "connect_to_read", refuse)
-    line = written.fails("log")
-    assert "the history cannot be read" in line
-    assert line.count("ledger.db") == 1
+    monkeypatch.setattr(database, "_connect", refuse)
+    assert written.fails("log").count("ledger.db") == 1
     problems = written.json("status")["problems"]
     assert [Path(problem["where"]).name for problem in problems] == ["ledger.db"]
     assert "5432" in written.ok("facts", "ops")
 
 
 def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) -> None:
-    def refuse(path: Path) -> sqlite3.Connection:
-        raise StorageError("no space is left", where=str(path))
+    def refuse(path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(journal_module, "connect", refuse)
+    monkeypatch.setattr(database, "begin_file", refuse)
     assert len(written.json("log")) == 3
-    assert "no space is left" in written.fails("remember", "ops", "a", "b")
+    assert os.strerror(errno.ENOSPC) in written.fails("remember", "ops", "a", "b")
 
 
 def test_verify_names_a_log_that_cannot_be_read(written: Any) -> None:

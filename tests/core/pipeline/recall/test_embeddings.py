@@ -232,6 +232,7 @@ def test_a_read_only_memory_is_searched_by_meaning(opened: Opened) -> None:
         assert bench.titles("remuneration")[:1] == ["Payments"]
         assert (bench.queries(), len(bench.ollama.prompts)) == (1, 1)
     finally:
+        bench.memory.close()
         for path, mode in modes.items():
             path.chmod(mode)
     assert files(bench.home) == before

@@ -386,7 +386,7 @@ def _mask_until_killed(home: Path, call: int) -> None:
         return stepped
 
     for owner, name in (
-        (rows.Masking, "mask_rows"), (Memory, "mask_secrets"), (Database, "make_anew"), (Database, "empty_log"),
+        (rows.Masking, "mask_rows"), (Memory, "mask_secrets"), (Database, "vacuum"), (Database, "empty_log"),
     ):  # fmt: skip
         setattr(owner, name, killing(getattr(owner, name)))
     with open_pipeline(home) as pipeline:

@@ -53,7 +53,7 @@ def one(number):
     def step(statement):
         if next(left, None) is None:
             os.kill(os.getpid(), signal.SIGKILL)
-    database._writer.set_trace_callback(step)
+    database.connect().set_trace_callback(step)
     handed = Submission(sys.argv[2].format(number))
     store_submission(database, PipelineConfiguration(), handed, raw_id=f"raw-{number:016x}", now=number)
 for number in itertools.count():

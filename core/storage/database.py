@@ -1,0 +1,490 @@
+"""The one class through which SQLite files of a memory are opened, checked, read, written and set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import (
+    ErrorCode,
+    LockTimeoutError,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+    TryAgain,
+    Update,
+    remedy_for,
+)
+from core.storage.files.atomic import can_be_locked, fingerprint, identity, write_target, wrong_kind
+
+VERSION: Final = 1
+# How far SQLite goes to have a transaction on disk when it ends.
+DURABLE = "FULL"
+RELAXED = "NORMAL"
+BUSY_SECONDS: Final = 5.0
+# What follows on the name of a database in the names of its files.
+SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
+# All that reading a database may raise. UnicodeDecodeError: SQLite quotes bytes of a damaged table in its own words.
+# MemoryError: a damaged length asks for more than there is.
+DATABASE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError)
+_FILE_MODE: Final = 0o600
+# No version of ours will ever be this high: the number itself is damaged.
+_NO_VERSION: Final = 1_000
+# SQLITE_IOERR_SHMOPEN, SHMSIZE, SHMLOCK and SHMMAP; SQLITE_CANTOPEN, where the locks are folders.
+_NO_SHARED_MEMORY: Final = (4618, 4874, 5130, 5386, sqlite3.SQLITE_CANTOPEN)
+# No transaction takes so long: whoever made the lock was killed.
+_STALE_SECONDS: Final = 60.0
+# What SQLite says of a database that no waiting makes whole; SHORT_READ is an extended code.
+_BROKEN_CODES: Final = (
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG,
+)  # fmt: skip
+_SHORT_READ: Final = 522
+# What an open database goes on to answer after its cause is gone.
+_TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+# Which version of the format a file says it is written in, at this place of its header: WAL's is the highest.
+_WRITTEN_IN, _HIGHEST_FORMAT = 18, 2
+
+
+class BrokenDatabaseError(Exception):
+    """The file is no database, a damaged one, or none of this memory."""
+
+
+class ForeignDatabaseError(BrokenDatabaseError):
+    """The database belongs to another memory or to another program."""
+
+
+class Schema(NamedTuple):
+    """The tables of a database. what: its name for a person. script: the file of their SQL. probes: statements that a
+    sound one answers.
+    """
+
+    what: str
+    script: Path
+    probes: tuple[str, ...] = ()
+
+
+class Database:
+    """One SQLite file of a memory, for several threads and processes: one writes, others read beside it.
+
+    read_only: no transaction can be made; so it is as well where the file may not be written.
+    """
+
+    def __init__(
+        self, path: Path, schema: Schema, *, seconds: float = BUSY_SECONDS, read_only: bool = False
+    ) -> None:
+        """seconds: how long other writers are waited for."""
+        self.path = path
+        self.schema = schema
+        self.seconds = seconds
+        self.read_only = read_only or (path.is_file() and not may_write(path))
+        self.turn = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._lasting = True
+        self._refused = False
+        # Which file it is: somebody may take it away, or put another one in its place.
+        self._file: tuple[object, ...] | None = None
+        self._local = threading.local()
+        self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
+
+    # Opening
+
+    def connect(self) -> sqlite3.Connection:
+        """The connection that writes, or that reads where nothing may be written. The file and its tables are made
+        where there are none.
+
+        Raises BrokenDatabaseError, StorageError, LockTimeoutError, and ReadOnlyError for another version or a link out
+        of the folder.
+        """
+        with self.turn, self.errors():
+            if self._connection is None:
+                self._open()
+            assert self._connection is not None
+            return self._connection
+
+    def _open(self) -> None:
+        try:
+            wrong = wrong_kind(write_target(self.path.parent, self.path))
+            if wrong:
+                raise BrokenDatabaseError(wrong)
+            if not self.read_only:
+                begin_file(self.path)
+            seen = self._seen()
+            connection = self._connect()
+        except OSError as error:
+            raise self.meaning(error) from error
+        try:
+            if not self.read_only:
+                # A database that is not ours is recognised before anything is written to it.
+                if not self._is_made(connection):
+                    # What is written goes into a log beside the file first, so that readers need not wait.
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.close()
+                    connection = self._connect()
+                    self._make_tables(connection)
+                connection.execute(f"PRAGMA synchronous = {DURABLE}")
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._lasting, self._refused = connection, True, False
+        self._file = seen
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = _connect(self.path, self.seconds)
+        try:
+            if self.read_only:
+                if not self._is_made(connection):
+                    # A full disk left it so. Others see it without rows, too.
+                    connection.close()
+                    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+                    make_tables(connection, self.schema)
+                connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _is_made(self, connection: sqlite3.Connection) -> bool:
+        """Whether the tables are there; a database without any is new."""
+        version = self._version(connection)
+        if version == VERSION:
+            for probe in self.schema.probes:
+                connection.execute(probe).fetchone()
+            return True
+        # One statement: another process may be making the tables.
+        strange = "SELECT 1 FROM sqlite_master, pragma_user_version WHERE user_version <> ?"
+        if version or connection.execute(strange, (VERSION,)).fetchone():
+            raise ForeignDatabaseError("belongs to another program")
+        return False
+
+    def _version(self, connection: sqlite3.Connection) -> int:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if VERSION < version < _NO_VERSION:
+            raise ReadOnlyError(
+                f"{self.schema.what} has version {version}, newer than nuggets-tui supports ({VERSION})",
+                code=ErrorCode.NEWER_VERSION, remedy=Update("write"), where=str(self.path),
+                kept="nothing was written",
+            )  # fmt: skip
+        return version
+
+    def _make_tables(self, connection: sqlite3.Connection) -> None:
+        with in_one_step(connection):
+            # Another process may have made the tables while this one waited.
+            if not self._is_made(connection):
+                make_tables(connection, self.schema)
+
+    def _seen(self) -> tuple[object, ...] | None:
+        """What tells the file from another one; of one that is read without locks, from a later state as well."""
+        if self.read_only and not may_write(self.path):
+            return fingerprint(self.path), fingerprint(self.path.with_name(self.path.name + "-wal"))
+        return identity(self.path)
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was deleted or exchanged since it was opened, or the system now refuses it."""
+        return self._connection is not None and (self._refused or self._seen() != self._file)
+
+    def close(self) -> None:
+        """Lets go of all connections; the next use opens the file again.
+
+        What another thread reads through is left to that thread: SQLite crashes when it is closed meanwhile.
+        """
+        with self.turn:
+            mine = threading.current_thread()
+            for thread, reader in self._readers:
+                if thread is mine or not thread.is_alive():
+                    reader.close()
+            if self._connection is not None:
+                self._connection.close()
+            self._readers, self._connection, self._local = [], None, threading.local()
+
+    def follow(self) -> None:
+        """Lets the file go where another one has taken its place, or it was taken away: what was written into the
+        former one would be found by nobody.
+        """
+        if self.replaced:
+            with self.turn:
+                if self._connection is not None and not self._connection.in_transaction:
+                    self.close()
+
+    def in_memory(self) -> Database:
+        """A copy in memory alone: what is written to it is gone with it. Errors as for `connect`."""
+        copy = Database(self.path, self.schema)
+        copy.read_only, copy._file = False, self._file
+        copy._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        with self.turn, self.errors():
+            self.connect().backup(copy._connection)
+        return copy
+
+    def set_aside(self, folder: Path, stamp: str) -> None:
+        """Moves the file with its side files into a folder, bytes intact; stamp begins their names.
+
+        Raises StorageError.
+        """
+        self.close()
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for side in SIDE_FILES:
+                found = self.path.with_name(self.path.name + side)
+                if os.path.lexists(found):
+                    os.replace(found, folder / f"{stamp}-{found.name}")
+        except OSError as error:
+            raise self.meaning(error) from error
+
+    # Reading and writing
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's connection for reading; writing through it fails. Errors as for `connect`."""
+        self.connect()
+        file = self._file
+        reader: sqlite3.Connection | None = getattr(self._local, "reader", None)
+        if reader is None or self._local.file != file:
+            self._local.file, self._local.reader = file, None
+            reader = self._connect()
+            reader.execute("PRAGMA query_only = ON")
+            self._local.reader = reader
+            with self.turn:
+                ended = [each for thread, each in self._readers if not thread.is_alive()]
+                self._readers = [each for each in self._readers if each[0].is_alive()]
+                self._readers.append((threading.current_thread(), reader))
+            for each in ended:
+                each.close()
+        return reader
+
+    @contextlib.contextmanager
+    def transaction(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing, with the turn to write taken at once. Not to be nested.
+
+        lasting: whether it must outlive a power cut; otherwise it costs no wait for the disk, and outlives a crash of
+        the program only. Errors as for `connect`.
+        """
+        with self.turn, self.errors():
+            connection = self.connect()
+            if self.read_only:
+                raise ReadOnlyError(
+                    f"{self.schema.what} is read-only", where=str(self.path), kept="nothing was written",
+                    todo="check its permissions, and those of its folder",
+                )  # fmt: skip
+            if lasting is not self._lasting:
+                connection.execute(f"PRAGMA synchronous = {DURABLE if lasting else RELAXED}")
+                self._lasting = lasting
+            with in_one_step(connection):
+                # A newer version may have changed the tables since this one opened them.
+                self._version(connection)
+                yield connection
+
+    def vacuum(self) -> None:
+        """Writes the file anew, without the pages and parts of pages that nothing stands in any more."""
+        with self.turn, self.errors():
+            self.connect().execute("PRAGMA secure_delete = ON")
+            self.connect().execute("VACUUM")
+
+    def empty_log(self) -> None:
+        """Brings all into the file itself, and leaves nothing in the log of writes beside it.
+
+        Raises StorageError when another program is reading just now.
+        """
+        with self.turn, self.errors():
+            busy = self.connect().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StorageError(
+                f"another program is reading {self.schema.what}, so a side file still holds what you masked",
+                where=str(self.path), kept="what is masked so far stays so", todo="mask again when it is done",
+            )  # fmt: skip
+
+    # Errors
+
+    @contextlib.contextmanager
+    def errors(self) -> Iterator[None]:
+        """Within this, errors of SQLite become what they mean. Values that are none of ours make any code stumble, so
+        that any other error becomes BrokenDatabaseError, too, where the file is damaged.
+        """
+        try:
+            yield
+        except (NuggetsError, BrokenDatabaseError, OSError):
+            raise
+        except Exception as error:
+            # A rule of the tables that was met is for whoever wrote the statement.
+            if isinstance(error, DATABASE_ERRORS) and not isinstance(error, sqlite3.IntegrityError):
+                raise self.meaning(error) from error
+            if said := damage_in(self.path):
+                raise BrokenDatabaseError(said) from error
+            raise
+
+    def meaning(self, error: Exception) -> Exception:
+        """An error of SQLite or the system as what it means: broken for good, busy, or refused."""
+        if shows_damage(self.path, error):
+            return BrokenDatabaseError(one_line(error))
+        self._refused = code_of(error) in _TILL_OPENED_AGAIN
+        return refusal(self.path, self.schema.what, error)
+
+
+def make_tables(connection: sqlite3.Connection, schema: Schema) -> None:
+    """Makes the tables in an empty database, in the caller's transaction."""
+    statement = ""
+    for line in schema.script.read_text("utf-8").splitlines(keepends=True):
+        # A trigger holds several semicolons.
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+@contextlib.contextmanager
+def in_one_step(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """All or nothing, with the turn to write taken at once."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    finally:
+        # A full disk, for one, has rolled back by itself.
+        if connection.in_transaction:
+            with contextlib.suppress(*DATABASE_ERRORS):
+                connection.execute("ROLLBACK")
+
+
+def may_write(path: Path) -> bool:
+    """Whether a database that is there, and files beside it, may be written."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def begin_file(path: Path) -> None:
+    """Makes an empty file for a database where there is none. Raises OSError."""
+    if not path.exists():
+        # Made here, so that its side files inherit a mode that keeps other people out.
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
+
+
+def _connect(path: Path, seconds: float) -> sqlite3.Connection:
+    """Opens a database that is there, also in a shared folder: where its files cannot be locked, a folder beside it is
+    the lock; where programs cannot share memory, it is written without.
+    """
+    if not may_write(path):
+        return _connect_unwritable(path, seconds)
+    vfs = ""
+    if not can_be_locked(path.parent):
+        vfs, lock = "&vfs=unix-dotfile", path.with_name(f"{path.name}.lock")
+        with contextlib.suppress(OSError):
+            if time.time() - lock.stat().st_mtime > _STALE_SECONDS:
+                lock.rmdir()
+    connection = _connect_by(f"mode=rw{vfs}", path, seconds)
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except DATABASE_ERRORS as error:
+        if not _lacks_shared_memory(error):
+            # Whoever works with it meets it.
+            return connection
+        connection.close()
+        # Who has the file alone needs no shared memory, and can have it written without.
+        with contextlib.closing(_connect_by(f"mode=rw{vfs}", path, seconds)) as alone:
+            alone.execute("PRAGMA locking_mode = EXCLUSIVE")
+            alone.execute("PRAGMA journal_mode = DELETE")
+        return _connect_by(f"mode=rw{vfs}", path, seconds)
+    return connection
+
+
+def _lacks_shared_memory(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) in _NO_SHARED_MEMORY
+
+
+def _connect_unwritable(path: Path, seconds: float) -> sqlite3.Connection:
+    """Opens a database beside which nothing may be written: as it stands, through the side files of who has it open,
+    or else as a copy, since reading what is only in the log beside it would make such files.
+    """
+    wal, shm = path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
+    if not (wal.exists() and wal.stat().st_size):
+        return _connect_by("mode=ro&immutable=1", path, seconds)
+    if shm.exists():
+        return _connect_by("mode=ro", path, seconds)
+    from tempfile import TemporaryDirectory
+
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with TemporaryDirectory() as folder:
+        for side in ("", "-wal"):
+            shutil.copyfile(path.with_name(path.name + side), Path(folder, f"copy{side}"))
+        with contextlib.closing(sqlite3.connect(Path(folder, "copy"))) as source:
+            source.backup(copy)
+    return copy
+
+
+def _connect_by(how: str, path: Path, seconds: float) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?{how}"
+    return sqlite3.connect(address, uri=True, timeout=seconds, isolation_level=None, check_same_thread=False)
+
+
+# What errors mean
+
+
+def code_of(error: BaseException) -> int:
+    """SQLite's code of an error, 0 for one that the module raises by itself."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of a database or the system says, for a person."""
+    if isinstance(error, UnicodeDecodeError):
+        return "its text is damaged"
+    said = error.strerror if isinstance(error, OSError) else str(error)
+    return " ".join((said or "").split()) or type(error).__name__
+
+
+def shows_damage(path: Path, error: BaseException) -> bool:
+    """Whether an error that reading or writing a database raised says that its bytes are damaged."""
+    if not isinstance(error, sqlite3.DatabaseError):
+        return isinstance(error, UnicodeDecodeError)
+    code = getattr(error, "sqlite_errorcode", 0)
+    if code & 0xFF == sqlite3.SQLITE_READONLY:
+        # What is written in a format of the future may be read, so SQLite says; there is none.
+        with contextlib.suppress(OSError, IndexError), path.open("rb") as file:
+            return file.read(_WRITTEN_IN + 1)[_WRITTEN_IN] > _HIGHEST_FORMAT
+        return False
+    # A column's text that is no UTF-8 has no code. Nor has a misuse by ourselves, which is of another class.
+    no_text = not code and isinstance(error, sqlite3.OperationalError)
+    return no_text or code == _SHORT_READ or code & 0xFF in _BROKEN_CODES
+
+
+def damage_in(path: Path) -> str:
+    """What is damaged in a database that something stumbled over, "" when it is sound or cannot be looked at now.
+
+    Reads all of it: pages, rules of the tables, types of the values. For after an error only.
+    """
+    try:
+        with contextlib.closing(_connect(path, BUSY_SECONDS)) as connection:
+            connection.execute("PRAGMA query_only = ON")
+            said = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if said == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone():
+                return "a row refers to a missing row"
+            return "" if said == "ok" else " ".join(str(said).split())
+    except DATABASE_ERRORS as error:
+        return one_line(error) if shows_damage(path, error) else ""
+    except OSError:
+        return ""
+
+
+def refusal(path: Path, what: str, error: BaseException) -> NuggetsError:
+    """The error for a database that the system or another program keeps from being used now."""
+    code, remedy = code_of(error), remedy_for(error, path)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LockTimeoutError(
+            f"another process is still writing {what}", remedy=TryAgain(), where=str(path),
+            kept="nothing was written",
+        )  # fmt: skip
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
+        return ReadOnlyError(
+            f"{what} is read-only", remedy=remedy, where=str(path), kept="nothing was written",
+            todo="" if remedy else "check its permissions",
+        )  # fmt: skip
+    return StorageError(
+        f"{what} cannot be used ({one_line(error)})", remedy=remedy or TryAgain(), where=str(path),
+        kept="nothing was written",
+    )  # fmt: skip
