@@ -44,7 +44,7 @@ REASONS: Final = {
     "empty_fact_content": "it is empty",
     "duplicate_content": "a note already says the same",
     "ungrounded": "no sentence of the text states this: check it",
-    "instruction": "it is an instruction, permission or preference: check it",
+    "instruction": "it tells whoever reads it what to do: check it",
     "destructive_mutations_disabled": "it changes a note: you decide",
     "destructive_review": "it changes a note: you decide",
     "contradiction": "it contradicts a note",

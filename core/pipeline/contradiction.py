@@ -1,4 +1,4 @@
-"""Whether two statements can both be true: by their words, by a model, and among attributes of one thing over time.
+"""Whether two statements can both be true: shared words and a denial or opposite words, else a model.
 
 A hit only ever asks for a person's look. Nothing is blocked, changed or deleted for it.
 """
@@ -13,10 +13,8 @@ from typing import Final, Literal
 
 from core.pipeline.intake.normalisation import compose
 from core.pipeline.intake.redaction import redact
-from core.pipeline.intake.statement_words import NEGATIONS
 from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
-from core.pipeline.statements import takes_place
 from core.text.normalise import encodable
 from core.text.tokens import BASIS_STOP_WORDS, stem, words
 
@@ -25,54 +23,57 @@ LEAST_OVERLAP_SEMANTIC: Final = 3
 _LONGEST_READ: Final = 20_000
 _LONGEST_REASONING: Final = 500
 
-# "can't" keeps its verb, the others lose no more than the ending: doesn't -> does not.
+# Contractions lose no more than their ending; "can't" keeps its verb.
 _CONTRACTED: Final = re.compile(r"\b(can|wo|sha|ai)n['’]t\b|n['’]t\b")
 _WHOLE: Final = {"can": "can", "wo": "will", "sha": "shall", "ai": "is"}
-_NEGATIONS: Final = NEGATIONS | frozenset(
-    ("not", "no", "never", "cannot", "cant", "doesnt", "dont", "didnt", "isnt", "wasnt", "wont", "arent", "werent",
-     "havent", "hasnt", "hadnt", "couldnt", "wouldnt", "shouldnt", "without")
-)  # fmt: skip
+# Folded, of English, German, French and Spanish.
+_NEGATIONS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        not no never cannot cant doesnt dont didnt isnt wasnt wont arent werent havent hasnt hadnt couldnt wouldnt
+        shouldnt without none nobody nothing neither nor nicht kein keine keinen keinem keiner keines nie niemals ohne
+        niemand nichts weder pas jamais aucun aucune sans rien nunca jamas sin ningun ninguna ninguno nadie""",
+    )
+)
 _AUXILIARIES: Final = frozenset(("do", "does", "did", "will", "would", "shall", "should", "can", "could"))
 _MEANINGLESS: Final = BASIS_STOP_WORDS | _NEGATIONS | _AUXILIARIES
-_PAIRS: Final = ("enabled disabled", "allow deny", "accept reject", "always never", "on off", "true false")
-_WIDER_PAIRS: Final = (
+
+OPPOSITES: Final = tuple(tuple(pair.split()) for pair in (
+    "enabled disabled", "allow deny", "accept reject", "always never", "on off", "true false", "manual automatic",
+    "mandatory optional", "required optional", "shared separate", "synchronous asynchronous", "allowed forbidden",
+    "supported unsupported", "encrypted unencrypted", "temporary permanent",
+))  # fmt: skip
+# Those that hold for the attributes of one thing or person alone.
+ATTRIBUTE_OPPOSITES: Final = tuple(tuple(pair.split()) for pair in (
     "together apart", "married divorced", "married single", "like dislike", "like hate", "love hate", "open closed",
     "active inactive", "public private", "online offline", "start stop", "join left", "add remove",
     "increase decrease", "possible impossible", "employed unemployed", "present absent", "alive dead", "hired fired",
     "dating single", "friends strangers", "close distant", "prefer avoid", "enjoy dread", "want refuse", "begin end",
     "join leave", "arrive depart", "buy sell", "positive negative", "before after", "yes no",
-)  # fmt: skip
-
-
-@cache
-def _stemmed(pairs: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((stem(one), stem(other)) for one, _, other in (pair.partition(" ") for pair in pairs))
-
-
-# Verbs of which somebody has one value at a time, with the words that may follow before the value.
-_SINGLE_VALUED: Final[dict[str, frozenset[str]]] = {
-    "live": frozenset(("in", "at")),
-    "reside": frozenset(("in", "at")),
-    "base": frozenset(("in", "at")),
-    "locate": frozenset(("in", "at")),
-    "work": frozenset(("at", "for")),
-    "prefer": frozenset(),
-}
-# Opposites of work, which are none of search.
-_WORK_PAIRS: Final = (
-    "manual automatic", "mandatory optional", "required optional", "shared separate", "synchronous asynchronous",
-    "allowed forbidden", "supported unsupported", "encrypted unencrypted", "temporary permanent",
-)  # fmt: skip
+))  # fmt: skip
+# "on" says where or when, unless it stands last or behind one of these.
 _SWITCHED: Final = frozenset(("is", "are", "was", "turned", "switched", "stays", "set", "be", "remains"))
-_LEAST_SIMILAR: Final = 0.5
+
+# Stems of verbs of which somebody has one value at a time, with the words that may follow before the value.
+_SINGLE_VALUED: Final = {
+    "live": ("in", "at"),
+    "resid": ("in", "at"),
+    "base": ("in", "at"),
+    "locat": ("in", "at"),
+    "work": ("at", "for"),
+    "prefer": (),
+}
 _TIME_WORDS: Final = frozenset(
     ("currently", "now", "today", "presently", "nowadays", "lately", "recently", "anymore", "tonight")
 )
+# What may differ where two statements are the same but for a value: "raised to 50", "put back to 16" (words).
+_LONGEST_VALUE: Final = 4
+_BEFORE_VALUE: Final = frozenset(("is", "are", "was", "were", "to", "at", "by", "in"))
 
-ContradictionKind = Literal["negation", "antonym", "change", "value"]
-Signal = Literal["negation", "antonym", "change", "value", "temporal"]
+ContradictionKind = Literal["negation", "antonym"]
+Signal = Literal["negation", "antonym", "value", "temporal"]
 SUPERSESSION_CONFIDENCE: Final[dict[Signal, float]] = {
-    "change": 0.85,
     "negation": 0.85,
     "antonym": 0.8,
     "value": 0.75,
@@ -113,67 +114,62 @@ class Supersession:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A text as it is compared: its words, the stems that carry meaning, and whether it denies something.
+    """A text as it is compared: its words, the stems that carry meaning, and how often it denies something.
 
     sides: the number of each pair of opposites, from 1, of which it says the first alone; negative for the second.
-    value: see `_verb_and_value`.
     """
 
     tokens: tuple[str, ...]
     meaning: frozenset[str]
-    denies: bool
+    denials: int
     sides: frozenset[int]
-    value: tuple[frozenset[str], str, frozenset[str]] | None
 
 
 # One statement is held against many others.
 @lru_cache(maxsize=4_096)
 def _read(text: str) -> _Statement:
-    tokens = tuple(plain_tokens(text))
-    stems = list(map(stem, tokens))
-    numbers, verbs = _sides_of_stems(), _verbs_by_stem()
+    tokens = tuple(plain_words(text))
+    numbers = _sides_of_stems()
     said = {
         number
-        for place, name in enumerate(stems)
-        for number in numbers.get(name, ())
-        if name != "on" or _is_switched(tokens, place)
+        for place, word in enumerate(tokens)
+        if word != "on" or place + 1 == len(tokens) or (place and tokens[place - 1] in _SWITCHED)
+        for number in numbers.get(stem(word), ())
     }
     return _Statement(
         tokens,
         _meaning(tokens),
-        not _NEGATIONS.isdisjoint(tokens),
+        sum(word in _NEGATIONS for word in tokens),
         frozenset(number for number in said if -number not in said),
-        None if verbs.isdisjoint(stems) else _verb_and_value(tokens),
     )
 
 
-def _is_switched(tokens: tuple[str, ...], place: int) -> bool:
-    """Whether "on" says that something is, and not where or when."""
-    return place + 1 == len(tokens) or (place > 0 and tokens[place - 1] in _SWITCHED)
-
-
-@cache
-def _sides_of_stems() -> dict[str, list[int]]:
-    """The numbers of the pairs of opposites that a stem is in; negative for the second of a pair."""
-    found: dict[str, list[int]] = {}
-    for number, (one, other) in enumerate(_stemmed(_PAIRS + _WORK_PAIRS + _WIDER_PAIRS), 1):
-        found.setdefault(one, []).append(number)
-        found.setdefault(other, []).append(-number)
-    return found
-
-
-@cache
-def _verbs_by_stem() -> frozenset[str]:
-    return frozenset(map(stem, _SINGLE_VALUED))
-
-
-def plain_tokens(text: str) -> list[str]:
+def plain_words(text: str) -> list[str]:
     """Folded words of two characters or more, contractions taken apart: "can't" gives can, not."""
     taken_apart = _CONTRACTED.sub(
         lambda match: f"{_WHOLE[match[1]]} not" if match[1] else " not",
         compose(encodable(text[:_LONGEST_READ])).lower(),
     )
     return [word for word in words(taken_apart) if len(word) > 1]
+
+
+@cache
+def _sides_of_stems() -> dict[str, list[int]]:
+    """The numbers of the pairs of opposites that a stem is in; negative for the second of a pair."""
+    found: dict[str, list[int]] = {}
+    for number, (one, other) in enumerate(OPPOSITES + ATTRIBUTE_OPPOSITES, 1):
+        found.setdefault(stem(one), []).append(number)
+        found.setdefault(stem(other), []).append(-number)
+    return found
+
+
+def _meaning(tokens: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(stem(token) for token in tokens if token not in _MEANINGLESS)
+
+
+def denials(text: str) -> int:
+    """How many words of a text deny something."""
+    return _read(text).denials
 
 
 def shared_words(fact: str, target: str) -> frozenset[str]:
@@ -186,39 +182,44 @@ def polarity_difference(fact: str, target: str, *, wider: bool = False) -> Contr
 
     wider: with the opposites that hold for a person's or thing's attributes, such as together and apart.
     """
-    if _read(fact).denies != _read(target).denies:
+    mine, theirs = _read(fact), _read(target)
+    if bool(mine.denials) != bool(theirs.denials):
         return "negation"
-    return "antonym" if _opposed(fact, target, wider) else None
-
-
-def _opposed(fact: str, target: str, wider: bool) -> frozenset[int]:
-    """The numbers of the pairs of opposites that are split over two texts."""
-    known = len(_PAIRS + _WORK_PAIRS) + (len(_WIDER_PAIRS) if wider else 0)
-    theirs = _read(target).sides
-    return frozenset(abs(side) for side in _read(fact).sides if abs(side) <= known and -side in theirs)
+    known = len(OPPOSITES) + (len(ATTRIBUTE_OPPOSITES) if wider else 0)
+    return "antonym" if any(abs(side) <= known and -side in theirs.sides for side in mine.sides) else None
 
 
 def contradicts_in_words(fact: str, target: str, *, wider: bool = False) -> ContradictionKind | None:
-    """Whether two statements cannot both be true, by what they say: one denies or replaces what the other says, names
-    another value, or says the opposite word of the same. That both name the same thing says nothing."""
-    found = takes_place(fact, target)
-    if found is not None:
-        return found
-    opposed = _opposed(fact, target, wider)
-    if not opposed or len(shared_words(fact, target)) < LEAST_OVERLAP:
+    """Whether two statements that share most words of the shorter one, two at least, differ in their polarity."""
+    mine, theirs = _read(fact).meaning, _read(target).meaning
+    shared = len(mine & theirs)
+    if shared < LEAST_OVERLAP or 2 * shared <= min(len(mine), len(theirs)):
         return None
-    pairs = _stemmed(_PAIRS + _WORK_PAIRS + _WIDER_PAIRS)
-    opposites = {word for number in opposed for word in pairs[number - 1]}
-    mine, theirs = (_read(text).meaning - opposites for text in (fact, target))
-    return "antonym" if len(mine & theirs) >= _LEAST_SIMILAR * len(mine | theirs) else None
+    return polarity_difference(fact, target, wider=wider)
 
 
 def gives_other_value(new: str, old: str) -> bool:
     """Whether a newer statement gives what an older one says another value: the older one need not stand beside it.
 
+    That is an opposite word, or the same words but for a number, or for what stands behind "is", "to" and the like.
     A denial goes together with what comes in its place: "We no longer use arq", "The job queue moves to Temporal".
     """
-    return contradicts_in_words(new, old) in ("value", "antonym")
+    if _read(new).denials or _read(old).denials:
+        return False
+    if contradicts_in_words(new, old):
+        return True
+    mine, theirs = list(_read(new).tokens), list(_read(old).tokens)
+    before = ""
+    while mine and theirs and mine[0] == theirs[0]:
+        before = mine.pop(0)
+        theirs.pop(0)
+    while mine and theirs and mine[-1] == theirs[-1]:
+        mine.pop()
+        theirs.pop()
+    if not all(0 < len(said) <= _LONGEST_VALUE for said in (mine, theirs)):
+        return False
+    counted = all(any(map(str.isdigit, said)) for said in (mine, theirs))
+    return (counted or before in _BEFORE_VALUE) and len(shared_words(new, old)) >= LEAST_OVERLAP
 
 
 def asks_model(action: str, overlap: int, *, in_words: bool, enabled: bool) -> bool:
@@ -240,6 +241,10 @@ def semantic_prompt(fact: str, target: str) -> str:
         '{"contradicts": false, "confidence": 0.9, "reasoning": "she may like both"}\n\n'
         'Answer with one JSON object and nothing else: {"contradicts", "confidence", "reasoning"}.\nAnswer:'
     )
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(encodable(redact(text).text[:_LONGEST_READ]), ensure_ascii=False)
 
 
 def read_semantic(answer: Answer) -> SemanticContradiction:
@@ -282,7 +287,7 @@ def _signal(new: str, old: str, gap_days: float | None) -> Signal | None:
     # Not living in Denver and living in Boulder go together.
     if in_words and not (in_words == "negation" and other_value):
         return in_words
-    if other_value and not (mine.denies or theirs.denies):
+    if other_value and not (mine.denials or theirs.denials):
         return "value"
     timed = not _TIME_WORDS.isdisjoint(mine.tokens)
     if gap_days is not None and gap_days > 1 and timed and not mine.meaning.isdisjoint(theirs.meaning):
@@ -292,7 +297,7 @@ def _signal(new: str, old: str, gap_days: float | None) -> Signal | None:
 
 def _other_value(mine: _Statement, theirs: _Statement) -> bool:
     """Whether both name a value of the same verb that takes one, for the same subject, and the values share nothing."""
-    left, right = mine.value, theirs.value
+    left, right = _verb_and_value(mine.tokens), _verb_and_value(theirs.tokens)
     if left is None or right is None or left[1] != right[1]:
         return False
     # An attribute may leave its subject out, since it hangs on it.
@@ -302,23 +307,9 @@ def _other_value(mine: _Statement, theirs: _Statement) -> bool:
 
 def _verb_and_value(tokens: tuple[str, ...]) -> tuple[frozenset[str], str, frozenset[str]] | None:
     """Subject, verb and value of the first verb that takes one value."""
-    for verb, followers in _SINGLE_VALUED.items():
-        sought = stem(verb)
-        for place, token in enumerate(tokens):
-            if stem(token) != sought:
-                continue
-            after = tokens[place + 1 :]
-            if followers:
-                if not after or after[0] not in followers:
-                    continue
-                after = after[1:]
-            return _meaning(tokens[:place]), verb, _meaning(after)
+    for place, token in enumerate(tokens):
+        followers = _SINGLE_VALUED.get(stem(token))
+        if followers is None or (followers and (*tokens, "")[place + 1] not in followers):
+            continue
+        return _meaning(tokens[:place]), stem(token), _meaning(tokens[place + 1 + bool(followers) :])
     return None
-
-
-def _meaning(tokens: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(stem(token) for token in tokens if token not in _MEANINGLESS)
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(encodable(redact(text).text[:_LONGEST_READ]), ensure_ascii=False)

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parents[1] / "data" / "coding_sessions"
-_PAIRS = Path(__file__).parents[1] / "data" / "statement_pairs.toml"
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,3 @@ def _session(path: Path) -> CodingSession:
         tuple(LabelledChange(**one) for one in read["changes"]),
         tuple(read["no_facts"]),
     )
-
-
-@cache
-def statement_pairs(half: str) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-    """Pairs of an older and a newer statement: those that cannot both be true, then those that can.
-
-    half: "tuned", which the rules were made with, or "unseen", which measures them.
-    """
-    read = tomllib.loads(_PAIRS.read_text("utf-8"))[half]
-    return tuple(map(tuple, read["changes"])), tuple(map(tuple, read["compatible"]))

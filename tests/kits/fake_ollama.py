@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
 from core.settings.pipeline_sections import PipelineConfiguration
+from kits.quotes import with_quotes
 from kits.written_configuration import read_configuration
 
 
@@ -139,7 +140,7 @@ class FakeOllama:
             else:
                 line = Reply("the script has ended", status=500)
         if isinstance(line, dict | list):
-            line = json.dumps(line)
+            line = json.dumps(with_quotes(line, asked.json["prompt"]) if isinstance(line, dict) else line)
         return Reply(line) if isinstance(line, str) else line
 
     def _embedding(self, asked: ReceivedRequest) -> Reply:

@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.pipeline.models.provider import Answer, ModelError, Schema
+from kits.quotes import with_quotes
 
 Line = str | Answer | ModelError | dict[str, object]
 
 
 @dataclass
 class ScriptedModel:
-    """Answers with the lines of a script, one a call, or with what a function of the prompt gives."""
+    """Answers with the lines of a script, one a call, or with what a function of the prompt gives.
+
+    Facts that are given as a dictionary get their quotes, as a model copies them.
+    """
 
     script: list[Line] = field(default_factory=list)
     by_prompt: Callable[[str], Line] | None = None
@@ -28,5 +32,5 @@ class ScriptedModel:
         if isinstance(line, ModelError):
             raise line
         if isinstance(line, dict):
-            line = json.dumps(line)
+            line = json.dumps(with_quotes(line, prompt))
         return line if isinstance(line, Answer) else Answer(line, model="scripted", done_reason="stop")

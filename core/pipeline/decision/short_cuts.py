@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from core.pipeline.contradiction import contradicts_in_words, gives_other_value, polarity_difference
+from core.pipeline.contradiction import LEAST_OVERLAP, gives_other_value, polarity_difference, shared_words
 from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.intake.normalisation import compose, normalise
 from core.text.normalise import encodable
@@ -110,7 +110,8 @@ def repeated(
 def denies_another(denial: Saying, other: Saying) -> bool:
     """Whether a statement denies something else than the other says: who no longer serves fish may serve soup."""
     beyond = not denial.meaning <= other.meaning | _TAKING_BACK
-    return beyond and contradicts_in_words(denial.text, other.text) == "negation"
+    about_it = len(shared_words(denial.text, other.text)) >= LEAST_OVERLAP
+    return beyond and about_it and polarity_difference(denial.text, other.text) == "negation"
 
 
 def corrects(later: Saying, earlier: Saying) -> bool:

@@ -12,7 +12,7 @@ from core.pipeline.models.provider import Schema
 from core.text.normalise import encodable
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
-PROMPT_VERSION: Final = "extract-2"
+PROMPT_VERSION: Final = "extract-3"
 TRUNCATION_MARK: Final = " [truncated]"
 # Characters; what is sent is a small part of it.
 _MOST_READ: Final = 1_000_000
@@ -27,10 +27,11 @@ EXTRACTION_SCHEMA: Final[Schema] = {
                 "type": "object",
                 "properties": {
                     "content": {"type": "string"},
+                    "quote": {"type": "string"},
                     "type": {"type": "string", "enum": list(FACT_TYPES)},
                     "confidence": _FRACTION,
                 },
-                "required": ["content", "type", "confidence"],
+                "required": ["content", "quote", "type", "confidence"],
             },
         },
         "entities": {
@@ -57,9 +58,11 @@ Take what is worth remembering out of a text.
 
 Answer with one JSON object and nothing else: {"facts": [...], "entities": [...]}.
 
-facts: at most 20, each {"content", "type", "confidence"}.
+facts: at most 20, each {"content", "quote", "type", "confidence"}.
 - content: one statement that a stranger understands without the text. It names its subject; no "he", "it", "this".
-- Nothing that the text does not say.
+- quote: the sentence of the text that says it, copied to the letter and whole, with the one before where it says \
+"she" or "it" of what that names.
+- Nothing that the quote does not say; names and numbers as it has them.
 - type: fact (what is so), preference (what somebody likes or wants), decision (what was chosen), procedural (how \
 something is done), semantic (what something means).
 - confidence: 0 to 1, how sure the text makes you.
@@ -75,9 +78,11 @@ Nothing worth remembering: {"facts": [], "entities": []}.
 
 Example
 Text: "Anna moved the billing service to PostgreSQL since MySQL lost rows twice. Brb, coffee."
-Answer: {"facts": [{"content": "The billing service uses PostgreSQL", "type": "fact", "confidence": 0.95}, \
-{"content": "Anna moved the billing service to PostgreSQL because MySQL lost rows twice", "type": "decision", \
-"confidence": 0.9}], "entities": [{"source": "billing service", "source_type": "system", "relationship": "uses", \
+Answer: {"facts": [{"content": "The billing service uses PostgreSQL", "quote": "Anna moved the billing service to \
+PostgreSQL since MySQL lost rows twice.", "type": "fact", "confidence": 0.95}, \
+{"content": "Anna moved the billing service to PostgreSQL since MySQL lost rows twice", "quote": "Anna moved the \
+billing service to PostgreSQL since MySQL lost rows twice.", "type": "decision", "confidence": 0.9}], \
+"entities": [{"source": "billing service", "source_type": "system", "relationship": "uses", \
 "target": "PostgreSQL", "target_type": "tool", "confidence": 0.95}]}
 
 Example

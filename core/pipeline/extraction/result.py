@@ -28,18 +28,24 @@ class Limits:
 class ExtractedFact:
     """One statement that stands on its own.
 
-    confidence: in [0, 1], the model's own. grounded: whether it shares a word that carries meaning with the text it
-    is said to come from; one that does not needs a person's look before it is written.
+    confidence: in [0, 1], the model's own. quote: the sentences of the text that say it, "" where none do. order:
+    whether it tells whoever reads it what to do. Either way a person looks at it before it is written.
     """
 
     content: str
     type: FactType
     confidence: float
-    grounded: bool
+    quote: str = ""
+    order: bool = False
+
+    @property
+    def grounded(self) -> bool:
+        """Whether a sentence of the text says it."""
+        return bool(self.quote)
 
     @property
     def review_needed(self) -> bool:
-        return not self.grounded
+        return self.order or not self.grounded
 
 
 @dataclass(frozen=True, slots=True)

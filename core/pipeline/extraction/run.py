@@ -13,7 +13,7 @@ from core.pipeline.extraction.prompt import (
 )
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.validation import Warnings, valid_facts, valid_relations
-from core.pipeline.intake.redaction import MARK
+from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.models.answer_parsing import last_object, says_nothing
 from core.pipeline.models.lenient_json import JsonObject
 from core.pipeline.models.provider import Answer, ModelError, Provider
@@ -40,12 +40,15 @@ def extract(
     sent = cut_input(tidied, limits)
     try:
         prompt = extraction_prompt(sent, cut=len(tidied) > limits.longest_input, most_facts=limits.most_facts)
-        return _read(provider.generate(prompt, EXTRACTION_SCHEMA, deadline), tidied, limits)
+        answer = provider.generate(prompt, EXTRACTION_SCHEMA, deadline)
+        # Line ends, which are not sent, part sentences as well.
+        seen = sent if len(tidied) > limits.longest_input else redact(text).text
+        return _read(answer, tidied, seen, limits)
     except ModelError as error:
         raise error.during(_STAGE) from error
 
 
-def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
+def _read(answer: Answer, tidied: str, seen: str, limits: Limits) -> Extraction:
     warnings = Warnings()
     if says_nothing(answer):
         warnings.add("Answer has neither facts nor entities")
@@ -54,7 +57,7 @@ def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
         found = last_object(answer, _KEYS, _has_a_list)
     if len(tidied) > limits.longest_input:
         warnings.add(f"Input truncated from {len(tidied)} to {limits.longest_input} characters")
-    facts = valid_facts(found, cut_input(tidied, limits), limits, warnings)
+    facts = valid_facts(found, seen, limits, warnings)
     relations = valid_relations(found, limits, warnings)
     most = {"facts": limits.most_facts, "entities": limits.most_relations}
     full = len(facts) >= limits.most_facts or len(relations) >= limits.most_relations

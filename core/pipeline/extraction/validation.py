@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
+from core.pipeline.extraction.grounding import Source
 from core.pipeline.extraction.result import (
     ENTITY_TYPES,
     FACT_TYPES,
@@ -13,7 +14,6 @@ from core.pipeline.extraction.result import (
     FactType,
     Limits,
 )
-from core.pipeline.intake.numbers import Numbers, numbers_of
 from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.models.answer_parsing import clamped, excerpt
 from core.pipeline.models.lenient_json import Json, JsonObject
@@ -48,15 +48,14 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def valid_facts(
-    found: JsonObject, source: str, limits: Limits, warnings: Warnings
+    found: JsonObject, seen: str, limits: Limits, warnings: Warnings
 ) -> tuple[ExtractedFact, ...]:
     """The facts of an answer that can be kept, in its order; of more than the cap the most confident ones.
 
-    source: the text as it was sent, against which each fact is held: it shares a word with it, and has all its numbers.
+    seen: the text as the model saw it, in which the quote of each is looked for.
     """
-    seen = source.replace(MARK, " ")
-    known, numbers = content_words(seen), numbers_of(seen)
-    facts = _valid(found, "facts", warnings, lambda item: _fact(item, known, numbers, limits, warnings))
+    source = Source(seen)
+    facts = _valid(found, "facts", warnings, lambda item: _fact(item, source, limits, warnings))
     return _most_confident(facts, limits.most_facts, "facts", warnings)
 
 
@@ -85,9 +84,7 @@ def _most_confident(items: Sequence[_Item], most: int, name: str, warnings: Warn
     return tuple(items[place] for place in sorted(best))
 
 
-def _fact(
-    item: Json, known: frozenset[str], numbers: Numbers, limits: Limits, warnings: Warnings
-) -> ExtractedFact | None:
+def _fact(item: Json, source: Source, limits: Limits, warnings: Warnings) -> ExtractedFact | None:
     if not isinstance(item, dict):
         warnings.add("Fact is not an object")
         return None
@@ -100,16 +97,19 @@ def _fact(
     if len(content) > limits.longest_fact:
         warnings.add(f"Fact truncated from {len(content)} to {limits.longest_fact} characters")
         content = content[: limits.longest_fact].rstrip()
-    said = len(content.replace(MARK, "").strip())
-    if said < limits.shortest_fact:
-        warnings.add(f'Fact too short ({said} characters): "{excerpt(content)}"')
+    length = len(content.replace(MARK, "").strip())
+    if length < limits.shortest_fact:
+        warnings.add(f'Fact too short ({length} characters): "{excerpt(content)}"')
         return None
-    grounded = not known.isdisjoint(content_words(content)) and numbers.hold(content.replace(MARK, " "))
-    if not grounded:
-        warnings.add(f'Fact ungrounded, review needed: "{excerpt(content)}"')
-    return ExtractedFact(
-        content, _fact_type(item.get("type"), warnings), clamped(item.get("confidence")), grounded
+    kind, quote = _fact_type(item.get("type"), warnings), item.get("quote")
+    said = source.grounding(
+        content,
+        quote[: limits.longest_fact] if isinstance(quote, str) else "",
+        preference=kind == "preference",
     )
+    if not said.quote:
+        warnings.add(f'Fact ungrounded, review needed: "{excerpt(content)}"')
+    return ExtractedFact(content, kind, clamped(item.get("confidence")), said.quote, said.order)
 
 
 def _fact_type(named: Json, warnings: Warnings) -> FactType:

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.intake.aspects import VERBS
-from core.pipeline.intake.entailment_words import ORDERS
 from core.pipeline.intake.name_words import (
     ADVERBS,
     COMMON_NOUNS,
@@ -29,6 +28,7 @@ from core.pipeline.intake.name_words import (
     may_be_several,
 )
 from core.pipeline.intake.normalisation import collapse_white_space, compose
+from core.pipeline.intake.orders import ORDERS
 from core.pipeline.intake.program_output import without_output
 from core.pipeline.intake.sentences import TextSegment, TextSpan, sentences
 from core.text.file_references import file_references

@@ -19,8 +19,6 @@ from core.settings.pipeline_sections import PipelineConfiguration
 _WORDS: Final[dict[ContradictionKind, str]] = {
     "negation": "one of the two contains a negation",
     "antonym": "the two use opposite words",
-    "change": "one of the two replaces what the other says",
-    "value": "the two name different values",
 }
 
 
@@ -33,7 +31,7 @@ class Contradiction:
     made.
     """
 
-    kind: Literal["", "negation", "antonym", "change", "value", "semantic"] = ""
+    kind: Literal["", "negation", "antonym", "semantic"] = ""
     confidence: float = 0.0
     reasoning: str = ""
     failure: str = ""

@@ -16,9 +16,7 @@ from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.extraction.progress import Progress, Windows, progress_of, size_after, smaller, window_text
 from core.pipeline.extraction.result import ExtractedFact, Extraction, Limits
 from core.pipeline.extraction.run import extract
-from core.pipeline.intake.entailment import entailment, source_of
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.intake.redaction import redact
 from core.pipeline.intake.sentences import TextSpan
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.model_calls import ModelCaller
@@ -257,7 +255,9 @@ def _new_ones(
     if not work.progress.begun or overlap <= 0 or not extraction.facts:
         return extraction, 0
     earlier = [saying(text) for text in database.reading.proposals.said_of(work.raw.id)]
-    spans = source_spans(window.of(work.raw.content), [fact.content for fact in extraction.facts])
+    spans = source_spans(
+        window.of(work.raw.content), [fact.quote or fact.content for fact in extraction.facts]
+    )
 
     def repeats(fact: ExtractedFact, span: tuple[int, int] | None) -> bool:
         said = saying(fact.content)
@@ -322,9 +322,7 @@ def _planned(
     told = {
         place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
     }
-    spans = source_spans(window.of(whole), [fact.content for fact in extraction.facts])
-    # As the model saw it; a fact may hold the sign that stands for a credential.
-    source = source_of(redact(window_text(whole, window)).text)
+    spans = source_spans(window.of(whole), [fact.quote or fact.content for fact in extraction.facts])
     return [
         PlannedFact(
             place=place,
@@ -335,7 +333,6 @@ def _planned(
             contradiction=contradictions.get(place, ""),
             pinned=_pinned(graph, proposals.get(place)),
             span=_moved(spans[place], window.start),
-            entailment=entailment(source, fact.content, preference=fact.type == "preference"),
         )
         for place, fact in enumerate(extraction.facts)
     ]

@@ -192,8 +192,7 @@ def _after_earlier_windows(
 def _is_said(write: _PlanWrite, planned: PlannedFact) -> bool:
     """Whether the text says a fact, and surely enough to be written."""
     return (
-        planned.fact.grounded
-        and planned.entailment == "said"
+        not planned.fact.review_needed
         and planned.fact.confidence >= write.plan.least_confidence
         and bool(planned.said.normalised_content)
     )
@@ -211,7 +210,7 @@ def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) ->
         contradictory=bool(planned.contradiction),
         unchecked=planned.unchecked,
         pinned=planned.pinned,
-        entailment=planned.entailment,
+        order=planned.fact.order,
         repeats=proposal.decided_by == "rule"
         and normalise(proposal.target_content).content_hash == planned.said.content_hash,
     )

@@ -22,7 +22,7 @@ def corrected(facts: Sequence[PlannedFact], least_confidence: float) -> list[Pla
         proposal = one.proposal
         if proposal is None or proposal.target is None or proposal.action not in ("update", "delete"):
             continue
-        if not (one.fact.grounded and one.entailment == "said" and one.fact.confidence >= least_confidence):
+        if not (not one.fact.review_needed and one.fact.confidence >= least_confidence):
             continue
         if proposal.target.fact is None:
             for same in _same_target(one, done.values()):

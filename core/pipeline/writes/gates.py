@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.pipeline.decision.result import Action
-from core.pipeline.intake.entailment import Entailment
 from core.pipeline.modes import Destructive, Mode, destructive, writes_notes
 from core.pipeline.records import ProposalReason, ProposalStatus
 
@@ -25,8 +24,8 @@ class GateInput:
 
     fact_confidence: the extraction's, in [0, 1]. normalised: the fact's content as it is compared. contradictory:
     whether the fact contradicts the text that it would change; unchecked: whether nobody could say. pinned: whether
-    that note bears a pin. repeats: whether the very text is stored already. entailment: what the text has to say to
-    the fact.
+    that note bears a pin. repeats: whether the very text is stored already. order: whether the fact
+    tells whoever reads it what to do.
     """
 
     action: Action
@@ -37,12 +36,12 @@ class GateInput:
     unchecked: bool = False
     pinned: bool = False
     repeats: bool = False
-    entailment: Entailment = "said"
+    order: bool = False
 
     @property
     def supported(self) -> bool:
-        """Whether a sentence of the text says the fact."""
-        return self.grounded and self.entailment == "said"
+        """Whether a sentence of the text says the fact, and orders nothing."""
+        return self.grounded and not self.order
 
 
 def ruling(proposal: GateInput, mode: Mode, least_confidence: float) -> Ruling:
@@ -73,7 +72,7 @@ def _addition(proposal: GateInput, mode: Mode, least_confidence: float) -> Rulin
         return Ruling("applied", ProposalReason.WRITTEN)
     return Ruling(
         "review",
-        ProposalReason.INSTRUCTION if proposal.entailment == "order" else ProposalReason.UNGROUNDED,
+        ProposalReason.INSTRUCTION if proposal.order else ProposalReason.UNGROUNDED,
         True,
     )
 

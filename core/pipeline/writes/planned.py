@@ -9,7 +9,6 @@ from typing import Any
 from core.pipeline.decision.result import Proposal
 from core.pipeline.extraction.progress import NOTHING_READ, Outcome, Progress
 from core.pipeline.extraction.result import ExtractedFact, ExtractedRelation
-from core.pipeline.intake.entailment import Entailment
 from core.pipeline.intake.normalisation import Normalised
 from core.pipeline.modes import Mode
 from core.pipeline.records import RawMemory
@@ -23,8 +22,7 @@ class PlannedFact:
     proposal: None where no model could be asked, or its answer cannot be used. told: why, then.
     contradiction: how the fact contradicts the text that it would change, "" when it does not. unchecked: whether a
     model was to say that and did not. pinned: whether the
-    note it would change bears a pin. entailment: what the text has to say to it. replaced: whether a later fact of the
-    same text corrects it.
+    note it would change bears a pin. replaced: whether a later fact of the same text corrects it.
     """
 
     place: int
@@ -35,7 +33,6 @@ class PlannedFact:
     contradiction: str = ""
     pinned: bool = False
     span: tuple[int, int] | None = None
-    entailment: Entailment = "said"
     replaced: bool = False
     unchecked: bool = False
 

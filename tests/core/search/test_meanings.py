@@ -13,7 +13,7 @@ from benchmarks.retrieval_sets import outside_set
 from core.bench import ndcg
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
+from core.pipeline.contradiction import ATTRIBUTE_OPPOSITES, OPPOSITES
 from core.search import SearchIndex
 from core.search.query_syntax import parse_query
 from core.search.terms import TABLE, by_stem, meanings, terms
@@ -75,7 +75,7 @@ def test_the_table_is_small_where_it_is_shipped() -> None:
 
 
 def test_no_opposites_stand_for_each_other(table: dict[str, dict[str, int]]) -> None:
-    pairs = [pair.split() for pair in _PAIRS + _WIDER_PAIRS]
+    pairs = [list(pair) for pair in OPPOSITES + ATTRIBUTE_OPPOSITES]
     pairs += [
         ["fast", "slow"],
         ["slowest", "fast"],
@@ -88,7 +88,7 @@ def test_no_opposites_stand_for_each_other(table: dict[str, dict[str, int]]) -> 
 
 @pytest.mark.slow
 def test_no_language_takes_opposites_or_forms_of_one_word_for_near_words() -> None:
-    pairs = [pair.split() for pair in _PAIRS + _WIDER_PAIRS] + [["sell", "buy"], ["high", "lower"]]
+    pairs = [*OPPOSITES, *ATTRIBUTE_OPPOSITES, ("sell", "buy"), ("high", "lower")]
     for one, other in [*pairs, *(pair[::-1] for pair in pairs)]:
         for near in meanings(stem(one)):
             for language in LANGUAGES:

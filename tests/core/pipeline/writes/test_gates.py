@@ -21,7 +21,7 @@ cases = st.builds(
     contradictory=st.booleans(),
     pinned=st.booleans(),
     repeats=st.booleans(),
-    entailment=st.sampled_from(["said", "unsaid", "order"]),
+    order=st.booleans(),
 )
 
 
@@ -34,7 +34,7 @@ def test_only_a_sure_grounded_addition_is_written_without_a_person(case: GateInp
         and case.fact_confidence >= LEAST
         and bool(case.normalised)
         and case.grounded
-        and case.entailment == "said"
+        and not case.order
     )
     assert (rule.status == "applied") is written
     assert (rule.reason is ProposalReason.WRITTEN) is written
@@ -78,8 +78,11 @@ def test_confidence_is_no_gate_in_shadow() -> None:
 
 
 def test_what_no_sentence_says_and_what_tells_somebody_what_to_do_waits_and_says_which() -> None:
-    for told, reason in (("unsaid", ProposalReason.UNGROUNDED), ("order", ProposalReason.INSTRUCTION)):
-        case = GateInput("add", 1.0, "anna likes tea", entailment=told)
+    for grounded, order, reason in (
+        (False, False, ProposalReason.UNGROUNDED),
+        (True, True, ProposalReason.INSTRUCTION),
+    ):
+        case = GateInput("add", 1.0, "anna likes tea", grounded, order=order)
         assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == ("review", reason, True)
         assert ruling(case, Mode.SHADOW, LEAST) == ("proposed", ProposalReason.SHADOW, True)
 
