@@ -16,7 +16,8 @@ from core.pipeline.extraction.grounding import Source
 CASES = json.loads((Path(__file__).parents[1] / "vectors" / "bearing.json").read_text(encoding="utf-8"))
 TEXT = (
     "Kestrel runs on 3 replicas, and Postgres can take 400 connections. "
-    "Tokens of the gateway are valid for 15 minutes.\nClients retry at most twice, with exponential\nbackoff from 200 ms. "
+    "Tokens of the gateway are valid for 15 minutes.\n"
+    "Clients retry at most twice, with exponential\nbackoff from 200 ms. "
     "Dana joined in March. She works on search."
 )
 
