@@ -86,10 +86,17 @@ class _FoundBefore:
         return Answer(json.dumps(said), model="the demo", done_reason="stop")
 
     def _found(self) -> dict[str, Any]:
+        from core.pipeline.writes.source_sentence import source_spans
+
+        text: str = self.row["text"]
+        spans = source_spans(text, [fact["says"] for fact in self.row["fact"]])
         return {
             "facts": [
-                {"content": fact["says"], "type": fact["type"], "confidence": fact["sure"]}
-                for fact in self.row["fact"]
+                {
+                    "content": fact["says"], "quote": text[slice(*span)] if span else "", "type": fact["type"],
+                    "confidence": fact["sure"],
+                }
+                for fact, span in zip(self.row["fact"], spans, strict=True)
             ],
             "entities": [
                 {

@@ -206,9 +206,7 @@ def _weighty(text: str) -> list[str]:
 
 
 def _names(text: str) -> list[str]:
-    """The stems of the words that look like names, in order: with a capital or a digit, but for numbers and what has a
-    capital at the head of a sentence alone.
-    """
+    """The stems of the words that have a capital or a digit, in order, but for numbers and function words."""
     found = (_CLITICS.sub("", one.strip(".'’")) for one in _TOKEN.findall(text))
     named = (one for one in found if not one.islower() and not one[:1].isdigit() and fold(one) not in _LIGHT)
     return [stem(word) for one in named for word in plain_words(one)]
