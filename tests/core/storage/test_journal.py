@@ -31,6 +31,7 @@ from core.graph.edits import create_note, edit_note
 from core.model.change import PERSON, Author
 from core.storage.journal.journal import Journal
 from core.storage.journal.schema import JOURNAL_FILE
+from core.text.exact import encodable
 
 ROOT = Path(__file__).parents[3]
 
@@ -116,7 +117,7 @@ def test_any_text_comes_back_from_the_log(home: Path, text: str) -> None:
     memory.change(text, lambda draft: remember(draft, "memory", text, text))
     written = memory.snapshot.note(ONE)
     again = Memory.open(home, author=Author("agent", "an agent"))
-    assert [entry.change_set.reason for entry in again.log()] == [text, text]
+    assert [entry.change_set.reason for entry in again.log()] == [encodable(text)] * 2
     assert again.log()[1].change_set.notes[0].after == written
     again.undo()
     again.undo()
