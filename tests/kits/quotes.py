@@ -10,7 +10,11 @@ from core.text.tokens import stems
 
 
 def quote_of(fact: str, text: str) -> str:
-    """The sentence of a text that shares most words with a fact; the fact itself, as if invented, where none does."""
+    """The words of a text that a fact repeats, else its sentence that shares most words with the fact; the fact itself,
+    as if invented, where none does.
+    """
+    if fact in text:
+        return fact
     said = frozenset(stems(fact))
     best = max(
         (text[one.start : one.end].strip() for one in sentences(text)),
