@@ -149,8 +149,7 @@ _GATES: Final = {
     "": "",
     "frozen": "frozen in settings.toml",
     "disabled": "autonomous is off in settings.toml",
-    "running": "another program runs it",
-    "halted": "halted, since three runs improved nothing",
+    "tried": "tried today, and it improved nothing",
     "cooldown": "it ran a short while ago",
     "budget": "it ran as often as it may in an hour",
 }

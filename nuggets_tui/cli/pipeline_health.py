@@ -71,7 +71,9 @@ class _RepairName(click.Choice[str]):
     help=f"Run this repair, recommended or not. Can be repeated. One of {', '.join(MaintenanceAction)}.",
 )  # fmt: skip
 @click.option(
-    "--force", is_flag=True, help="Run it although it ran a short while ago or is halted; not for agents."
+    "--force",
+    is_flag=True,
+    help="Run it although it ran a short while ago or did not help today; not for agents.",
 )
 @dry_run_option
 @pass_call

@@ -325,12 +325,12 @@ CREATE TABLE tombstones (
     ) WITHOUT ROWID, STRICT;
 CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE purged_at IS NULL;
 CREATE INDEX tombstones_going ON tombstones (id) WHERE purged_at IS NOT NULL AND gone_at IS NULL;
--- The runs of repairs, which all processes share: by them cooldowns, hourly budgets and halts go. left: how many things
--- there were to put right. before, after: scores of its domain.
+-- The runs of repairs, which all processes share: by them cooldowns and hourly budgets go. left: how many things there
+-- were to put right. improved: 0 for one that did not help and is not tried again for a day.
 CREATE TABLE maintenance_runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, action TEXT NOT NULL, by TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('running', 'done', 'failed', 'interrupted', 'recommended')),
-    did INTEGER NOT NULL DEFAULT 0, left INTEGER NOT NULL DEFAULT 0, before REAL, after REAL, improved INTEGER,
+    did INTEGER NOT NULL DEFAULT 0, left INTEGER NOT NULL DEFAULT 0, improved INTEGER,
     error TEXT NOT NULL DEFAULT '', finished_at INTEGER) STRICT;
 CREATE INDEX maintenance_runs_action ON maintenance_runs (action, id);
 -- Vectors of what notes and chunks of documents say, each made once for each model and text. A row of `embeddings` is

@@ -67,8 +67,7 @@ class Gate(StrEnum):
     OPEN = ""
     FROZEN = "frozen"
     DISABLED = "disabled"
-    RUNNING = "running"
-    HALTED = "halted"
+    TRIED = "tried"
     COOLDOWN = "cooldown"
     BUDGET = "budget"
 
@@ -101,8 +100,8 @@ class Recommendation:
 @dataclass(frozen=True, slots=True)
 class MaintenanceRun:
     """One run of a repair, or one that was only recommended. at, finished_at: epoch ms. did: how many things it put
-    right; left: how many there were after it. before, after: scores of its domain. improved: None where that is not
-    known. denied runs are not kept: `gate` says why.
+    right; left: how many there were after it. improved: None where there was nothing to better. denied runs are not
+    kept: `gate` says why.
     """
 
     id: int
@@ -112,8 +111,6 @@ class MaintenanceRun:
     status: RunStatus
     did: int = 0
     left: int = 0
-    before: float | None = None
-    after: float | None = None
     improved: bool | None = None
     error: str = ""
     finished_at: int | None = None

@@ -1,8 +1,7 @@
-"""Which repairs are recommended, whether one may run now, and when one is halted; pure."""
+"""Which repairs are recommended, and whether one may run now; pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from core.pipeline.health.records import Gate, MaintenanceAction
@@ -22,12 +21,7 @@ from core.pipeline.health.scoring import (
 from core.settings.pipeline_sections import PipelineConfiguration
 
 HOUR_MS: Final = 3_600_000
-# So many runs in a row that bettered nothing halt a repair.
-RUNS_TO_HALT: Final = 3
-# A halt ends by itself after that: what stood in its way may be gone.
-HALT_MS: Final = 86_400_000
-# A run that did not end within this time belonged to a process that is gone.
-LONGEST_RUN_MS: Final = 300_000
+DAY_MS: Final = 86_400_000
 
 
 def lies_within(at: int, now: int, ms: int) -> bool:
@@ -46,14 +40,12 @@ class Limits(NamedTuple):
 
 class Recent(NamedTuple):
     """What is known of the runs of a repair. last_at: when the last began, in_hour: when those of the last hour did,
-    oldest first; running_since: of one that has not ended; all epoch ms. improved: of the runs that count, oldest
-    first.
+    oldest first; no_help_at: when one began that bettered nothing; all epoch ms.
     """
 
     last_at: int | None = None
     in_hour: tuple[int, ...] = ()
-    running_since: int | None = None
-    improved: tuple[bool, ...] = ()
+    no_help_at: int | None = None
 
 
 class Asked(NamedTuple):
@@ -113,8 +105,9 @@ def gate(
 ) -> tuple[Gate, int]:
     """Why a repair may not run now, and until when, epoch ms (0 for not known).
 
-    Frozen holds for everyone. `enabled` is about what runs unattended. Cooldown, budget and halt hold for everyone but
-    a person who forces it. A time that lies ahead was written before the clock was set back: it holds nothing up.
+    Frozen holds for everyone. `enabled` is about what runs unattended. The others hold for everyone but a person who
+    forces it: what did not help is not tried again for a day, then cooldown and budget. A time that lies ahead was
+    written before the clock was set back: it holds nothing up.
     """
     if frozen:
         return Gate.FROZEN, 0
@@ -122,20 +115,11 @@ def gate(
         return Gate.DISABLED, 0
     if asked.forced and not asked.unattended:
         return Gate.OPEN, 0
-    running = recent.running_since
-    if running is not None and lies_within(running, now, LONGEST_RUN_MS):
-        return Gate.RUNNING, running + LONGEST_RUN_MS
-    if halted(recent.improved):
-        return Gate.HALTED, 0
+    if recent.no_help_at is not None and lies_within(recent.no_help_at, now, DAY_MS):
+        return Gate.TRIED, recent.no_help_at + DAY_MS
     if recent.last_at is not None and lies_within(recent.last_at, now, limits.cooldown_ms):
         return Gate.COOLDOWN, recent.last_at + limits.cooldown_ms
     within = [at for at in recent.in_hour if lies_within(at, now, HOUR_MS)]
     if len(within) >= limits.hourly_budget:
         return Gate.BUDGET, within[-limits.hourly_budget] + HOUR_MS
     return Gate.OPEN, 0
-
-
-def halted(improved: Sequence[bool]) -> bool:
-    """Whether the last three runs bettered nothing. What was denied is no run."""
-    last = improved[-RUNS_TO_HALT:]
-    return len(last) == RUNS_TO_HALT and not any(last)

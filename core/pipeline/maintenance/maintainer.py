@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
@@ -75,16 +75,14 @@ class Maintainer:
 
         What keeps it from being done becomes the run's `error`.
         """
-        domain, now = DOMAIN_OF[action], self._now()
-        reader = self._database.reading
-        before = reader.figures.of_domain(domain, now, configuration)
-        score = _score(before)
+        now = self._now()
+        before = self._left(action, configuration)
         # Asked for and taken in one transaction: of two processes one gets it.
         with self._database.write() as writer:
             held, until = gate_now(writer, action, configuration, asked, now)
             if held is not Gate.OPEN:
                 return MaintenanceRun(0, now, action, by, "denied", gate=held, until=until)
-            run_id = writer.maintenance_runs.begin(action, now, by, score)
+            run_id = writer.maintenance_runs.begin(action, now, by)
         did, error = 0, ""
         try:
             context = RepairContext(self._database, configuration, self._now, by, run_id)
@@ -92,31 +90,17 @@ class Maintainer:
                 did = self._repairs[action].run(context)
         except Exception as failed:
             error = failure_of(failed).message[:_ERROR_LENGTH]
-        return self._finish(run_id, action, configuration, did, error, before)
-
-    def _finish(
-        self,
-        run_id: int,
-        action: MaintenanceAction,
-        configuration: PipelineConfiguration,
-        did: int,
-        error: str,
-        before: Any,
-    ) -> MaintenanceRun:
-        """Diagnoses the domain anew, and puts down whether the run bettered it. before: its figures before the run."""
-        figures, domain = self._database.reading.figures, DOMAIN_OF[action]
-        after = figures.of_domain(domain, self._now(), configuration)
-        left, now_scored = left_to_do(action, after), _score(after)
-        there_were, score = left_to_do(action, before), _score(before)
-        improved: bool | None = not error and (left < there_were or (now_scored or 0.0) > (score or 0.0))
-        if not (there_were or did or error):
-            # There was nothing to better.
-            improved = None
+        left = self._left(action, configuration)
+        improved = left < before and not error if before or did or error else None
         with self._database.write(lasting=False) as writer:
-            writer.maintenance_runs.finish(
-                run_id, self._now(), did=did, left=left, after=now_scored, improved=improved, error=error
+            return writer.maintenance_runs.finish(
+                run_id, self._now(), did=did, left=left, improved=improved, error=error
             )
-            return writer.maintenance_runs.run(run_id)
+
+    def _left(self, action: MaintenanceAction, configuration: PipelineConfiguration) -> int:
+        """How much there is of what a repair puts right."""
+        figures = self._database.reading.figures
+        return left_to_do(action, figures.of_domain(DOMAIN_OF[action], self._now(), configuration))
 
     # By itself
 
@@ -134,7 +118,7 @@ class Maintainer:
             wanted.remove(MaintenanceAction.SWEEP)
         if not wanted:
             with self._database.write(lasting=False) as writer:
-                writer.maintenance_runs.forgive()
+                writer.maintenance_runs.settle()
             return ()
         if configuration.autonomous.maintenance_mode == "observe":
             with self._database.write(lasting=False) as writer:
@@ -208,16 +192,6 @@ def _unattended(action: MaintenanceAction, configuration: PipelineConfiguration)
     if action is MaintenanceAction.SWEEP:
         return configuration.retention.enabled
     return action is not MaintenanceAction.REEMBED or configuration.embedding_tracker.enabled
-
-
-def _score(figures: object) -> float | None:
-    scored: dict[type, Callable[..., HealthDomain]] = {
-        scoring.QueueFigures: scoring.queue_domain,
-        scoring.StorageFigures: scoring.storage_domain,
-        scoring.IndexFigures: scoring.index_domain,
-        scoring.DuplicateFigures: scoring.duplicate_domain,
-    }
-    return scored[type(figures)](figures).score
 
 
 def _summary(domains: tuple[HealthDomain, ...]) -> str:

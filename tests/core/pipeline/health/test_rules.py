@@ -1,4 +1,4 @@
-"""Which repairs are recommended, whether one may run, and when one is halted."""
+"""Which repairs are recommended, and whether one may run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.pipeline.health.records import Gate, MaintenanceAction
-from core.pipeline.health.rules import Asked, Limits, Recent, gate, halted, limits_of, recommended
+from core.pipeline.health.rules import DAY_MS, Asked, Limits, Recent, gate, limits_of, recommended
 from core.pipeline.health.scoring import DuplicateFigures, Figures, IndexFigures, QueueFigures, StorageFigures
 from core.settings.pipeline_sections import PipelineConfiguration, RepairPart
 
@@ -71,20 +71,18 @@ def test_a_freeze_holds_for_everyone_and_the_switch_for_what_runs_unattended() -
 
 
 def test_nobody_passes_the_limits_but_a_person_who_forces_it() -> None:
-    recent = Recent(last_at=0, in_hour=(0,), improved=(False, False, False))
+    recent = Recent(last_at=0, in_hour=(0,), no_help_at=0)
     assert may(Asked(forced=True), recent, 1)
     assert not may(Asked(), recent, 1)
     assert not may(Asked(unattended=True), recent, 1)
     assert not may(Asked(unattended=True, forced=True), recent, 1)
 
 
-def test_three_runs_in_a_row_that_better_nothing_halt_a_repair() -> None:
-    runs = [False for _ in BY_ID["maintenance.11"]["input"]["non_improving_runs"]]
-    assert [halted(runs[:count]) for count in range(4)] == [False, False, False, True]
-    assert not halted((False, False, True))
-    assert (
-        gate(Asked(), LIMITS, Recent(improved=tuple(runs)), 0, frozen=False, enabled=True)[0] is Gate.HALTED
-    )
+def test_what_bettered_nothing_is_not_tried_again_for_a_day() -> None:
+    assert BY_ID["maintenance.11"]["expected"]["fourth_run"] == "halted"
+    ran = Recent(last_at=0, no_help_at=0)
+    for at, found in ((LIMITS.cooldown_ms, Gate.TRIED), (DAY_MS - 1, Gate.TRIED), (DAY_MS, Gate.OPEN)):
+        assert gate(Asked(), LIMITS, ran, at, frozen=False, enabled=True)[0] is found
 
 
 @given(
@@ -106,7 +104,7 @@ def test_no_hour_has_more_runs_than_its_budget_and_no_two_are_nearer_than_the_co
 
 
 def test_a_clock_that_was_set_back_holds_nothing_up() -> None:
-    assert may(Asked(), Recent(last_at=10**9, in_hour=(10**9,) * 99, running_since=10**9), 5)
+    assert may(Asked(), Recent(last_at=10**9, in_hour=(10**9,) * 99, no_help_at=10**9), 5)
 
 
 def test_each_repair_goes_by_its_own_limits() -> None:
@@ -124,6 +122,6 @@ def test_each_repair_goes_by_its_own_limits() -> None:
 def test_what_another_process_took_from_its_clock_meanwhile_counts() -> None:
     # This process read its clock, then waited for the other one to write.
     assert not may(Asked(), Recent(last_at=1_003), 1_000)
-    assert not may(Asked(), Recent(running_since=1_003), 1_000)
+    assert not may(Asked(), Recent(no_help_at=1_003), 1_000)
     found, _ = gate(Asked(), Limits(0, 1), Recent(in_hour=(1_003,)), 1_000, frozen=False, enabled=True)
     assert found is Gate.BUDGET

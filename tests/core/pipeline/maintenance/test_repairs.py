@@ -384,9 +384,9 @@ def test_what_is_listed_of_health_and_repairs_shows_no_credential(
     kill_jobs(pipeline, clock)
     with pipeline.database.write() as writer:
         writer.connection.execute("UPDATE jobs SET status = 'dead', error_class = 'parse'")
-        run = writer.maintenance_runs.begin(INDEXES, clock.ms, "person", None)
+        run = writer.maintenance_runs.begin(INDEXES, clock.ms, "person")
         writer.maintenance_runs.finish(
-            run, clock.ms, did=0, left=0, after=None, improved=False, error=f"cannot read: {text}"
+            run, clock.ms, did=0, left=0, improved=False, error=f"cannot read: {text}"
         )
     plan, report = pipeline.maintenance_plan(REQUEUE), pipeline.diagnose()
     assert len(plan.repairs) == 4
