@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -32,12 +31,12 @@ _NOT_CALLED: Final = "('asked', 'breaker_open', 'budget_spent')"
 
 
 class TextIndex(NamedTuple):
-    """A full-text table, the table whose rows it finds, by which column, and the columns that it holds."""
+    """A full-text table, the table whose rows it finds, by which column, and the column that it holds."""
 
     name: str
     table: str
     row_id: str
-    columns: tuple[str, ...]
+    column: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +50,15 @@ class IndexGap:
 
 
 TEXT_INDEXES: Final = (
-    TextIndex("facts_fts", "facts", "rowid", ("content",)),
-    TextIndex("chunks_fts", "chunks", "id", ("terms",)),
-    TextIndex("names_fts", "names", "id", ("canonical_name",)),
-    TextIndex("hints_fts", "hints", "id", ("hint",)),
+    TextIndex("facts_fts", "facts", "rowid", "content"),
+    TextIndex("chunks_fts", "chunks", "id", "terms"),
+    TextIndex("names_fts", "names", "id", "canonical_name"),
+    TextIndex("hints_fts", "hints", "id", "hint"),
 )
 
 
 class HealthFigures:
-    """What the health is measured by. Reads only, but for `add_missing` and `drop_entries`."""
+    """What the health is measured by. Reads only, but for `add_missing` and `rebuild`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -203,68 +202,16 @@ class HealthFigures:
 
     def add_missing(self, index: TextIndex, most: int) -> int:
         """Lets rows be found that an index lacks; how many, at most so many."""
-        columns = ", ".join(index.columns)
-        found = self._connection.execute(
-            f"SELECT {index.row_id}, {columns} FROM {index.table} WHERE {_lacking(index)} LIMIT ?", (most,)
-        ).fetchall()
-        marks = ", ".join("?" * (1 + len(index.columns)))
-        self._connection.executemany(
-            f"INSERT INTO {index.name} (rowid, {columns}) VALUES ({marks})", [tuple(row) for row in found]
-        )
-        return len(found)
+        return self._connection.execute(
+            f"INSERT INTO {index.name} (rowid, {index.column}) SELECT {index.row_id}, {index.column}"
+            f" FROM {index.table} WHERE {_lacking(index)} LIMIT ?",
+            (most,),
+        ).rowcount
 
-    def extra_entries(self, index: TextIndex, most: int) -> dict[int, dict[str, str]]:
-        """Entries of an index without a row, at most so many: by their ids the words of each column. The row that knew
-        them is gone, so the index itself is read for them, all of it, which takes a while: outside of a transaction,
-        and through a connection of its own.
-        """
-        ids = self._connection.execute(
-            f"SELECT id FROM {index.name}_docsize WHERE {_rowless(index)} LIMIT ?", (most,)
-        )
-        found: dict[int, dict[str, str]] = {row[0]: dict.fromkeys(index.columns, "") for row in ids}
-        if not found:
-            return found
-        self._connection.execute(
-            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.words_of_{index.name} USING"
-            f" fts5vocab (main, {index.name}, instance)"
-        )
-        words = self._connection.execute(
-            f"SELECT doc, col, term FROM temp.words_of_{index.name}"
-            " WHERE doc IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(found)),),
-        )
-        for entry, column, word in words:
-            found[entry][column] += f"{word} "
-        return found
-
-    def drop_entries(self, index: TextIndex, entries: Mapping[int, Mapping[str, str]]) -> int:
-        """Takes entries out of an index whose rows are still not there; how many. entries: as `extra_entries` gives
-        them.
-        """
-        rowless = {
-            row[0]
-            for row in self._connection.execute(
-                f"SELECT id FROM {index.name}_docsize WHERE id IN (SELECT value FROM json_each(?))"
-                f" AND {_rowless(index)}",
-                (json.dumps(list(entries)),),
-            )
-        }
-        marks = ", ".join("?" * len(index.columns))
-        self._connection.executemany(
-            f"INSERT INTO {index.name} ({index.name}, rowid, {', '.join(index.columns)})"
-            f" VALUES ('delete', ?, {marks})",
-            [
-                (entry, *(words[column] for column in index.columns))
-                for entry, words in entries.items()
-                if entry in rowless
-            ],
-        )
-        return len(rowless)
+    def rebuild(self, index: TextIndex) -> None:
+        """Makes an index anew of its rows: the words of an entry whose row is gone are known to nobody else."""
+        self._connection.execute(f"INSERT INTO {index.name} ({index.name}) VALUES ('rebuild')")
 
 
 def _lacking(index: TextIndex) -> str:
     return f"{index.row_id} NOT IN (SELECT id FROM {index.name}_docsize)"
-
-
-def _rowless(index: TextIndex) -> str:
-    return f"id NOT IN (SELECT {index.row_id} FROM {index.table})"

@@ -25,8 +25,6 @@ MOST_JOBS: Final = 500
 # So many jobs or rows in one transaction: it holds the database for some milliseconds.
 _JOBS_AT_ONCE: Final = 50
 _ROWS_AT_ONCE: Final = 200
-# Of so many entries of an index the words are held in memory.
-_ENTRIES_AT_ONCE: Final = 20_000
 _PREVIEW: Final = 80
 _NEAREST: Final = 5
 # To a model for embeddings, in one run.
@@ -140,36 +138,23 @@ def _plan_indexes(context: RepairContext) -> MaintenancePlan:
 def _mend_indexes(context: RepairContext) -> int:
     done = 0
     for gap in context.database.reading.figures.gaps():
-        mended = _drop_extra(context, gap.index) if gap.extra > 0 else 0
-        mended += _add_missing(context, gap.index) if gap.missing > 0 else 0
-        if mended:
-            done += mended
-            _record(context, "reindexed", {"table": gap.index.name, "rows": mended})
+        if gap.extra > 0:
+            with context.database.write(lasting=False) as writer:
+                writer.figures.rebuild(gap.index)
+        elif gap.missing > 0:
+            _add_missing(context, gap.index)
+        else:
+            continue
+        done += gap.missing + gap.extra
+        _record(context, "reindexed", {"table": gap.index.name, "rows": gap.missing + gap.extra})
     return done
 
 
-def _drop_extra(context: RepairContext, index: TextIndex) -> int:
-    done = 0
-    while True:
-        with context.database.reading_apart() as reader:
-            found = reader.figures.extra_entries(index, _ENTRIES_AT_ONCE)
-        dropped = 0
-        for ids in _parts(tuple(found), _ROWS_AT_ONCE):
-            with context.database.write(lasting=False) as writer:
-                dropped += writer.figures.drop_entries(index, {id: found[id] for id in ids})
-        done += dropped
-        if not dropped or len(found) < _ENTRIES_AT_ONCE:
-            return done
-
-
-def _add_missing(context: RepairContext, index: TextIndex) -> int:
-    done = 0
-    while True:
+def _add_missing(context: RepairContext, index: TextIndex) -> None:
+    added = _ROWS_AT_ONCE
+    while added == _ROWS_AT_ONCE:
         with context.database.write(lasting=False) as writer:
             added = writer.figures.add_missing(index, _ROWS_AT_ONCE)
-        done += added
-        if added < _ROWS_AT_ONCE:
-            return done
 
 
 # Duplicates

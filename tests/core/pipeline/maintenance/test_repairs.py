@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 
-from core.pipeline.database.figures import TEXT_INDEXES, HealthFigures, TextIndex
 from core.pipeline.health.records import MaintenanceAction, MaintenanceRun
 from core.pipeline.queue.errors import RETRYABLE
 from core.pipeline.records import HistoryRow
 from core.pipeline.service import Pipeline, health_of
-from core.text.normalise import encodable
 
 REQUEUE, RELEASE = MaintenanceAction.REQUEUE, MaintenanceAction.RELEASE
 INDEXES, MERGES = MaintenanceAction.INDEXES, MaintenanceAction.MERGES
@@ -174,25 +169,12 @@ def test_facts_that_nobody_finds_are_found_again_though_the_counts_agree(
     assert len(events(pipeline, "reindexed")) == 1
 
 
-@pytest.mark.parametrize("rows", [1, 450])
-def test_entries_that_lead_nowhere_go_in_steps_that_keep_nobody_waiting(
-    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, rows: int
-) -> None:
+def test_nothing_is_left_of_entries_that_lead_nowhere(pipeline: Pipeline) -> None:
     pipeline.ingest(f"{SAID[0]} Nobody knows Kafka.")
     drain(pipeline)
     with pipeline.database.write() as writer:
-        add_to_index(writer, rows)
-    steps: list[int] = []
-    drop = HealthFigures.drop_entries
-
-    def counted(self: HealthFigures, index: TextIndex, entries: Mapping[int, Mapping[str, str]]) -> int:
-        steps.append(len(entries))
-        return drop(self, index, entries)
-
-    monkeypatch.setattr(HealthFigures, "drop_entries", counted)
-    assert one_run(pipeline, INDEXES).did == rows
-    assert max(steps) <= 200
-    assert sum(steps) == rows
+        add_to_index(writer, 450)
+    assert one_run(pipeline, INDEXES).did == 450
     reader = pipeline.database.reading
     assert [gap.extra for gap in reader.figures.gaps()] == [0, 0, 0, 0]
     found = reader.connection.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'nobody'").fetchall()
@@ -200,46 +182,6 @@ def test_entries_that_lead_nowhere_go_in_steps_that_keep_nobody_waiting(
     # How many facts hold a word, by which the rarest are chosen, counts those that are there.
     words = dict(reader.connection.execute("SELECT term, doc FROM facts_terms").fetchall())
     assert (words["nobody"], "this" in words) == (1, False)
-
-
-def test_a_row_that_came_meanwhile_under_the_number_of_an_entry_keeps_its_words(pipeline: Pipeline) -> None:
-    pipeline.ingest(SAID[0])
-    drain(pipeline)
-    with pipeline.database.write() as writer:
-        add_to_index(writer)
-    index = TEXT_INDEXES[0]
-    with pipeline.database.reading_apart() as reader:
-        found = reader.figures.extra_entries(index, 10)
-    assert found == {10**6: {"content": "knows nobody this "}}
-    with pipeline.database.write() as writer:
-        writer.connection.execute(
-            "INSERT INTO facts (rowid, id, raw_id, proposal_id, nugget, content, normalised_content, content_hash,"
-            " hash_version, type, confidence, note_id, status, model, prompt_version, created_at)"
-            " SELECT 1000000, 'f', raw_id, proposal_id, nugget, 'Kafka runs.', 'kafka runs', 'h', 1, type, confidence,"
-            " 'n', status, model, prompt_version, created_at FROM facts LIMIT 1"
-        )
-        assert writer.figures.drop_entries(index, found) == 0
-    reader_now = pipeline.database.reading.connection
-    (row,) = reader_now.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'kafka'").fetchall()
-    assert row[0] == 10**6
-
-
-@given(st.lists(st.text(max_size=60), min_size=1, max_size=4))
-def test_of_whatever_words_an_entry_is_nothing_of_it_is_left(texts: list[str]) -> None:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.row_factory = sqlite3.Row
-        connection.execute("CREATE TABLE facts (id TEXT PRIMARY KEY, content TEXT NOT NULL)")
-        connection.execute(
-            "CREATE VIRTUAL TABLE facts_fts USING fts5 (content, content='facts', content_rowid='rowid')"
-        )
-        connection.executemany(
-            "INSERT INTO facts_fts (rowid, content) VALUES (?, ?)", list(enumerate(map(encodable, texts), 1))
-        )
-        figures, index = HealthFigures(connection), TEXT_INDEXES[0]
-        assert figures.drop_entries(index, figures.extra_entries(index, 10)) == len(texts)
-        connection.execute("INSERT INTO facts_fts (facts_fts, rank) VALUES ('integrity-check', 1)")
-        connection.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (facts_fts, row)")
-        assert connection.execute("SELECT count(*) FROM terms").fetchone()[0] == 0
 
 
 def test_missing_rows_are_added_without_making_the_table_anew(pipeline: Pipeline, clock: Clock) -> None:
