@@ -18,7 +18,6 @@ from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.retention import Kind
 
 Key = str | int | tuple[str, int]
-Place = tuple[int, str | int]
 _OPEN: Final = "status IN ('proposed', 'review', 'blocked')"
 # Of whom it is said in the audit.
 RETENTION: Final = "retention"
@@ -63,37 +62,33 @@ _REVIVED: Final = ", ".join(f"'{name}'" for name in (*OUTAGES, *MAYBE_OUTAGES))
 
 
 class _Plain(NamedTuple):
-    """A kind whose rows go by themselves. key: the column that names a row; at: by which they are looked through;
-    which: the rows that are over, of those before `:before`.
+    """A kind whose rows go by themselves. key: the column that names a row; which: the rows that are over, of those
+    before `:before`.
     """
 
     table: str
     key: str
-    at: str
     which: str
 
 
 _PLAIN: Final[dict[Kind, _Plain]] = {
-    Kind.HISTORY: _Plain("history", "id", "at", f"at < :before AND {_HISTORY}"),
+    Kind.HISTORY: _Plain("history", "id", f"at < :before AND {_HISTORY}"),
     # One that left a part of its text unread reads on when somebody asks.
     Kind.COMPLETED_JOBS: _Plain(
         "jobs",
         "id",
-        "completed_at",
         "status = 'completed' AND completed_at < :before AND error_class <> 'unread'",
     ),
     # What an outage killed is revived once the model is back.
     Kind.DEAD_JOBS: _Plain(
         "jobs",
         "id",
-        "failed_at",
         f"status = 'dead' AND failed_at < :before AND error_class NOT IN ({_REVIVED})",
     ),
-    Kind.CALLS: _Plain("llm_calls", "id", "id", "at < :before"),
+    Kind.CALLS: _Plain("llm_calls", "id", "at < :before"),
     Kind.TRANSCRIPTS: _Plain(
         "transcripts",
         "session_key",
-        "updated_at",
         f"updated_at < :before AND {_SESSION_OVER.format('transcripts')}"
         " AND NOT EXISTS (SELECT 1 FROM transcripts AS later"
         " WHERE later.session_key = transcripts.session_key AND later.updated_at >= :before)"
@@ -103,13 +98,12 @@ _PLAIN: Final[dict[Kind, _Plain]] = {
         f"  OR EXISTS (SELECT 1 FROM proposals WHERE proposals.raw_id = raw.id AND {_OPEN})))",
     ),
     Kind.CHECKPOINTS: _Plain(
-        "checkpoints", "id", "created_at", f"created_at < :before AND {_SESSION_OVER.format('checkpoints')}"
+        "checkpoints", "id", f"created_at < :before AND {_SESSION_OVER.format('checkpoints')}"
     ),
     # A checkpoint that is still to be kept comes first.
     Kind.SESSIONS: _Plain(
         "sessions",
         "session_key",
-        "updated_at",
         "updated_at < :before AND NOT EXISTS (SELECT 1 FROM pending_checkpoints AS due"
         " WHERE due.session_key = sessions.session_key AND due.due_at IS NOT NULL)"
         f" AND {_SESSION_OVER.format('sessions')}",
@@ -117,12 +111,10 @@ _PLAIN: Final[dict[Kind, _Plain]] = {
     Kind.SESSION_MEMORIES: _Plain(
         "session_memories",
         "rowid",
-        "rowid",
         f"recalled_at < :before AND {_SESSION_OVER.format('session_memories')}",
     ),
     Kind.SESSION_SCORES: _Plain(
         "session_scores",
-        "rowid",
         "rowid",
         f"scored_at < :before AND {_SESSION_OVER.format('session_scores')}",
     ),
@@ -130,13 +122,11 @@ _PLAIN: Final[dict[Kind, _Plain]] = {
     Kind.COMPARISONS: _Plain(
         "predictor_comparisons",
         "rowid",
-        "rowid",
         "compared_at < :before AND compared_at < (SELECT max(compared_at) FROM predictor_comparisons AS newest"
         " WHERE newest.predictor = predictor_comparisons.predictor)",
     ),
     Kind.EMBEDDINGS: _Plain(
         "embeddings",
-        "id",
         "id",
         "kind = 'chunk' AND :before IS NOT NULL"
         " AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = CAST(target AS INTEGER))",
@@ -144,24 +134,15 @@ _PLAIN: Final[dict[Kind, _Plain]] = {
     Kind.VECTORS: _Plain(
         "vectors",
         "id",
-        "id",
         "NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.text_hash = vectors.text_hash"
         " AND embeddings.model = vectors.model) AND :before IS NOT NULL",
     ),
     Kind.CHUNKS: _Plain(
         "chunks",
         "id",
-        "id",
         "NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = chunks.id) AND :before IS NOT NULL",
     ),
 }
-
-
-class Page(NamedTuple):
-    """Rows by their keys, and where the next page begins; None for again at the head, since these will be gone."""
-
-    keys: tuple[Key, ...]
-    after: Place | None = None
 
 
 class RemovedText(NamedTuple):
@@ -269,45 +250,30 @@ class Expired:
 
     # What is over
 
-    def due(self, kind: Kind, before: int, most: int, after: Place | None = None) -> Page:
-        """Rows that go next, at most so many. after: where the former page ended."""
+    def due(self, kind: Kind, before: int, most: int) -> tuple[Key, ...]:
+        """Rows that go next, by their keys, at most so many."""
         plain = _PLAIN.get(kind)
         if plain is not None:
-            return self._plain_page(plain, before, most, after)
+            rows = self._connection.execute(
+                f"SELECT {plain.key} FROM {plain.table} WHERE {plain.which} LIMIT :most",
+                {"before": before, "most": most},
+            )
+            return tuple(row[0] for row in rows)
         if kind is Kind.MENTIONS:
             linked = " OR ".join(
                 f"EXISTS (SELECT 1 FROM {table} WHERE raw_id = it.id)"
                 for table in ("mentions", "relation_evidence", "attributes")
             )
-            return Page(self._going("raw_memories", linked, most))
+            return self._going("raw_memories", linked, most)
         if kind is Kind.TEXTS:
-            return Page(self._going("raw_memories", "1", most))
+            return self._going("raw_memories", "1", most)
         assert kind is Kind.DOCUMENTS
         rows = self._connection.execute(
             "SELECT document_id, place FROM tombstones JOIN document_chunks ON document_id = tombstones.id"
             " WHERE purged_at IS NOT NULL AND gone_at IS NULL LIMIT ?",
             (most,),
         )
-        return Page(tuple((row[0], row[1]) for row in rows) or self._going("documents", "1", most))
-
-    def count(self, kind: Kind, before: int) -> int:
-        """How many rows of a kind are over whose rows go by themselves."""
-        plain = _PLAIN[kind]
-        return int(
-            self._connection.execute(
-                f"SELECT count(*) FROM {plain.table} WHERE {plain.which}", {"before": before}
-            ).fetchone()[0]
-        )
-
-    def _plain_page(self, plain: _Plain, before: int, most: int, after: Place | None) -> Page:
-        # Rows that stay though they are old are passed over once, not again for each page.
-        beyond = "" if after is None else f"AND ({plain.at}, {plain.key}) > (:at, :key)"
-        rows = self._connection.execute(
-            f"SELECT {plain.at}, {plain.key} FROM {plain.table} WHERE {plain.which} {beyond}"
-            f" ORDER BY {plain.at}, {plain.key} LIMIT :most",
-            {"before": before, "most": most, "at": after and after[0], "key": after and after[1]},
-        ).fetchall()
-        return Page(tuple(row[1] for row in rows), (rows[-1][0], rows[-1][1]) if rows else after)
+        return tuple((row[0], row[1]) for row in rows) or self._going("documents", "1", most)
 
     def _going(self, table: str, which: str, most: int) -> tuple[Key, ...]:
         rows = self._connection.execute(

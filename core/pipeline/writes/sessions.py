@@ -73,7 +73,7 @@ def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
         return
     before = cutoff(now, settings.retention_days)
     for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
-        keys = writer.expired.due(kind, before, BATCH).keys
+        keys = writer.expired.due(kind, before, BATCH)
         if keys:
             writer.expired.drop(kind, keys, before, now)
 

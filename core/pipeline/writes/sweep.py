@@ -29,13 +29,8 @@ _SLICE: Final = 10
 _HOLD_MS: Final = 10.0
 # A rehearsal takes all rows at once.
 _ALL: Final = 10_000_000
-# Kinds whose rows go by themselves, and whose going lets nothing else go.
-_LAST: Final = frozenset(
-    (
-        Kind.VECTORS, Kind.CHUNKS, Kind.HISTORY, Kind.COMPLETED_JOBS, Kind.DEAD_JOBS, Kind.CALLS, Kind.TRANSCRIPTS,
-        Kind.CHECKPOINTS, Kind.SESSIONS, Kind.SESSION_MEMORIES, Kind.COMPARISONS,
-    )
-)  # fmt: skip
+# So many keys of rows are read at a time: those that stay are passed over once for each.
+_KEYS: Final = 20_000
 _GONE: Final = "some of what is old is deleted, and the next sweep goes on"
 # The kinds that go by themselves.
 _STEPS: Final = tuple(kind for kind in Kind if kind not in (Kind.ENTITIES, Kind.RELATIONS))
@@ -47,7 +42,7 @@ Standing = Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]
 class Pace(NamedTuple):
     """How a sweep goes about its work. seconds: for all of it at most, None for no limit. timer: seconds that only
     grow. rest: called between two transactions with how many seconds the last one took. batch: rows of one transaction
-    at most; slice: of them between two looks at the clock. counted: kinds that are counted instead of deleted.
+    at most; slice: of them between two looks at the clock.
     """
 
     seconds: float | None = None
@@ -55,7 +50,6 @@ class Pace(NamedTuple):
     rest: Callable[[float], None] = time.sleep
     batch: int = BATCH
     slice: int = _SLICE
-    counted: frozenset[Kind] = frozenset()
 
 
 class Removal(NamedTuple):
@@ -98,40 +92,16 @@ def sweep(
 
 
 def rehearse(database: Database, windows: Windows, standing: Standing, *, now: int) -> Swept:
-    """What `sweep` would delete now. Nothing is written: what nothing else depends on is counted. Where something goes
-    that lets other things go, it is deleted from a copy for the moment, all at once, since nobody waits for that.
-    """
-    with _copy(database) if _entails(database, windows, now) else _as_it_is(database) as tables:
+    """What `sweep` would delete now: it is deleted from a copy, all at once, since nobody waits for that."""
+    with _copy(database) as tables:
         return _Run(
             lambda: tables,
             lambda: _transaction(tables),
             windows,
             standing,
             now,
-            Pace(None, time.perf_counter, lambda seconds: None, _ALL, _ALL, _LAST),
+            Pace(None, time.perf_counter, lambda seconds: None, _ALL, _ALL),
         ).whole()
-
-
-def _entails(database: Database, windows: Windows, now: int) -> bool:
-    """Whether anything goes that lets other rows go."""
-    expired = database.reading.expired
-    before = {kind: cutoff(now, windows.days(kind)) for kind in Kind}
-    return bool(
-        expired.removed_texts(before[Kind.TEXTS], "", 1)
-        or expired.removed_documents(before[Kind.DOCUMENTS], 1)
-        or any(expired.due(kind, before[kind], 1).keys for kind in _STEPS if kind not in _LAST)
-    )
-
-
-@contextmanager
-def _as_it_is(database: Database) -> Iterator[Tables]:
-    """The database of one moment, to count in."""
-    connection = database.reading.connection
-    connection.execute("BEGIN")
-    try:
-        yield database.reading
-    finally:
-        connection.execute("ROLLBACK")
 
 
 @contextmanager
@@ -224,29 +194,26 @@ class _Run:
 
     def _clear(self, kind: Kind) -> bool:
         """Deletes rows of a kind until none is left or the time is over; whether none is left."""
-        before = self._before(kind)
-        if kind in self._pace.counted:
-            self._counts[kind] += self._reading().expired.count(kind, before)
-            return True
-        page = self._reading().expired.due(kind, before, self._pace.batch)
-        while keys := page.keys:
+        before, done = self._before(kind), None
+        # What is needed again by the time it is to be deleted stays, and comes back as the same page.
+        while (found := self._reading().expired.due(kind, before, _KEYS)) and found != done:
+            done, keys = found, found
             while keys:
                 if self._over:
                     return False
                 with self._timed() as writer:
                     keys = self._batch(writer.expired, kind, keys, before)
-            page = self._reading().expired.due(kind, before, self._pace.batch, page.after)
         return True
 
     def _batch(self, rows: Expired, kind: Kind, keys: tuple[Key, ...], before: int) -> tuple[Key, ...]:
         """Deletes rows for as long as one transaction may take; those that are left."""
         ends = self._pace.timer() + _HOLD_MS / 1000
-        size = self._pace.slice
-        for start in range(0, len(keys), size):
-            self._counts += rows.drop(kind, keys[start : start + size], before, self._now)
+        most, size = min(len(keys), self._pace.batch), self._pace.slice
+        for start in range(0, most, size):
+            self._counts += rows.drop(kind, keys[start : min(start + size, most)], before, self._now)
             if self._pace.timer() >= ends:
                 return keys[start + size :]
-        return ()
+        return keys[most:]
 
     @contextmanager
     def _timed(self) -> Iterator[Tables]:
