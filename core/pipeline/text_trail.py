@@ -40,7 +40,7 @@ def text_named(reader: Tables, said: str) -> str:
     buried = reader.expired.tombstone(raw_id)
     if buried is not None:
         raise NotFoundError(
-            f"this text was removed, and retention deleted it{on_day(buried.gone or buried.purged)}", where=said,
+            f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=said,
             kept="what was made of it is in the notes and their history",
         )  # fmt: skip
     raise NotFoundError(

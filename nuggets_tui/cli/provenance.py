@@ -147,7 +147,7 @@ def _text_document(found: TextTrail) -> dict[str, Any]:
         "promptVersion": raw.prompt_version,
         "duplicateOf": raw.duplicate_of or None,
         "removedAt": stamp(found.tombstone.removed) if found.tombstone is not None else None,
-        "deletedAt": stamp(found.tombstone.purged) or None if found.tombstone is not None else None,
+        "deletedAt": stamp(found.tombstone.gone) or None if found.tombstone is not None else None,
         "entities": list(found.entities),
         "job": record_document(job) if job is not None else None,
         "unread": [{"start": start, "end": end} for start, end in found.unread],
@@ -162,7 +162,7 @@ def _text_lines(found: TextTrail) -> Iterator[Line]:
     yield Span(raw.id, "bold")
     yield Span(submitted_line(raw, datetime.now(UTC)), "dim")
     if found.tombstone is not None:
-        yield Span(removed_line(found.tombstone.removed, found.tombstone.purged), "warn")
+        yield Span(removed_line(found.tombstone.removed, found.tombstone.gone), "warn")
     yield from _reading_lines(found)
     if found.entities:
         yield f"names  {', '.join(found.entities)}"

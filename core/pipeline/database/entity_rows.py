@@ -166,7 +166,7 @@ class EntityRows:
     def _is_gone(self, raw_id: Any) -> bool:
         """Whether retention deleted, or is deleting, the text of a row: what it said does not come back."""
         found = self._connection.execute(
-            "SELECT 1 FROM tombstones WHERE id = ? AND purged_at IS NOT NULL", (raw_id,)
+            "SELECT 1 FROM tombstones WHERE id = ? AND gone_at IS NOT NULL", (raw_id,)
         )
         return found.fetchone() is not None
 

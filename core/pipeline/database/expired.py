@@ -17,7 +17,7 @@ from core.pipeline.database.meta import HISTORY_KEPT_FROM, SCORES_GONE, Meta
 from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
 from core.pipeline.retention import Kind
 
-Key = str | int | tuple[str, int]
+Key = str | int
 _OPEN: Final = "status IN ('proposed', 'review', 'blocked')"
 # Of whom it is said in the audit.
 RETENTION: Final = "retention"
@@ -38,7 +38,7 @@ AND NOT EXISTS (SELECT 1 FROM facts JOIN proposals AS other ON other.target_note
     AND other.target_note <> '' WHERE facts.raw_id = raw.id AND other.{_OPEN})
 AND NOT EXISTS (SELECT 1 FROM jobs WHERE target = raw.id AND status IN ('held', 'pending', 'leased'))
 AND NOT EXISTS (SELECT 1 FROM raw_memories AS again LEFT JOIN tombstones AS its ON its.id = again.id
-    WHERE again.duplicate_of = raw.id AND its.purged_at IS NULL)
+    WHERE again.duplicate_of = raw.id AND its.gone_at IS NULL)
 """
 # The audit of what stands or waits stays, however old it is, and what a merge of entities is undone by.
 _HISTORY: Final = f"""
@@ -71,7 +71,7 @@ class _Plain(NamedTuple):
     which: str
 
 
-_PLAIN: Final[dict[Kind, _Plain]] = {
+PLAIN: Final[dict[Kind, _Plain]] = {
     Kind.HISTORY: _Plain("history", "id", f"at < :before AND {_HISTORY}"),
     # One that left a part of its text unread reads on when somebody asks.
     Kind.COMPLETED_JOBS: _Plain(
@@ -153,12 +153,11 @@ class RemovedText(NamedTuple):
 
 
 class Tombstone(NamedTuple):
-    """What was removed. purged: since when it can be brought back no more, gone: since when it is deleted; epoch ms."""
+    """What was removed. gone: since when it is deleted and can be brought back no more; both epoch ms."""
 
     id: str
     removed: int
     removed_by: str
-    purged: int | None
     gone: int | None
 
 
@@ -186,10 +185,10 @@ class Expired:
         )
 
     def unbury(self, id: str) -> bool:
-        """Takes a tombstone back; False where there is none, or what was removed is being deleted."""
+        """Takes a tombstone back; False where there is none, or what was removed is deleted."""
         return (
             self._connection.execute(
-                "DELETE FROM tombstones WHERE id = ? AND purged_at IS NULL", (id,)
+                "DELETE FROM tombstones WHERE id = ? AND gone_at IS NULL", (id,)
             ).rowcount
             == 1
         )
@@ -197,7 +196,7 @@ class Expired:
     def buried(self) -> int:
         """How many texts are removed and can be brought back."""
         return int(
-            self._connection.execute("SELECT count(*) FROM tombstones WHERE purged_at IS NULL").fetchone()[0]
+            self._connection.execute("SELECT count(*) FROM tombstones WHERE gone_at IS NULL").fetchone()[0]
         )
 
     def removed_texts(self, before: int | None, after: str, most: int) -> tuple[RemovedText, ...]:
@@ -208,95 +207,51 @@ class Expired:
         rows = self._connection.execute(
             "SELECT raw.id, (SELECT json_group_array(note_id) FROM facts WHERE raw_id = raw.id AND note_id <> '')"
             " FROM tombstones JOIN raw_memories AS raw ON raw.id = tombstones.id"
-            f" WHERE tombstones.id > :after AND purged_at IS NULL {which} ORDER BY tombstones.id LIMIT :most",
+            f" WHERE tombstones.id > :after AND gone_at IS NULL {which} ORDER BY tombstones.id LIMIT :most",
             {"before": before, "after": after, "most": most},
         )
         return tuple(RemovedText(row[0], tuple(json.loads(row[1]))) for row in rows)
 
     def removed_documents(self, before: int, most: int) -> tuple[str, ...]:
-        """Documents that were removed or replaced before a moment, and whose deletion was not begun."""
+        """Documents that were removed or replaced before a moment."""
         rows = self._connection.execute(
-            "SELECT id FROM documents WHERE removed_at < ? AND NOT EXISTS"
-            " (SELECT 1 FROM tombstones WHERE tombstones.id = documents.id) ORDER BY removed_at, id LIMIT ?",
+            "SELECT id FROM documents WHERE removed_at < ? ORDER BY removed_at, id LIMIT ?",
             (before, most),
         )
         return tuple(row[0] for row in rows)
-
-    def begin(self, ids: Sequence[str], before: int, now: int) -> tuple[str, ...]:
-        """Marks removed texts as being deleted: from now on they can be brought back no more. Those that are marked."""
-        given = {"ids": json.dumps(ids), "before": before, "now": now}
-        rows = self._connection.execute(
-            "UPDATE tombstones SET purged_at = :now WHERE purged_at IS NULL AND removed_at < :before AND id IN"
-            " (SELECT raw.id FROM raw_memories AS raw"
-            f" WHERE raw.id IN (SELECT value FROM json_each(:ids)) AND {_NOT_NEEDED}) RETURNING id",
-            given,
-        ).fetchall()
-        return tuple(row[0] for row in rows)
-
-    def begin_documents(self, ids: Sequence[str], before: int, now: int) -> tuple[str, ...]:
-        """The same of removed documents; their text goes at once."""
-        rows = self._connection.execute(
-            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by, purged_at)"
-            " SELECT id, removed_at, '', :now FROM documents"
-            " WHERE removed_at < :before AND id IN (SELECT value FROM json_each(:ids)) RETURNING id",
-            {"ids": json.dumps(ids), "before": before, "now": now},
-        ).fetchall()
-        begun = tuple(row[0] for row in rows)
-        self._connection.execute(
-            "UPDATE documents SET raw = NULL, content = NULL WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(begun),),
-        )
-        return begun
 
     # What is over
 
     def due(self, kind: Kind, before: int, most: int) -> tuple[Key, ...]:
         """Rows that go next, by their keys, at most so many."""
-        plain = _PLAIN.get(kind)
-        if plain is not None:
-            rows = self._connection.execute(
-                f"SELECT {plain.key} FROM {plain.table} WHERE {plain.which} LIMIT :most",
-                {"before": before, "most": most},
-            )
-            return tuple(row[0] for row in rows)
-        if kind is Kind.MENTIONS:
-            linked = " OR ".join(
-                f"EXISTS (SELECT 1 FROM {table} WHERE raw_id = it.id)"
-                for table in ("mentions", "relation_evidence", "attributes")
-            )
-            return self._going("raw_memories", linked, most)
-        if kind is Kind.TEXTS:
-            return self._going("raw_memories", "1", most)
-        assert kind is Kind.DOCUMENTS
+        plain = PLAIN[kind]
         rows = self._connection.execute(
-            "SELECT document_id, place FROM tombstones JOIN document_chunks ON document_id = tombstones.id"
-            " WHERE purged_at IS NOT NULL AND gone_at IS NULL LIMIT ?",
-            (most,),
-        )
-        return tuple((row[0], row[1]) for row in rows) or self._going("documents", "1", most)
-
-    def _going(self, table: str, which: str, most: int) -> tuple[Key, ...]:
-        rows = self._connection.execute(
-            f"SELECT it.id FROM tombstones JOIN {table} AS it ON it.id = tombstones.id"
-            f" WHERE purged_at IS NOT NULL AND gone_at IS NULL AND ({which}) ORDER BY it.id LIMIT ?",
-            (most,),
+            f"SELECT {plain.key} FROM {plain.table} WHERE {plain.which} LIMIT :most",
+            {"before": before, "most": most},
         )
         return tuple(row[0] for row in rows)
 
     # How it goes
 
-    def drop(self, kind: Kind, keys: Sequence[Key], before: int, now: int) -> Counter[Kind]:
-        """Deletes rows that are over still; how many of which kind. now: epoch ms."""
-        if kind is Kind.MENTIONS:
-            return self._drop_links(json.dumps(keys))
-        if kind is Kind.TEXTS:
-            return Counter({kind: self._drop_texts(json.dumps(keys), now)})
-        if kind is Kind.DOCUMENTS:
-            return Counter({kind: self._drop_documents(keys, now)})
+    def drop(self, kind: Kind, keys: Sequence[Key], before: int) -> Counter[Kind]:
+        """Deletes rows that are over still; how many."""
         return Counter({kind: self._drop_plain(kind, json.dumps(keys), before)})
 
+    def drop_texts(self, ids: Sequence[Key], before: int, now: int) -> Counter[Kind]:
+        """Deletes removed texts that nothing needs still, with what they say of entities; how many rows of which kind.
+        now: epoch ms.
+        """
+        rows = self._connection.execute(
+            "SELECT raw.id FROM raw_memories AS raw JOIN tombstones USING (id)"
+            " WHERE raw.id IN (SELECT value FROM json_each(?)) AND gone_at IS NULL AND removed_at < ?"
+            f" AND {_NOT_NEEDED}",
+            (json.dumps(ids), before),
+        )
+        going = json.dumps([row[0] for row in rows])
+        return self._drop_links(going) + Counter({Kind.TEXTS: self._drop_texts(going, now)})
+
     def _drop_plain(self, kind: Kind, keys: str, before: int) -> int:
-        plain, given = _PLAIN[kind], {"keys": keys, "before": before}
+        plain, given = PLAIN[kind], {"keys": keys, "before": before}
         named = f"{plain.key} IN (SELECT value FROM json_each(:keys))"
         if kind is Kind.HISTORY:
             meta = Meta(self._connection)
@@ -396,9 +351,6 @@ class Expired:
         given: dict[str, str | int] = {"ids": ids, "now": now}
         named = "IN (SELECT value FROM json_each(:ids))"
         self._connection.execute(
-            f"UPDATE raw_memories SET duplicate_of = NULL WHERE duplicate_of {named}", given
-        )
-        self._connection.execute(
             f"DELETE FROM proposals WHERE raw_id {named} AND note_id = '' AND status <> 'rejected'"
             " AND NOT EXISTS (SELECT 1 FROM graph_outbox WHERE proposal_id = proposals.id)"
             " AND NOT EXISTS (SELECT 1 FROM facts WHERE proposal_id = proposals.id)",
@@ -416,18 +368,17 @@ class Expired:
         )
         return self._end(given, "text_purged")
 
-    def _drop_documents(self, keys: Sequence[Key], now: int) -> int:
-        """Deletes the links of documents to their chunks, or, once these are gone, documents."""
-        links = [key for key in keys if isinstance(key, tuple)]
-        self._connection.executemany("DELETE FROM document_chunks WHERE document_id = ? AND place = ?", links)
-        given: dict[str, str | int] = {
-            "ids": json.dumps([key for key in keys if not isinstance(key, tuple)]),
-            "now": now,
-        }
+    def drop_documents(self, ids: Sequence[Key], before: int, now: int) -> Counter[Kind]:
+        """Deletes removed documents with the links to their chunks; how many."""
+        given: dict[str, str | int] = {"ids": json.dumps(ids), "before": before, "now": now}
+        which = "removed_at < :before AND id IN (SELECT value FROM json_each(:ids))"
         self._connection.execute(
-            "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(:ids))", given
+            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by)"
+            f" SELECT id, removed_at, '' FROM documents WHERE {which}",
+            given,
         )
-        return self._end(given, "document_purged")
+        self._connection.execute(f"DELETE FROM documents WHERE {which}", given)
+        return Counter({Kind.DOCUMENTS: self._end(given, "document_purged")})
 
     def _end(self, given: dict[str, str | int], event: str) -> int:
         """Says of what was deleted that it is, also in the audit; how many."""

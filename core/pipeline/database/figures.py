@@ -118,7 +118,7 @@ class HealthFigures:
         return StorageFigures(
             total=self._one("SELECT (SELECT count(*) FROM raw_memories) + (SELECT count(*) FROM documents)"),
             tombstones=self._one(
-                "SELECT (SELECT count(*) FROM tombstones WHERE purged_at IS NULL)"
+                "SELECT (SELECT count(*) FROM tombstones WHERE gone_at IS NULL)"
                 " + (SELECT count(*) FROM documents WHERE removed_at IS NOT NULL)"
             ),
             over=self._one(

@@ -71,7 +71,7 @@ _ORIGIN: Final = """
 SELECT box.note_id, raw.id AS raw_id, raw.content, raw.source_type, raw.source_id, raw.author, proposals.span_start,
     proposals.span_end, proposals.model, proposals.prompt_version, proposals.told, proposals.confidence,
     proposals.created_at, raw.project, proposals.id AS proposal_id, box.fact_id, proposals.content AS fact,
-    proposals.decided_by, tombstones.removed_at, tombstones.purged_at
+    proposals.decided_by, tombstones.removed_at, tombstones.gone_at
 FROM graph_outbox AS box
 JOIN proposals ON proposals.id = box.proposal_id
 JOIN raw_memories AS raw ON raw.id = proposals.raw_id
@@ -296,7 +296,7 @@ class Outbox:
             fact=row["fact"],
             decided_by=row["decided_by"],
             removed_at=row["removed_at"],
-            deleted_at=row["purged_at"],
+            deleted_at=row["gone_at"],
         )
 
     def forget_done(self, proposal_id: str, *, but_add: bool = False) -> None:

@@ -6,7 +6,7 @@ CREATE TABLE raw_memories (
     source_type TEXT NOT NULL, source_id TEXT NOT NULL, project TEXT NOT NULL, nugget TEXT NOT NULL,
     author TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('queued', 'held', 'extracted', 'skipped', 'duplicate', 'failed')),
-    duplicate_of TEXT REFERENCES raw_memories (id), protected INTEGER NOT NULL DEFAULT 0,
+    duplicate_of TEXT REFERENCES raw_memories (id) ON DELETE SET NULL, protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
     prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX raw_held ON raw_memories (created_at) WHERE status = 'held';
@@ -318,13 +318,12 @@ CREATE TABLE removed_hints (
     note_id TEXT NOT NULL, folded TEXT NOT NULL, hint TEXT NOT NULL, entry_id TEXT NOT NULL,
     PRIMARY KEY (note_id, folded)) WITHOUT ROWID, STRICT;
 CREATE INDEX removed_hints_entry ON removed_hints (entry_id);
--- What was removed, and is deleted once its time is over. id: of a text or document. purged_at: since when it can be
--- brought back no more; gone_at: since when it is deleted. A row of a text that was brought back is taken out.
+-- What was removed, and is deleted once its time is over. id: of a text or document. gone_at: since when it is deleted
+-- and can be brought back no more. A row of a text that was brought back is taken out.
 CREATE TABLE tombstones (
-    id TEXT PRIMARY KEY, removed_at INTEGER NOT NULL, removed_by TEXT NOT NULL, purged_at INTEGER, gone_at INTEGER
+    id TEXT PRIMARY KEY, removed_at INTEGER NOT NULL, removed_by TEXT NOT NULL, gone_at INTEGER
     ) WITHOUT ROWID, STRICT;
-CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE purged_at IS NULL;
-CREATE INDEX tombstones_going ON tombstones (id) WHERE purged_at IS NOT NULL AND gone_at IS NULL;
+CREATE INDEX tombstones_waiting ON tombstones (id, removed_at) WHERE gone_at IS NULL;
 -- The runs of repairs, which all processes share: by them cooldowns and hourly budgets go. left: how many things there
 -- were to put right. improved: 0 for one that did not help and is not tried again for a day.
 CREATE TABLE maintenance_runs (

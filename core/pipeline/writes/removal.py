@@ -207,8 +207,8 @@ def _restorable(reader: Tables, raw_id: str) -> None:
     buried = reader.expired.tombstone(raw_id)
     if buried is None:
         raise NotFoundError("this text was not removed", where=raw_id, kept=_KEPT)
-    if buried.purged is not None:
+    if buried.gone is not None:
         raise ConflictError(
-            f"this text was removed, and retention deleted it{on_day(buried.purged)}", where=raw_id, kept=_KEPT,
+            f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=raw_id, kept=_KEPT,
             todo="show its notes one by one, they are kept",
         )  # fmt: skip

@@ -75,7 +75,7 @@ def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
     for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
         keys = writer.expired.due(kind, before, BATCH)
         if keys:
-            writer.expired.drop(kind, keys, before, now)
+            writer.expired.drop(kind, keys, before)
 
 
 def pending_checkpoint(session: Session) -> Checkpoint:

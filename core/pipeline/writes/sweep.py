@@ -8,14 +8,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import NuggetsError, partly_done
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.expired import Expired, Key
+from core.pipeline.database.expired import PLAIN, Expired, Key
 from core.pipeline.database.tables import Tables
 from core.pipeline.retention import BATCH, Kind, Windows, cutoff
 from core.pipeline.transaction_guard import assert_outside_transaction
@@ -32,8 +32,8 @@ _ALL: Final = 10_000_000
 # So many keys of rows are read at a time: those that stay are passed over once for each.
 _KEYS: Final = 20_000
 _GONE: Final = "some of what is old is deleted, and the next sweep goes on"
-# The kinds that go by themselves.
-_STEPS: Final = tuple(kind for kind in Kind if kind not in (Kind.ENTITIES, Kind.RELATIONS))
+# The kinds whose rows go by themselves, in their order.
+_STEPS: Final = tuple(kind for kind in Kind if kind in PLAIN)
 
 # Of notes, by their ids, those that are shown, and those whose texts must stay all the same.
 Standing = Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]
@@ -148,7 +148,7 @@ class _Run:
 
     def whole(self) -> Swept:
         """Begins with what was removed, and then deletes kind by kind."""
-        finished = self._begin_texts() and self._begin_documents() and all(map(self._clear, _STEPS))
+        finished = self._clear_texts() and self._clear_documents() and all(map(self._clear, _STEPS))
         return Swept({kind: self._counts[kind] for kind in Kind}, self._restored, finished)
 
     @property
@@ -158,17 +158,17 @@ class _Run:
     def _before(self, kind: Kind) -> int:
         return cutoff(self._now, self._windows.days(kind))
 
-    def _begin_texts(self) -> bool:
-        """Marks removed texts as being deleted; one of which a note is shown again is no longer removed. A text may
-        go only after one that repeats it, so it is looked at as long as any was marked.
+    def _clear_texts(self) -> bool:
+        """Deletes removed texts; one of which a note is shown again is no longer removed. A text may go only after one
+        that repeats it, so it is looked at as long as any was deleted.
         """
-        before, begun, after = self._before(Kind.TEXTS), False, ""
+        before, done, after = self._before(Kind.TEXTS), 0, ""
         while True:
             found = self._reading().expired.removed_texts(before, after, self._pace.batch)
             if not found:
-                if not begun:
+                if self._counts[Kind.TEXTS] == done:
                     return True
-                begun, after = False, ""
+                done, after = self._counts[Kind.TEXTS], ""
                 continue
             if self._over:
                 return False
@@ -176,20 +176,18 @@ class _Run:
             notes = {note for one in found for note in one.notes}
             shown, kept = self._standing(notes) if notes else (frozenset(), frozenset())
             back = [one.id for one in found if not shown.isdisjoint(one.notes)]
-            going = [one.id for one in found if (shown | kept).isdisjoint(one.notes)]
-            with self._timed() as writer:
-                for id in back:
-                    self._restored += restore_text(writer, id, shown, self._now)
-                begun |= bool(writer.expired.begin(going, before, self._now)) if going else False
-
-    def _begin_documents(self) -> bool:
-        before = self._before(Kind.DOCUMENTS)
-        while found := self._reading().expired.removed_documents(before, self._pace.slice):
-            if self._over:
+            if back:
+                with self._timed() as writer:
+                    self._restored += sum(restore_text(writer, id, shown, self._now) for id in back)
+            going = tuple(one.id for one in found if (shown | kept).isdisjoint(one.notes))
+            if not self._drop(going, lambda rows, ids: rows.drop_texts(ids, before, self._now)):
                 return False
-            with self._timed() as writer:
-                if not writer.expired.begin_documents(found, before, self._now):
-                    break
+
+    def _clear_documents(self) -> bool:
+        before = self._before(Kind.DOCUMENTS)
+        while found := self._reading().expired.removed_documents(before, self._pace.batch):
+            if not self._drop(found, lambda rows, ids: rows.drop_documents(ids, before, self._now)):
+                return False
         return True
 
     def _clear(self, kind: Kind) -> bool:
@@ -197,23 +195,25 @@ class _Run:
         before, done = self._before(kind), None
         # What is needed again by the time it is to be deleted stays, and comes back as the same page.
         while (found := self._reading().expired.due(kind, before, _KEYS)) and found != done:
-            done, keys = found, found
-            while keys:
-                if self._over:
-                    return False
-                with self._timed() as writer:
-                    keys = self._batch(writer.expired, kind, keys, before)
+            done = found
+            if not self._drop(found, lambda rows, keys: rows.drop(kind, keys, before)):
+                return False
         return True
 
-    def _batch(self, rows: Expired, kind: Kind, keys: tuple[Key, ...], before: int) -> tuple[Key, ...]:
-        """Deletes rows for as long as one transaction may take; those that are left."""
-        ends = self._pace.timer() + _HOLD_MS / 1000
-        most, size = min(len(keys), self._pace.batch), self._pace.slice
-        for start in range(0, most, size):
-            self._counts += rows.drop(kind, keys[start : min(start + size, most)], before, self._now)
-            if self._pace.timer() >= ends:
-                return keys[start + size :]
-        return keys[most:]
+    def _drop(self, keys: Sequence[Key], drop: Callable[[Expired, Sequence[Key]], Counter[Kind]]) -> bool:
+        """Deletes rows by their keys, in each transaction for as long as one may take; False when the time is over."""
+        while keys:
+            if self._over:
+                return False
+            with self._timed() as writer:
+                ends, done = self._pace.timer() + _HOLD_MS / 1000, 0
+                most = min(len(keys), self._pace.batch)
+                while done < most and not (done and self._pace.timer() >= ends):
+                    size = min(self._pace.slice, most - done)
+                    self._counts += drop(writer.expired, keys[done : done + size])
+                    done += size
+            keys = keys[done:]
+        return True
 
     @contextmanager
     def _timed(self) -> Iterator[Tables]:
@@ -242,7 +242,7 @@ def restore_text(
     waits: bool = True,
 ) -> bool:
     """Takes the removal of a text back, and lets those of its facts stand whose notes are shown; one that waited to be
-    read then waits again. False where it is not removed, or is being deleted. attempts: of its job; waits:
+    read then waits again. False where it is not removed, or is deleted. attempts: of its job; waits:
     False for one that need not be read.
     """
     if not writer.expired.unbury(raw_id):

@@ -323,7 +323,7 @@ def test_a_text_that_was_deleted_at_no_day_of_a_calendar_is_refused_in_one_sente
     text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
     with pipeline.database.write() as writer:
         writer.expired.bury(text, 1, "person")
-        writer.connection.execute("UPDATE tombstones SET purged_at = ?", (2**63 - 1,))
+        writer.connection.execute("UPDATE tombstones SET gone_at = ?", (2**63 - 1,))
     with pytest.raises(ConflictError, match="retention deleted it;"):
         pipeline.restore_text(text)
 

@@ -32,7 +32,7 @@ from kits.retention_kit import (
 )
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
-from core.errors import ConflictError, NotFoundError
+from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionScore
 from core.pipeline.knowledge.merging import entity_changes, merge_entities, undo_entity_change
@@ -597,24 +597,6 @@ def test_removed_documents_go_with_the_parts_that_no_other_one_has(tmp_path: Pat
         )
         assert again.outcome == "new"
         drain(p)
-        assert p.search_documents("apples")
-
-
-def test_a_document_that_is_being_deleted_is_not_brought_back(tmp_path: Path) -> None:
-    clock = Clock()
-    with open_pipeline(configure(tmp_path), clock=clock) as p:
-        document = p.add_document("text", data=b"Apples are red.").document
-        drain(p)
-        p.remove_document(document.id)
-        clock.forward(days=31)
-        with p.database.write() as writer:
-            writer.expired.begin_documents([document.id], clock.ms, clock.ms)
-        with pytest.raises(NotFoundError):
-            p.restore_document(document.id)
-        assert p.add_document("text", data=b"Apples are red.").outcome == "new"
-        p.sweep()
-        drain(p)
-        assert len(p.documents(removed=True)) == 1
         assert p.search_documents("apples")
 
 

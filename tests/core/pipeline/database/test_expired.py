@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.pipeline.database.connection import Database
-from core.pipeline.database.expired import _PLAIN
+from core.pipeline.database.expired import PLAIN
 from core.pipeline.retention import Kind
 
 
@@ -19,17 +19,17 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-@pytest.mark.parametrize("kind", _PLAIN)
+@pytest.mark.parametrize("kind", PLAIN)
 def test_rows_of_each_kind_are_looked_up_by_their_keys_to_be_deleted(database: Database, kind: Kind) -> None:
     said: list[str] = []
     with database.write() as writer:
         writer.connection.set_trace_callback(said.append)
-        writer.expired.drop(kind, [1, 2, 3], 1_000, 2_000)
+        writer.expired.drop(kind, [1, 2, 3], 1_000)
         writer.connection.set_trace_callback(None)
-        (delete,) = (one for one in said if one.startswith(f"DELETE FROM {_PLAIN[kind].table} "))
+        (delete,) = (one for one in said if one.startswith(f"DELETE FROM {PLAIN[kind].table} "))
         plan = [row["detail"] for row in writer.connection.execute(f"EXPLAIN QUERY PLAN {delete}")]
-    assert plan[0].startswith(f"SEARCH {_PLAIN[kind].table} USING"), plan
-    assert "rowid=?" in plan[0] or f"({_PLAIN[kind].key}=?" in plan[0], plan
+    assert plan[0].startswith(f"SEARCH {PLAIN[kind].table} USING"), plan
+    assert "rowid=?" in plan[0] or f"({PLAIN[kind].key}=?" in plan[0], plan
 
 
 def test_deleting_some_finished_jobs_is_no_more_work_among_many(database: Database) -> None:
@@ -50,7 +50,7 @@ def test_deleting_some_finished_jobs_is_no_more_work_among_many(database: Databa
                 ((number, f"raw-{number}") for number in range(jobs)),
             )
             writer.connection.set_progress_handler(step, 10)
-            done = writer.expired.drop(Kind.COMPLETED_JOBS, list(range(5)), 1_000, 2_000)
+            done = writer.expired.drop(Kind.COMPLETED_JOBS, list(range(5)), 1_000)
             writer.connection.set_progress_handler(None, 0)
         assert done == {Kind.COMPLETED_JOBS: 5}
         return made
