@@ -3,7 +3,7 @@
 memory = Memory.open("~/.nuggets")
 memory.recall("test command").answer
 note, change_set = memory.change("tidied", lambda draft: edit_note(draft, id, content="..."))
-memory.undo(change_set)
+memory.history.undo(change_set)
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.folder import GRAPH_FILE, default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
-from core.model.names import iso, parse_iso
+from core.model.names import iso
 from core.model.window import Window
 from core.services.recall import RecallService
-from core.services.repository import Repository
+from core.services.repository import Repository, of_the_log
 from core.services.saved_searches import SavedSearches
 from core.services.search import SearchQuery, SearchService, own_first
 from core.services.settings_file import SettingsFile
@@ -39,11 +39,9 @@ if TYPE_CHECKING:
     from core.exchange.result import ImportResult as ImportResult
     from core.facts.recall import Recall
     from core.model.draft import Draft
-    from core.model.entry import Entry
     from core.model.judgement import OpenChanges
     from core.model.note import Note
     from core.model.progress import Progress
-    from core.model.saved_search import SavedSearch
     from core.model.secrets import Holder as Holder
     from core.model.snapshot import Snapshot
     from core.projects import Project, Standpoint
@@ -61,7 +59,7 @@ if TYPE_CHECKING:
     from core.services.exchange import ExportResult as ExportResult
     from core.services.exchange import ReadSource as ReadSource
     from core.services.history import History
-    from core.services.maintenance import Maintenance, Resolved
+    from core.services.maintenance import Maintenance
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
@@ -71,26 +69,10 @@ if TYPE_CHECKING:
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
     from core.storage.safety.quarantine import Record as Record
-    from core.storage.store import Store
-    from core.timeline import Timeline
     from core.verify.finding import Finding as Finding
 
 
 _Result = TypeVar("_Result")
-_Arguments = ParamSpec("_Arguments")
-
-
-def _of_the_log(
-    method: Callable[Concatenate[Memory, _Arguments], _Result],
-) -> Callable[Concatenate[Memory, _Arguments], _Result]:
-    """A method that reads the log. It runs once more where the log was damaged and begun anew; see `Repository`."""
-
-    @wraps(method)
-    def call(self: Memory, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        return self._repository.with_sound_log(lambda: method(self, *args, **named))
-
-    # A method for mypy, which takes what `wraps` gives for something else.
-    return cast("Callable[Concatenate[Memory, _Arguments], _Result]", call)
 
 
 class Memory:
@@ -98,7 +80,8 @@ class Memory:
 
     `home` is its folder. `pages` is the folder of the Markdown pages that are its notes, None where notes lie in the
     home as well; `is_team` says whether they are a team's. `settings` holds what settings.toml and the environment say.
-    `author` is the author of changes made through this object. Each call goes to the part that owns its subject.
+    `author` is the author of changes made through this object. What has a subject of its own is a part: `history`,
+    `maintenance`, `exchange`, `secrets`, `arrivals`, `searches`.
     """
 
     def __init__(
@@ -119,7 +102,7 @@ class Memory:
         self.window = window or Window()
         self._clock = clock or (lambda: datetime.now(UTC))
         self._settings_file = SettingsFile(home)
-        self._saved_searches = SavedSearches(home)
+        self.searches = SavedSearches(home, lambda edit: self._repository.change_file(edit))
         self._repository = Repository(
             home,
             author=author,
@@ -128,7 +111,7 @@ class Memory:
             ids=ids,
             tolerant=tolerant,
             settings=lambda: self.settings,
-            listeners=(self._settings_file, self._saved_searches),
+            listeners=(self._settings_file, self.searches),
             pages=pages,
         )
         self._guard = self._repository.guard
@@ -151,27 +134,32 @@ class Memory:
     # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
 
     @cached_property
-    def _exchange(self) -> Exchange:
+    def history(self) -> History:
+        """The log: what ever changed, who changed it, undo, redo and conflicts."""
+        from core.services.history import History
+
+        return History(self._repository)
+
+    @cached_property
+    def maintenance(self) -> Maintenance:
+        """What finds and repairs problems, restores, and merges conflict copies."""
+        from core.services.maintenance import Maintenance
+
+        return Maintenance(self._repository, lambda: self.settings)
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """Import and export."""
         from core.services.exchange import Exchange
 
         return Exchange(self._repository, lambda: self.settings)
 
-    @property
-    def _store(self) -> Store:
-        return self._repository.store
-
     @cached_property
-    def _history(self) -> History:
-        from core.services.history import History
+    def secrets(self) -> Secrets:
+        """The credentials in this memory: found, and masked."""
+        from core.services.secrets import Secrets
 
-        repository = self._repository
-        return History(self._store, self.author, repository.apply_deciding, repository.stamp, self.window)
-
-    @cached_property
-    def _maintenance(self) -> Maintenance:
-        from core.services.maintenance import Maintenance
-
-        return Maintenance(self._repository, lambda: self.settings)
+        return Secrets(self._repository, lambda: self.settings, self._search)
 
     @cached_property
     def arrivals(self) -> Arrivals:
@@ -179,12 +167,6 @@ class Memory:
         from core.services.arrivals import Arrivals
 
         return Arrivals(self._repository, lambda: self.settings)
-
-    @cached_property
-    def _secrets(self) -> Secrets:
-        from core.services.secrets import Secrets
-
-        return Secrets(self._repository, lambda: self.settings, self._search)
 
     @classmethod
     def open(
@@ -312,14 +294,6 @@ class Memory:
         """The memory as it was last loaded; immutable."""
         return self._repository.snapshot
 
-    @property
-    def history(self) -> tuple[ChangeSet, ...]:
-        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile.
-
-        They are read from the log. Raises StorageError.
-        """
-        return self._repository.history
-
     def refresh(self, *, patient: bool = True) -> bool:
         """Reads what changed in the files, and logs it. True when the snapshot is a new one.
 
@@ -408,7 +382,7 @@ class Memory:
         `apply`.
         """
         with self._guard:
-            return self._store.page_preview(change_set)
+            return self._repository.store.page_preview(change_set)
 
     def bring_in(
         self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
@@ -426,14 +400,6 @@ class Memory:
         id: of the entry, 8 hexadecimal digits that no entry has. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         return self._repository.record_decision(id, reason)
-
-    @_of_the_log
-    def is_decision(self, done: ChangeSet) -> bool:
-        """Whether a change set is a decision that touches no note, or takes one back or repeats it."""
-        if done.kind == "decision" or not (done.empty and done.about):
-            return done.kind == "decision"
-        with self._guard:
-            return self._history.entry(done.about).change_set.kind == "decision"
 
     def elsewhere(self, since: str | None = None) -> Elsewhere:
         """What came from elsewhere: the notes that a sync brought or changed since an ISO 8601 time. None: a day ago.
@@ -456,7 +422,7 @@ class Memory:
             self._projects = self.snapshot, found
         return self._projects[1]
 
-    # Settings and saved searches
+    # Settings
 
     def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
         """Changes values in settings.toml, as one entry of the log that `undo` undoes; the rest of the file stays.
@@ -467,39 +433,6 @@ class Memory:
         cannot be read; errors as in `apply`.
         """
         return self._repository.change_file(lambda draft: self._settings_file.change(draft, changes))
-
-    @property
-    def searches(self) -> tuple[SavedSearch, ...]:
-        """The saved searches, in the order of the file. Empty for a file that cannot be read, which `searches_error`
-        and `take_notices` name.
-        """
-        return self._saved_searches.searches
-
-    @property
-    def searches_error(self) -> BrokenFileError | None:
-        """Why none of the saved searches can be read; None for all well. The file stays as it is."""
-        return self._saved_searches.broken
-
-    @property
-    def searches_problem(self) -> str:
-        """What of the file of searches cannot be read, in words; "" for all well."""
-        return self._saved_searches.problem
-
-    def save_search(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
-        """Saves a search under its name, as one entry of the log that `undo` undoes.
-
-        instead_of: the name of the search that it replaces. Raises InvalidInputError for a search that makes no
-        sense or a name that is taken, BrokenFileError for a file that cannot be read; errors as in `apply`.
-        """
-        return self._repository.change_file(
-            lambda draft: self._saved_searches.save(draft, search, instead_of)
-        )
-
-    def delete_searches(self, names: Collection[str]) -> ChangeSet:
-        """Deletes saved searches, as one entry of the log that `undo` undoes. Raises NotFoundError, and
-        BrokenFileError for a file that cannot be read; errors as in `apply`.
-        """
-        return self._repository.change_file(lambda draft: self._saved_searches.delete(draft, names))
 
     # Search
 
@@ -681,326 +614,6 @@ class Memory:
         team = None if self._team is None else self._team.memory
         return self._recall.uncounted + (0 if team is None else team.uncounted_recalls)
 
-    # The log
-
-    @property
-    def log_problem(self) -> NuggetsError | None:
-        """Why the log cannot be read; None when it can, and when there is none yet."""
-        return self._repository.log_problem
-
-    @_of_the_log
-    def log(
-        self,
-        *,
-        limit: int | None = 100,
-        author: str | Collection[str] | None = None,
-        kind: str | Collection[str] | None = None,
-        note: str | None = None,
-        run: str | None = None,
-        text: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        before: int | None = None,
-        after: int | None = None,
-    ) -> tuple[Entry, ...]:
-        """Everything that ever changed, newest first.
-
-        author: kinds ("person", "agent", "program", ...) or names. kind: of change sets. note: the id of a note.
-        run: the id of an entry, with what undid or resolved it. text: words that all occur in reason, titles, keys
-        or paths. since, until: ISO 8601 times. before, after: the numbers (`seq`) of entries, to read on from
-        there.
-        """
-        with self._guard:
-            return self._history.log(
-                limit=limit, author=author, kind=kind, note=note, run=run, text=text, since=since, until=until,
-                before=before, after=after,
-            )  # fmt: skip
-
-    @_of_the_log
-    def newest_in_log(self) -> int:
-        """The number (`seq`) of the newest entry, 0 for none; no entry is read for it. Raises StorageError."""
-        with self._guard:
-            return self._history.newest()
-
-    @_of_the_log
-    def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
-        """Who changed a note and when, oldest first, recalls left out. Raises StorageError."""
-        with self._guard:
-            return self._history.makers(note_id)
-
-    @_of_the_log
-    def author_of(self, note_id: str) -> str:
-        """Who last wrote a note, as people call them; "" where the history does not know."""
-        with suppress(NuggetsError), self._guard:
-            return self._history.author_of(note_id)
-        return ""
-
-    @_of_the_log
-    def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
-        """The number of entries by kind and name of author and by kind of change set. Raises StorageError."""
-        with self._guard:
-            return self._history.counts()
-
-    @_of_the_log
-    def callers(self, after: int = 0) -> dict[str, str]:
-        """Whose recalls were counted: signatures of authors ("agent:claude"), whatever session they counted for, each
-        with the id of the oldest of them. after: the number (`seq`) of an entry, for recalls since. Raises
-        StorageError.
-        """
-        with self._guard:
-            return self._history.callers(after)
-
-    @_of_the_log
-    def timeline(self) -> Timeline:
-        """Every state of the memory as far back as the log reaches. Only reads. Errors as in `refresh`, and
-        StorageError for a log that cannot be read.
-        """
-        from core.timeline import timeline_of
-
-        with self._guard:
-            self._repository.refresh_read_only()
-            if self._store.log_problem is not None:
-                raise self._store.log_problem
-            return timeline_of(self.snapshot, lambda: self._store.journal, self._guard, iso(self._clock()))
-
-    def at(self, when: str) -> Snapshot:
-        """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
-        InvalidInputError for what is no time; other errors as `timeline`.
-        """
-        moment = parse_iso(when)
-        if moment is None:
-            raise InvalidInputError(
-                f'can\'t read "{when[:80]}" as a time',
-                code=ErrorCode.BAD_TIME,
-                todo="give a time such as 2026-01-31T14:30",
-            )
-        timeline = self.timeline()
-        return timeline.at(timeline.position_at(iso(moment)))
-
-    @_of_the_log
-    def entry(self, id: str) -> Entry:
-        """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""
-        with self._guard:
-            return self._history.entry(id)
-
-    @_of_the_log
-    def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
-        """Undoes an entry of the log, whoever made it, or one part of it (`part`, or "<id>.<number>"), as a new change
-        set. Later changes to other fields stay. None: the last change of this memory's author, made through this
-        window or before it was opened.
-
-        Raises NotFoundError, InvalidInputError, and ConflictError that names what is in the way.
-        """
-        with self._guard:
-            self._repository.reconcile()
-            return self._history.undo(what, part)
-
-    @_of_the_log
-    def next_turn(self, kind: Literal["undo", "redo"]) -> str:
-        """When what `undo` or `redo` without an id takes back was made, ISO 8601; "" where there is nothing."""
-        with self._guard:
-            return self._history.next_turn(kind)
-
-    @_of_the_log
-    def redo(self, what: str | None = None) -> ChangeSet:
-        """Redoes what was undone; None: what this author undid last. Errors as in `undo`."""
-        with self._guard:
-            self._repository.reconcile()
-            return self._history.redo(what)
-
-    @_of_the_log
-    def taken_back(self) -> frozenset[str]:
-        """Ids of entries, and "<id>.<number>" of parts, that are undone at present."""
-        with self._guard:
-            return self._history.taken_back()
-
-    @_of_the_log
-    def conflicts(self) -> tuple[Entry, ...]:
-        """Changes that met a conflict and wait for a person, newest first."""
-        with self._guard:
-            return self._history.conflicts()
-
-    @_of_the_log
-    def resolve_conflict(
-        self, id: str, take: Literal["ours", "theirs"], text: str | None = None
-    ) -> ChangeSet:
-        """Resolves a conflict of the log; see `History.resolve_conflict`. Returns what was written."""
-        with self._guard:
-            self._repository.reconcile()
-            return self._history.resolve_conflict(id, take, text)
-
-    def resolve_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
-        """Resolves every conflict that waits in the same way, oldest first; what was written for each.
-
-        A conflict that cannot be resolved goes on waiting. The first error of that kind is raised once all were
-        tried.
-        """
-        done: list[ChangeSet] = []
-        refused: NuggetsError | None = None
-        for entry in reversed(self.conflicts()):
-            try:
-                done.append(self.resolve_conflict(entry.id, take))
-            except ConflictError as error:
-                refused = refused or error
-        if refused is not None:
-            raise refused
-        return tuple(done)
-
-    # Putting right
-
-    @_of_the_log
-    def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """Every problem of the memory, each with what `repair` would do about it."""
-        return self._maintenance.verify(progress)
-
-    @_of_the_log
-    def repair(self) -> ChangeSet:
-        """Repairs what `verify` finds and can be repaired without asking, as one change set. Errors as in `apply`.
-
-        First it rebuilds a file that cannot be read from its legible part and the baseline, and restores the last
-        readable version of each note or fact that cannot be read. These repairs are an entry of their own, and the
-        quarantine keeps the former file. A second file of a nugget is merged into the one in use, and then lies in
-        the quarantine too.
-        """
-        return self._maintenance.repair()
-
-    def backups(self) -> tuple[Backup, ...]:
-        """The backups of the folder, newest first."""
-        return self._maintenance.backups()
-
-    @_of_the_log
-    def restoration(
-        self, when: str | None = None, note: str | None = None, progress: Progress | None = None
-    ) -> ChangeSet:
-        """The changes that restore the memory, or one note of it, to an earlier time; `apply` writes them.
-
-        when: the name of a backup or its beginning, or an ISO 8601 time that the log or a backup covers; None: the
-        newest backup. progress: called with how many of a backup's notes are read. Raises NotFoundError,
-        InvalidInputError, BrokenFileError.
-        """
-        return self._maintenance.restoration(when, note, progress)
-
-    def going_back(
-        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
-    ) -> ChangeSet:
-        """The changes that bring the memory, or one note of it, to the state `wanted`; `apply` writes them. words: the
-        name of that state in the log. progress and errors as in `core.restore.restoration`.
-        """
-        return self._maintenance.going_back(wanted, words, note, progress)
-
-    @_of_the_log
-    def resolve(self, *, dry_run: bool = False) -> Resolved:
-        """Merges the conflict copies that sync tools left beside the files; each then lies in the quarantine.
-
-        What both versions changed in two ways waits in the log. Errors as in `apply`.
-        """
-        return self._maintenance.resolve(dry_run=dry_run)
-
-    def set_aside(self) -> tuple[Record, ...]:
-        """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
-        from core.storage.safety.quarantine import records
-
-        return tuple(records(self.home))
-
-    # Import and export
-
-    def read_import(
-        self, source: str | Path | bytes, format: Format | None = None, progress: Progress | None = None
-    ) -> ReadSource:
-        """What another program keeps, read: a file, a folder, or the bytes of a file. Changes nothing.
-
-        format: None has it told by what the source holds. progress: told now and then; what it raises ends the reading.
-        Raises NotFoundError, InvalidInputError for what is no such format, with the line, and for what is too large,
-        BrokenFileError, StorageError.
-        """
-        found = source if isinstance(source, bytes) else Path(source).expanduser()
-        return self._exchange.read(found, format, progress)
-
-    @_of_the_log
-    def bring_import(
-        self,
-        read: ReadSource,
-        *,
-        dry_run: bool = False,
-        nugget: str = "",
-        accept: Collection[str] | None = None,
-        progress: Progress | None = None,
-    ) -> ImportResult:
-        """Brings in what was read, as one entry of the log; what the memory holds already is not added again, and
-        nothing in it is replaced. A whole memory comes into an empty one as it was, with its history.
-
-        dry_run proposes and writes nothing. nugget: for notes that name none. accept: ids of the items that are
-        wanted, None for all that are new. progress: told how many of the notes are laid in. Errors as in `apply`.
-        """
-        return self._exchange.bring(read, dry_run=dry_run, nugget=nugget, accept=accept, progress=progress)
-
-    @_of_the_log
-    def export(
-        self,
-        format: ExportFormat = "json",
-        path: str | Path | None = None,
-        *,
-        force: bool = False,
-        history: bool = True,
-        secrets: bool = False,
-        progress: Progress | None = None,
-    ) -> ExportResult:
-        """Writes the memory to a file, or as Markdown to a folder; None: into `data` of the result. The memory stays.
-
-        force: whether files that are not of an earlier export may be replaced. history: whether JSON has the log in
-        it. secrets: whether Markdown and CSV have in them what looks as if it held a credential; JSON has it in any
-        case. Raises BrokenFileError for a note graph that cannot be read, ConflictError for a file in the way,
-        InvalidInputError, StorageError.
-        """
-        found = Path(path).expanduser() if path is not None else None
-        return self._exchange.export(
-            format, found, force=force, history=history, secrets=secrets, progress=progress
-        )
-
-    @_of_the_log
-    def differences_from(self, read: ReadSource) -> list[LeftOut]:
-        """Where this memory differs from one that was exported, its history included; none for identical ones. What was
-        logged here since is no difference of the history. Raises InvalidInputError for what is no whole memory.
-        """
-        return self._exchange.differences(read)
-
-    # Secrets
-
-    def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
-        """Notes and facts that seem to hold a credential and were not marked as holding none."""
-        from core.model.secrets import holders
-
-        return tuple(holders(self.snapshot, progress))
-
-    @_of_the_log
-    def masking(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
-        """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
-        `secrets`. kept: credentials in another store of the folder, which masks itself. Raises NotFoundError,
-        StorageError, BrokenFileError.
-        """
-        return self._secrets.preview(ids, kept)
-
-    @_of_the_log
-    def mask_secrets(self, masking: Masking) -> ChangeSet:
-        """Masks what was previewed, in notes, facts, log, backups and all else of the folder. You cannot undo it.
-
-        Returns the entry of the log, which holds only masked texts. If it is stopped in between, run it again to
-        finish. Errors as in `apply`.
-        """
-        return self._secrets.mask(masking)
-
-    def masking_left(self, masking: Masking) -> tuple[Left, ...]:
-        """Checks a masking: every file of the folder, the cache, the unsaved texts and the MEMORY.md files that still
-        holds one of the values in some spelling, or that cannot be read. Writes nothing.
-        """
-        return self._secrets.left(masking)
-
-    def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
-        """Marks what these notes and facts hold now as no credential. Errors as in `change`."""
-        from core.services.secrets import mark_not_secret
-
-        return self.change("marked as not a secret", lambda draft: mark_not_secret(draft, ids))[1]
-
     # Reflection and promotion
 
     def reflect(
@@ -1034,8 +647,8 @@ class Memory:
         with nullcontext() if dry_run else self._guard:
             with self._guard:
                 self._repository.refresh_read_only() if dry_run else self.refresh()
-                runs = self.log(limit=RUNS, author="reflection") if unattended else ()
-                back = undone_changes(runs, self.taken_back()) if runs else ()
+                runs = self.history.log(limit=RUNS, author="reflection") if unattended else ()
+                back = undone_changes(runs, self.history.taken_back()) if runs else ()
                 draft = self.draft()
             result = reflect(
                 draft,
@@ -1057,7 +670,7 @@ class Memory:
                 self.apply(result.change_set)
             return result
 
-    @_of_the_log
+    @of_the_log
     def promote(
         self,
         *,
@@ -1099,7 +712,7 @@ class Memory:
                 progress=progress,
             )  # fmt: skip
 
-    @_of_the_log
+    @of_the_log
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
         """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
         if self.pages is not None:
@@ -1116,10 +729,10 @@ class Memory:
             self.author,
             draft=self.draft,
             apply=self._repository.apply_drafted,
-            journal=lambda: self._store.journal,
+            journal=lambda: self._repository.store.journal,
             now=self._repository.now,
             guard=self._guard,
-            undone=lambda: undone_pages(self.log),
+            undone=lambda: undone_pages(self.history.log),
             known=known_projects(str(self.home)),
             here=self._project,
         )

@@ -59,7 +59,7 @@ _ENTRIES: Final = 400
 
 def undone_pages(log: Callable[..., Iterable[Entry]]) -> dict[str, bytes]:
     """The files whose newest entry in the log takes back what was written there, with what that left of each. log: as
-    `Memory.log`.
+    `History.log`.
     """
     newest: dict[str, bytes | None] = {}
     for entry in log(kind=("promotion", "undo", "redo"), limit=_ENTRIES):

@@ -294,18 +294,21 @@ class Workspace:
     # Putting right
 
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """Every problem, the memory's own first. Errors as `Memory.verify`."""
+        """Every problem, the memory's own first. Errors as `Maintenance.verify`."""
         from core.pipeline.writes.verify import drift
 
-        return (*self.memory.verify(progress), *drift(self.memory, now=self._now(), faults_only=True))
+        return (
+            *self.memory.maintenance.verify(progress),
+            *drift(self.memory, now=self._now(), faults_only=True),
+        )
 
     def repair(self) -> ChangeSet:
         """Repairs what can be repaired without asking. Returns what changed in the notes; of several change sets, the
-        last. Errors as `Memory.repair`.
+        last. Errors as `Maintenance.repair`.
         """
         from core.pipeline.writes.verify import repair_drift
 
-        done = self.memory.repair()
+        done = self.memory.maintenance.repair()
         with (
             nullcontext() if done.empty else partly_done("the repairs of notes and facts are in the history")
         ):
@@ -321,7 +324,7 @@ class Workspace:
         return secrets(self.memory, progress)
 
     def masking(self, ids: Collection[str] | None = None) -> Masking:
-        """What `mask_secrets` would do, everywhere; writes nothing. Errors as `Memory.masking`."""
+        """What `mask_secrets` would do, everywhere; writes nothing. Errors as `Secrets.preview`."""
         from core.pipeline.writes.secrets import masking
 
         return masking(self.memory, ids)
@@ -330,7 +333,7 @@ class Workspace:
         """Masks what was previewed. You cannot undo it. An empty change set is in no log: only the pipeline's database
         held the credential then.
 
-        Errors as `Memory.mask_secrets`, and LockTimeoutError while the pipeline writes notes.
+        Errors as `Secrets.mask`, and LockTimeoutError while the pipeline writes notes.
         """
         from core.pipeline.writes.secrets import mask
 
@@ -338,7 +341,7 @@ class Workspace:
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
         """Files that still hold a masked value, or that cannot be read; see `Memory.masking_left`."""
-        return self.memory.masking_left(masking)
+        return self.memory.secrets.left(masking)
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Marks what these hold now as no credential. Errors as `Memory.mark_not_secret`."""

@@ -78,7 +78,7 @@ class Scope(msgspec.Struct, frozen=True):
     since_label: str = ""
 
     def asked(self) -> dict[str, Any]:
-        """What the journal itself narrows by, as `Memory.log` takes it."""
+        """What the journal itself narrows by, as `History.log` takes it."""
         asked: dict[str, Any] = {
             "author": self.authors or None,
             "note": self.note_id or None,
@@ -144,7 +144,7 @@ def listed(memory: Memory, scope: Scope, limit: int, until: str | None = None) -
     found: list[Entry] = []
     before: int | None = None
     while len(found) < limit:
-        page = memory.log(limit=_PAGE, before=before, until=until, **scope.asked())
+        page = memory.history.log(limit=_PAGE, before=before, until=until, **scope.asked())
         found += [entry for entry in page if scope.admits(entry)]
         if len(page) < _PAGE:
             break
@@ -228,8 +228,8 @@ def newest_entries(memory: Memory, former: Log, scope: Scope) -> Log:
     """The log as it is now. What was read before is not read again."""
     log = _continued(memory, former) if former.loaded and former.scope == scope else None
     if log is None:
-        log = _page(memory, Log(scope=scope, loaded=True, seen_to=memory.newest_in_log()))
-    problem = memory.log_problem
+        log = _page(memory, Log(scope=scope, loaded=True, seen_to=memory.history.newest()))
+    problem = memory.history.problem
     log = replace(log, problem=problem.message if problem is not None else "")
     return _marked(memory, _with_latest(memory, log))
 
@@ -247,7 +247,9 @@ def _page(memory: Memory, log: Log) -> Log:
     for _ in range(_MOST_PAGES):
         # Words are looked for in so many entries at a time: nobody else waits for the memory meanwhile.
         end = read_to - _WINDOW - 1 if scope.text else None
-        page = memory.log(limit=None if scope.text else PAGE, before=read_to, after=end, **scope.asked())
+        page = memory.history.log(
+            limit=None if scope.text else PAGE, before=read_to, after=end, **scope.asked()
+        )
         found += [_line(entry) for entry in page if scope.admits(entry)]
         if end is not None:
             read_to, complete = max(end + 1, 1), end <= 0
@@ -264,14 +266,14 @@ def _continued(memory: Memory, former: Log) -> Log | None:
     They are read one by one: an entry can hold a whole memory, and none is to be read twice.
     """
     scope, known = former.scope, _stays(former)
-    seen_to = memory.newest_in_log()
-    if former.seen_to > seen_to or bool(former.problem) != (memory.log_problem is not None):
+    seen_to = memory.history.newest()
+    if former.seen_to > seen_to or bool(former.problem) != (memory.history.problem is not None):
         # Another journal stands there now.
         return None
     found: list[LogLine] = []
     before = None
     for _ in range(PAGE):
-        page = memory.log(limit=1, before=before, after=known, **scope.asked())
+        page = memory.history.log(limit=1, before=before, after=known, **scope.asked())
         if not page:
             break
         before = page[0].seq
@@ -290,7 +292,7 @@ def _with_latest(memory: Memory, log: Log) -> Log:
         return log
     before = None
     for _ in range(_MOST_PAGES):
-        page = memory.log(limit=1, before=before)
+        page = memory.history.log(limit=1, before=before)
         if not page:
             break
         if page[0].change_set.kind != "hit" and page[0].state == "done":
@@ -333,7 +335,7 @@ def _day(stamp: str) -> int:
 
 def _marked(memory: Memory, log: Log) -> Log:
     """The log with every entry's state as it is now, also of those that were read before."""
-    waiting, taken_back = tuple(entry.id for entry in memory.conflicts()), memory.taken_back()
+    waiting, taken_back = tuple(entry.id for entry in memory.history.conflicts()), memory.history.taken_back()
     lines = tuple(_as_it_is(line, line.id in taken_back, line.id in waiting) for line in log.lines)
     return replace(log, lines=lines, waiting=waiting, taken_back=taken_back)
 

@@ -77,7 +77,7 @@ def origin_of(memory: Memory, note: Note) -> NoteAuthors:
     """Where a note comes from. What a program did without a name is told by nobody; a log that cannot be read tells
     nothing."""
     try:
-        makers = memory.makers(note.id)
+        makers = memory.history.makers(note.id)
     except NuggetsError:
         return NoteAuthors(note.id)
     return NoteAuthors(

@@ -27,9 +27,9 @@ class TimeTravel:
     """The past of one memory as it was when somebody began to look. Calls that read run in threads."""
 
     def __init__(self, memory: Memory, clock: Callable[[], datetime]) -> None:
-        """Raises as `Memory.timeline`."""
+        """Raises as `History.timeline`."""
         self.memory = memory
-        self.timeline: Timeline = memory.timeline()
+        self.timeline: Timeline = memory.history.timeline()
         self.now = clock()
         marks, stops = self.timeline.marks, self.timeline.stops
         places = [place for place in stops if place < len(marks)]

@@ -161,7 +161,7 @@ class Session:
 
     async def entry_now(self, id: str) -> tuple[Entry, frozenset[str]]:
         """An entry as it is now, and what of the log is taken back at present. Raises NotFoundError."""
-        return await run_in_thread(lambda: (self.memory.entry(id), self.memory.taken_back()))
+        return await run_in_thread(lambda: (self.memory.history.entry(id), self.memory.history.taken_back()))
 
     async def parts(self, change_set: ChangeSet) -> tuple[ChangeSet, ...]:
         """What of a change set can be taken back alone; nothing for one that goes whole or not at all."""
@@ -180,9 +180,9 @@ class Session:
         def work() -> Clash:
             # What the change met may be newer than what was last loaded.
             self.memory.refresh_read_only()
-            entry, snapshot = self.memory.entry(id), self.snapshot
+            entry, snapshot = self.memory.history.entry(id), self.snapshot
             note_id = concerned(entry, snapshot)
-            about_it = self.memory.log(limit=20, note=note_id) if note_id else ()
+            about_it = self.memory.history.log(limit=20, note=note_id) if note_id else ()
             return clash(entry, snapshot, about_it)
 
         return await run_in_thread(work)

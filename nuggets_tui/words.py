@@ -473,7 +473,7 @@ def about(memory: Memory, nugget: str, note: Note | None, project: str, whose: s
     """Where something is from, how old it is, and who wrote it. project: another one that it is from, "" for none."""
     said = [f"from project {project}" if project else nugget]
     if note is not None:
-        said += [time_ago(note.updated_at or note.created_at, now), memory.author_of(note.id)]
+        said += [time_ago(note.updated_at or note.created_at, now), memory.history.author_of(note.id)]
     return ", ".join(filter(None, [*said, "the team's" if whose == "team" else ""]))
 
 

@@ -39,7 +39,7 @@ from core.model.note import normalised_note
 from core.model.progress import Progress
 from core.model.secrets import holders
 from core.model.snapshot import Snapshot
-from core.services.repository import Repository
+from core.services.repository import Repository, of_the_log
 from core.settings import SETTINGS_FILE, Settings
 from core.storage.exchange.sources import read_source
 from core.storage.exchange.targets import check_outside, write_file, write_folder
@@ -104,12 +104,19 @@ class Exchange:
 
     # Import
 
-    def read(self, source: Path | bytes, format: Format | None, progress: Progress | None) -> ReadSource:
-        """What is to be imported, read and taken apart. Errors as `Memory.read_import`."""
+    def read(
+        self, source: str | Path | bytes, format: Format | None = None, progress: Progress | None = None
+    ) -> ReadSource:
+        """What another program keeps, read: a file, a folder, or the bytes of a file. Changes nothing.
+
+        format: None has it told by what the source holds. progress: told now and then; what it raises ends the reading.
+        Raises NotFoundError, InvalidInputError for what is no such format, with the line, and for what is too large,
+        BrokenFileError, StorageError.
+        """
         if isinstance(source, bytes):
             found = Source("", (SourceFile("standard input", source),))
         else:
-            found = read_source(source, progress)
+            found = read_source(Path(source).expanduser(), progress)
         where = found.path or found.name
         try:
             told = format or format_of(found)
@@ -156,16 +163,23 @@ class Exchange:
             raise FormatError(f"holds nothing that can be imported ({first.where}: {first.what})")
         return None, found
 
+    @of_the_log
     def bring(
         self,
         read: ReadSource,
         *,
-        dry_run: bool,
+        dry_run: bool = False,
         nugget: str = "",
         accept: Collection[str] | None = None,
         progress: Progress | None = None,
     ) -> ImportResult:
-        """See `Memory.bring_import`."""
+        """Brings in what was read, as one entry of the log; what the memory holds already is not added again, and
+        nothing in it is replaced. A whole memory comes into an empty one as it was, with its history.
+
+        dry_run proposes and writes nothing. nugget: for notes that name none. accept: ids of the items that are
+        wanted, None for all that are new. progress: told how many of the notes are laid in. Errors as in
+        `Memory.apply`.
+        """
         if nugget:
             check_nugget_name(nugget)
         repository = self._repository
@@ -267,18 +281,26 @@ class Exchange:
 
     # Export
 
+    @of_the_log
     def export(
         self,
-        format: ExportFormat,
-        path: Path | None,
+        format: ExportFormat = "json",
+        path: str | Path | None = None,
         *,
-        force: bool,
-        history: bool,
-        secrets: bool,
-        progress: Progress | None,
+        force: bool = False,
+        history: bool = True,
+        secrets: bool = False,
+        progress: Progress | None = None,
     ) -> ExportResult:
-        """See `Memory.export`."""
+        """Writes the memory to a file, or as Markdown to a folder; None: into `data` of the result. The memory stays.
+
+        force: whether files that are not of an earlier export may be replaced. history: whether JSON has the log in
+        it. secrets: whether Markdown and CSV have in them what looks as if it held a credential; JSON has it in any
+        case. Raises BrokenFileError for a note graph that cannot be read, ConflictError for a file in the way,
+        InvalidInputError, StorageError.
+        """
         repository = self._repository
+        path = Path(path).expanduser() if path is not None else None
         if path is not None:
             check_outside(path, repository.home)
         with repository.guard:
@@ -349,8 +371,11 @@ class Exchange:
             except BrokenJournalError as error:
                 raise unreadable(journal.path, str(error)) from error
 
+    @of_the_log
     def differences(self, read: ReadSource) -> list[LeftOut]:
-        """See `Memory.differences_from`."""
+        """Where this memory differs from one that was exported, its history included; none for identical ones. What was
+        logged here since is no difference of the history. Raises InvalidInputError for what is no whole memory.
+        """
         repository = self._repository
         if read.whole is None:
             raise InvalidInputError(

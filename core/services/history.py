@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Any, Final, Literal, NoReturn, Unpack
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
 
 import msgspec
 
@@ -14,6 +14,7 @@ from core.errors import (
     ErrorCode,
     InvalidInputError,
     NotFoundError,
+    NuggetsError,
     Redo,
     Repair,
     Resolve,
@@ -25,8 +26,9 @@ from core.errors import (
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
+from core.model.names import iso, parse_iso
 from core.model.note import Note, custom_tags, replace
-from core.model.window import Window
+from core.services.repository import Repository, guarded
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
 from core.storage.journal.journal import Journal
@@ -37,6 +39,10 @@ from core.storage.merge.three_way import same_meaning
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 
+if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
+    from core.timeline import Timeline
+
 OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
     "edit", "reflection", "promotion", "import", "restore", "repair", "decision",
 )  # fmt: skip
@@ -44,6 +50,8 @@ _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _TOLD: Final = {"undo": "undid", "redo": "redid"}
 _KEPT: Final = "nothing was written"
 _MOST_DIGITS: Final = 9
+# Entries that are told where nobody says how many.
+_MOST: Final = 100
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
 )
@@ -61,28 +69,22 @@ _WRITER: Final = (
     "AND kind NOT IN ('hit', 'decision', 'mask') ORDER BY seq DESC LIMIT 1"
 )
 
-Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
-
 
 class History:
-    """The log of one memory, as one of several that may be open on it.
-
-    `apply` writes a change set; `stamp` gives a new id and the present time. window: through which it is changed.
+    """The log of one memory, as one of several that may be open on it. Each call raises StorageError for a log that
+    cannot be read.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        author: Author,
-        apply: Apply,
-        stamp: Callable[[], tuple[str, str]],
-        window: Window,
-    ) -> None:
-        self._window = window
-        self._store = store
-        self._author = author
-        self._apply = apply
-        self._stamp = stamp
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._window = repository.window
+        self._author = repository.author
+        self._apply = repository.apply_deciding
+        self._stamp = repository.stamp
+
+    @property
+    def _store(self) -> Store:
+        return self._repository.store
 
     @property
     def _journal(self) -> Journal:
@@ -97,20 +99,34 @@ class History:
             raise self._store.log_problem
         return self._store.journal
 
+    @property
+    def of_this_run(self) -> tuple[ChangeSet, ...]:
+        """Change sets of this run, oldest first: made through this memory, or by other programs meanwhile."""
+        return self._repository.history
+
+    @property
+    def problem(self) -> NuggetsError | None:
+        """Why the log cannot be read; None when it can, and when there is none yet."""
+        return self._repository.log_problem
+
+    @guarded
     def log(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:
-        """Entries, newest first."""
+        """Everything that ever changed, newest first; the newest hundred where no limit is given."""
+        filters.setdefault("limit", _MOST)
         journal = self._store.journal
         if journal is None:
             return ()
         return journal.entries(**filters)
 
+    @guarded
     def newest(self) -> int:
-        """The number of the newest entry, 0 for none."""
+        """The number (`seq`) of the newest entry, 0 for none; no entry is read for it."""
         journal = self._store.journal
         if journal is None:
             return 0
         return journal.last_seq
 
+    @guarded
     def counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """The number of entries by kind and name of the author and kind of the change set."""
         journal = self._store.journal
@@ -118,13 +134,17 @@ class History:
             return ()
         return tuple(journal.rows(_COUNTS))
 
-    def callers(self, after: int) -> dict[str, str]:
-        """Whose recalls were counted since an entry, by signature, each with the id of the oldest of them."""
+    @guarded
+    def callers(self, after: int = 0) -> dict[str, str]:
+        """Whose recalls were counted: signatures of authors ("agent:claude"), whatever session they counted for, each
+        with the id of the oldest of them. after: the number (`seq`) of an entry, for recalls since.
+        """
         journal = self._store.journal
         if journal is None:
             return {}
         return {signature: id for signature, id, _ in journal.rows(_CALLERS, (after,))}
 
+    @guarded
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
         """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""
         journal = self._store.journal
@@ -133,12 +153,43 @@ class History:
         rows = journal.rows(_MAKERS, (note_item(note_id),))
         return tuple((Author(kind, name), at) for kind, name, at in rows)
 
+    @guarded
     def author_of(self, note_id: str) -> str:
-        """See `Memory.author_of`; no entry is read for it."""
+        """Who last wrote a note, as people call them; "" where the history does not know. No entry is read for it."""
         journal = self._store.journal
-        rows = journal.rows(_WRITER, (note_item(note_id),)) if journal is not None else ()
-        return next((str(Author(kind, name)) for kind, name in rows), "")
+        with contextlib.suppress(NuggetsError):
+            rows = journal.rows(_WRITER, (note_item(note_id),)) if journal is not None else ()
+            return next((str(Author(kind, name)) for kind, name in rows), "")
+        return ""
 
+    @guarded
+    def timeline(self) -> Timeline:
+        """Every state of the memory as far back as the log reaches. Only reads. Errors as in `Memory.refresh`."""
+        from core.timeline import timeline_of
+
+        repository = self._repository
+        repository.refresh_read_only()
+        if self._store.log_problem is not None:
+            raise self._store.log_problem
+        return timeline_of(
+            repository.snapshot, lambda: self._store.journal, repository.guard, repository.now()
+        )
+
+    def at(self, when: str) -> Snapshot:
+        """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
+        InvalidInputError for what is no time; other errors as `timeline`.
+        """
+        moment = parse_iso(when)
+        if moment is None:
+            raise InvalidInputError(
+                f'can\'t read "{when[:80]}" as a time',
+                code=ErrorCode.BAD_TIME,
+                todo="give a time such as 2026-01-31T14:30",
+            )
+        timeline = self.timeline()
+        return timeline.at(timeline.position_at(iso(moment)))
+
+    @guarded
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
@@ -147,20 +198,31 @@ class History:
             raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
         return self._journal.entry(id.strip())
 
+    @guarded
+    def is_decision(self, done: ChangeSet) -> bool:
+        """Whether a change set is a decision that touches no note, or takes one back or repeats it."""
+        if done.kind == "decision" or not (done.empty and done.about):
+            return done.kind == "decision"
+        return self.entry(done.about).change_set.kind == "decision"
+
+    @guarded
     def taken_back(self) -> frozenset[str]:
         """Ids of entries, and "<id>.<number>" of parts, that are undone at present."""
         return self._store.journal.undone() if self._store.journal is not None else frozenset()
 
     # Taking back
 
-    def undo(self, what: ChangeSet | str | None, part: int | None = None) -> ChangeSet:
-        """Undoes an entry, or one part of it ("<id>.<number>"). None: the last change of this author here, or before
-        this memory was opened.
+    @guarded
+    def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
+        """Undoes an entry of the log, whoever made it, or one part of it (`part`, or "<id>.<number>"), as a new change
+        set. Later changes to other fields stay. None: the last change of this memory's author, made through this
+        window or before it was opened.
 
         Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already or
         was masking (with the change before it as its remedy, where the last one was meant), ConflictError that says
         what stands in the way.
         """
+        self._repository.reconcile()
         wanted = None if part is None else frozenset({part})
         if isinstance(what, ChangeSet):
             known = self._known(what)
@@ -242,11 +304,13 @@ class History:
             return frozenset(), count
         return frozenset(n for n in range(1, count + 1) if f"{entry.id}.{n}" not in undone), count
 
+    @guarded
     def redo(self, what: str | None = None) -> ChangeSet:
         """Redoes an undone entry by id, a part of it, or what this author undid last.
 
         Raises NotFoundError when there is nothing to redo, InvalidInputError, ConflictError.
         """
+        self._repository.reconcile()
         if what is None:
             return self._redo_of(self._last_taken_back())
         entry, wanted = self._named(what)
@@ -433,6 +497,7 @@ class History:
             remedy=ShowLog(others=True),
         )
 
+    @guarded
     def next_turn(self, kind: Literal["undo", "redo"]) -> str:
         """When what `undo` or `redo` without an id takes back was made; "" where there is nothing. ISO 8601."""
         try:
@@ -474,7 +539,10 @@ class History:
         """Changes that met a conflict and wait for a person, newest first."""
         return self.log(state="conflict")
 
-    def resolve_conflict(self, id: str, take: str, text: str | None = None) -> ChangeSet:
+    @guarded
+    def resolve_conflict(
+        self, id: str, take: Literal["ours", "theirs"], text: str | None = None
+    ) -> ChangeSet:
         """Resolves a conflict: "ours" writes the change that waits, "theirs" keeps what the files hold. text: written
         instead of both, where the conflict is about a text. Where nothing is left to write, the resolution is recorded
         as a "decision"; undoing a resolution lets the conflict wait again.
@@ -482,6 +550,7 @@ class History:
         Parts of the change that conflict with nothing are written in each case. Raises NotFoundError,
         InvalidInputError, ConflictError.
         """
+        self._repository.reconcile()
         entry = self.entry(id)
         if entry.state != "conflict":
             raise InvalidInputError(
@@ -528,6 +597,23 @@ class History:
                 self._window.made.append(done.id)
             self._store.set_conflict_state(entry.id, "settled")
         return done
+
+    def resolve_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
+        """Resolves every conflict that waits in the same way, oldest first; what was written for each.
+
+        A conflict that cannot be resolved goes on waiting. The first error of that kind is raised once all were
+        tried.
+        """
+        done: list[ChangeSet] = []
+        refused: NuggetsError | None = None
+        for entry in reversed(self.conflicts()):
+            try:
+                done.append(self.resolve_conflict(entry.id, take))
+            except ConflictError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+        return tuple(done)
 
     def _turn_resolution(self, about: str, kind: ChangeKind) -> None:
         """Lets the conflict wait again whose resolution was undone, and settles it when that is redone."""

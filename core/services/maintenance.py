@@ -23,7 +23,7 @@ from core.model.note import Note
 from core.model.progress import Progress
 from core.model.snapshot import ProblemKind, Snapshot
 from core.services.arrivals import keep_waiting
-from core.services.repository import Repository
+from core.services.repository import Repository, of_the_log
 from core.settings import Settings
 from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
@@ -33,6 +33,7 @@ from core.storage.merge.join_copies import join
 from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
+from core.storage.safety.quarantine import Record, records
 from core.timeline import timeline_of
 from core.verify.checks import findings, keep_in_hidden_note, repair
 from core.verify.finding import Finding, RepairKind, sentence
@@ -94,8 +95,9 @@ class Maintenance:
 
     # Verify
 
-    def verify(self, progress: Progress | None) -> tuple[Finding, ...]:
-        """See `Memory.verify`."""
+    @of_the_log
+    def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """Every problem of the memory, each with what `repair` would do about it."""
         self._repository.refresh()
         # Nobody's edit waits for the looking.
         found = findings(self._repository.snapshot, progress)
@@ -150,8 +152,16 @@ class Maintenance:
             )
         return found
 
+    @of_the_log
     def repair(self) -> ChangeSet:
-        """See `Memory.repair`."""
+        """Repairs what `verify` finds and can be repaired without asking, as one change set. Errors as in
+        `Memory.apply`.
+
+        First it rebuilds a file that cannot be read from its legible part and the baseline, and restores the last
+        readable version of each note or fact that cannot be read. These repairs are an entry of their own, and the
+        quarantine keeps the former file. A second file of a nugget is merged into the one in use, and then lies in
+        the quarantine too.
+        """
         with self._repository.guard:
             before = self._newest_entry()
             repaired = self._store.repair(self._author)
@@ -216,8 +226,16 @@ class Maintenance:
         """The backups of the folder, newest first."""
         return tuple(backups(self._store.home))
 
-    def restoration(self, when: str | None, note: str | None, progress: Progress | None) -> ChangeSet:
-        """See `Memory.restoration`."""
+    @of_the_log
+    def restoration(
+        self, when: str | None = None, note: str | None = None, progress: Progress | None = None
+    ) -> ChangeSet:
+        """The changes that restore the memory, or one note of it, to an earlier time; `Memory.apply` writes them.
+
+        when: the name of a backup or its beginning, or an ISO 8601 time that the log or a backup covers; None: the
+        newest backup. progress: called with how many of a backup's notes are read. Raises NotFoundError,
+        InvalidInputError, BrokenFileError.
+        """
         with self._repository.guard:
             self._repository.refresh_read_only()
             current = self._repository.snapshot
@@ -226,9 +244,11 @@ class Maintenance:
         return self._going_back(current, wanted, words, note, progress)
 
     def going_back(
-        self, wanted: Snapshot, words: str, note: str | None, progress: Progress | None
+        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
     ) -> ChangeSet:
-        """See `Memory.going_back`."""
+        """The changes that bring the memory, or one note of it, to the state `wanted`; `Memory.apply` writes them.
+        words: the name of that state in the log. progress and errors as in `core.restore.restoration`.
+        """
         with self._repository.guard:
             self._repository.refresh_read_only()
             current = self._repository.snapshot
@@ -303,8 +323,16 @@ class Maintenance:
 
     # Conflict copies
 
-    def resolve(self, *, dry_run: bool) -> Resolved:
-        """Merges the conflict copies that sync tools left beside the files; see `Memory.resolve`."""
+    def set_aside(self) -> tuple[Record, ...]:
+        """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
+        return tuple(records(self._store.home))
+
+    @of_the_log
+    def resolve(self, *, dry_run: bool = False) -> Resolved:
+        """Merges the conflict copies that sync tools left beside the files; each then lies in the quarantine.
+
+        What both versions changed in two ways waits in the log. Errors as in `Memory.apply`.
+        """
         with self._repository.guard:
             self._repository.refresh_read_only() if dry_run else self._repository.refresh()
             return self._resolve(self._repository.snapshot, dry_run=dry_run)

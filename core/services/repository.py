@@ -6,9 +6,10 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import wraps
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -42,6 +43,37 @@ _HIT_SECONDS: Final = 0.3
 # How often an edit is thought out again because the files moved on meanwhile.
 _DRAFTS: Final = 5
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
+
+
+class _Holder(Protocol):
+    _repository: Repository
+
+
+_Part = TypeVar("_Part", bound=_Holder)
+_Method = Callable[Concatenate[_Part, _Arguments], _Result]
+
+
+def of_the_log(method: _Method[_Part, _Arguments, _Result]) -> _Method[_Part, _Arguments, _Result]:
+    """A method of a part of a memory that reads the log. It runs once more where the log was damaged and begun anew."""
+
+    @wraps(method)
+    def call(self: _Part, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        return self._repository.with_sound_log(lambda: method(self, *args, **named))
+
+    # A method for mypy, which takes what `wraps` gives for something else.
+    return cast("_Method[_Part, _Arguments, _Result]", call)
+
+
+def guarded(method: _Method[_Part, _Arguments, _Result]) -> _Method[_Part, _Arguments, _Result]:
+    """As `of_the_log`, with the guard held."""
+
+    @wraps(method)
+    def held(self: _Part, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        with self._repository.guard:
+            return method(self, *args, **named)
+
+    return of_the_log(cast("_Method[_Part, _Arguments, _Result]", held))
 
 
 class Repository:
@@ -130,7 +162,7 @@ class Repository:
 
     @property
     def history(self) -> tuple[ChangeSet, ...]:
-        """See `Memory.history`."""
+        """See `History.of_this_run`."""
         with self.guard:
             if self._begun is None:
                 return tuple(self._unlogged)
@@ -201,7 +233,7 @@ class Repository:
 
     @property
     def log_problem(self) -> NuggetsError | None:
-        """See `Memory.log_problem`."""
+        """See `History.problem`."""
         with self.guard:
             return self.store.log_problem
 

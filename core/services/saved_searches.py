@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +11,7 @@ from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundE
 from core.model.saved_search import SEARCHES_FILE, SavedSearch, checked
 
 if TYPE_CHECKING:
+    from core.model.change import ChangeSet
     from core.model.draft import Draft
     from core.storage.personal.searches_file import LoadedSearches
 
@@ -20,20 +21,23 @@ _KEPT: Final = "nothing was written"
 class SavedSearches:
     """The saved searches of one memory, as a listener of its files. Safe to use from several threads.
 
-    The file is read when somebody first asks for it.
+    The file is read when somebody first asks for it. change_file: writes it, as `Repository.change_file` does.
     """
 
     path: Final = SEARCHES_FILE
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, change_file: Callable[[Callable[[Draft], str]], ChangeSet]) -> None:
         self._home = home
+        self._change_file = change_file
         self._guard = threading.RLock()
         self._loaded: LoadedSearches | None = None
         self._notice: Notice | None = None
 
     @property
-    def searches(self) -> tuple[SavedSearch, ...]:
-        """See `Memory.searches`."""
+    def all(self) -> tuple[SavedSearch, ...]:
+        """The saved searches, in the order of the file. Empty for a file that cannot be read, which `broken` and the
+        notices name.
+        """
         return self._read().searches
 
     @property
@@ -43,7 +47,7 @@ class SavedSearches:
 
     @property
     def broken(self) -> BrokenFileError | None:
-        """See `Memory.searches_error`."""
+        """Why none of the saved searches can be read; None for all well. The file stays as it is."""
         return self._read().broken
 
     @property
@@ -51,11 +55,18 @@ class SavedSearches:
         """What whoever watches the memory is told of when it is another: compared by value."""
         return self._loaded.searches if self._loaded is not None else ()
 
-    def save(self, draft: Draft, search: SavedSearch, instead_of: str) -> str:
-        """Lays the file with a search put in over a draft; the reason for the log. See `Memory.save_search`."""
+    def save(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
+        """Saves a search under its name, as one entry of the log that `undo` undoes.
+
+        instead_of: the name of the search that it replaces. Raises InvalidInputError for a search that makes no
+        sense or a name that is taken, BrokenFileError for a file that cannot be read; errors as in `Memory.apply`.
+        """
+        return self._change_file(lambda draft: self._save(draft, search, instead_of))
+
+    def _save(self, draft: Draft, search: SavedSearch, instead_of: str) -> str:
         search = checked(search)
         self._reload_to_change()
-        if search.name != instead_of and any(search.name == one.name for one in self.searches):
+        if search.name != instead_of and any(search.name == one.name for one in self.all):
             raise InvalidInputError(
                 "a saved search with this name exists",
                 code=ErrorCode.NAME_TAKEN,
@@ -66,10 +77,15 @@ class SavedSearches:
         self._change(draft, [search], {instead_of} - {search.name, ""})
         return f'saved the search "{search.name}"'
 
-    def delete(self, draft: Draft, names: Collection[str]) -> str:
-        """Lays the file without some searches over a draft; the reason for the log. See `Memory.delete_searches`."""
+    def delete(self, names: Collection[str]) -> ChangeSet:
+        """Deletes saved searches, as one entry of the log that `undo` undoes. Raises NotFoundError, and
+        BrokenFileError for a file that cannot be read; errors as in `Memory.apply`.
+        """
+        return self._change_file(lambda draft: self._delete(draft, names))
+
+    def _delete(self, draft: Draft, names: Collection[str]) -> str:
         self._reload_to_change()
-        known = {search.name for search in self.searches}
+        known = {search.name for search in self.all}
         for name in names:
             if name not in known:
                 raise NotFoundError(

@@ -16,8 +16,10 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.masks import Masks
 from core.model.note import replace
+from core.model.progress import Progress
 from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
+from core.services.repository import Repository, of_the_log
 from core.settings import Settings
 from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
@@ -28,7 +30,6 @@ from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:
-    from core.services.repository import Repository
     from core.services.search import SearchService
 
 _IN_A_NAME: Final = "the credential is in the id of a note or the name of a nugget"
@@ -94,7 +95,7 @@ def _chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ..
     return tuple(one for one in found if ids is None or one.id in ids)
 
 
-def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
+def _mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
     """Marks what these notes and facts hold as no secret, as long as it stays as it is.
 
     ids: of notes, or "nugget: key" for a fact without a note. Raises InvalidInputError for one that holds none.
@@ -132,8 +133,22 @@ class Secrets:
         self._settings = settings
         self._search = search
 
-    def preview(self, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
-        """See `Memory.masking`."""
+    def holders(self, progress: Progress | None = None) -> tuple[Holder, ...]:
+        """Notes and facts that seem to hold a credential and were not marked as holding none."""
+        return tuple(holders(self._repository.snapshot, progress))
+
+    def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
+        """Marks what these notes and facts hold now as no credential. Errors as in `Memory.change`."""
+        return self._repository.change("marked as not a secret", lambda draft: _mark_not_secret(draft, ids))[
+            1
+        ]
+
+    @of_the_log
+    def preview(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
+        """What `mask` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of `holders`.
+        kept: credentials in another store of the folder, which masks itself. Raises NotFoundError, StorageError,
+        BrokenFileError.
+        """
         with self._repository.guard:
             self._repository.refresh_read_only()
             return self._preview(self._repository.snapshot, ids, kept)
@@ -157,8 +172,13 @@ class Secrets:
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), found_places, refused, masks)
 
+    @of_the_log
     def mask(self, masking: Masking) -> ChangeSet:
-        """See `Memory.mask_secrets`."""
+        """Masks what was previewed, in notes, facts, log, backups and all else of the folder. You cannot undo it.
+
+        Returns the entry of the log, which holds only masked texts. If it is stopped in between, run it again to
+        finish. Errors as in `Memory.apply`.
+        """
         repository, masks = self._repository, masking.masks
         with repository.guard:
             repository.refresh(patient=False)
@@ -194,7 +214,9 @@ class Secrets:
         return done
 
     def left(self, masking: Masking) -> tuple[Left, ...]:
-        """See `Memory.masking_left`."""
+        """Checks a masking: every file of the folder, the cache, the unsaved texts and the MEMORY.md files that still
+        holds one of the values in some spelling, or that cannot be read. Writes nothing.
+        """
         if not masking.masks:
             return ()
         with self._repository.guard:

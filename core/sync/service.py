@@ -194,7 +194,7 @@ class _Run:
         address = self.git.line("remote", "get-url", "--", kept.remote) if kept.remote else ""
         return SyncState(
             set_up=True, remote=without_password(address), branch=kept.branch, machine=kept.machine, to_send=to_send,
-            came_in=kept.came_in, conflicts=len(self.memory.conflicts()), offline=kept.offline,
+            came_in=kept.came_in, conflicts=len(self.memory.history.conflicts()), offline=kept.offline,
             problem=kept.problem, where=kept.where, safe=kept.safe, todo=kept.todo, at=kept.at, entries=kept.entries,
         )  # fmt: skip
 
@@ -253,7 +253,7 @@ class _Run:
             return False
         self.step("committing")
         deeds = self._deeds(self.version(head), present)
-        newest = self.memory.newest_in_log()
+        newest = self.memory.history.newest()
         with self._index() as index:
             self.folder.tree(head, changes, index)
             self.folder.commit(message(deeds, self.machine), head, index)
@@ -314,7 +314,7 @@ class _Run:
         mirrored = {(one.note.nugget_name, one.note.key) for one in found.notes if one.note.is_fact}
         facts = {(one.nugget, one.key) for one in found.facts} - mirrored
         whose: dict[object, str] = {}
-        for entry in self.memory.log(after=self.local.logged, limit=_ENTRIES):
+        for entry in self.memory.history.log(after=self.local.logged, limit=_ENTRIES):
             made = entry.change_set
             signature = "" if made.kind == "outside" else made.author.signature
             for change in made.notes:
@@ -416,7 +416,7 @@ class _Run:
                 said = message({}, self.machine, merges=f"Merge what changed on {self.machine}")
                 merge = self.folder.commit_merge(said, tree, (remote, head), index)
             self.folder.move_branch(branch, merge, head, "merged")
-        self.keep(incoming=None, logged=self.memory.newest_in_log())
+        self.keep(incoming=None, logged=self.memory.history.newest())
 
     def finish_interrupted(self, branch: str) -> None:
         """Goes on where a sync was killed between taking a commit in and saying so to git: recalls count once."""

@@ -258,10 +258,10 @@ def _memory(call: Invocation) -> Iterator[Check]:
         )
     if not findings:
         yield Check("memory", "verify", "ok", "facts, notes, links, tags and files agree")
-    if memory.log_problem is not None:
-        problem = memory.log_problem
+    if memory.history.problem is not None:
+        problem = memory.history.problem
         yield Check("memory", "history", "wrong", problem.what, problem.todo)
-    elif conflicts := len(memory.conflicts()):
+    elif conflicts := len(memory.history.conflicts()):
         yield Check(
             "memory", "conflicts", "wrong", f"{plural(conflicts, 'conflict')} to resolve", "nuggets resolve"
         )

@@ -111,7 +111,7 @@ def import_(
     wanted = id_list(accept, "--accept") if accept is not None else None
     memory, line = call.memory, ProgressLine("Reading", "notes")
     try:
-        read = memory.read_import(_source(source), None if format_ == "auto" else _format(format_), line)
+        read = memory.exchange.read(_source(source), None if format_ == "auto" else _format(format_), line)
     finally:
         line.end()
     options: dict[str, Any] = {"nugget": nugget or "", "accept": wanted}
@@ -119,7 +119,7 @@ def import_(
     line = ProgressLine("Comparing" if asked or dry_run else "Importing", "notes")
     try:
         if asked or dry_run or wanted is not None:
-            proposed = memory.bring_import(read, dry_run=True, progress=line, **options)
+            proposed = memory.exchange.bring(read, dry_run=True, progress=line, **options)
             line.end()
             _check_accepted(proposed, wanted)
             if dry_run or proposed.change_set.empty:
@@ -135,7 +135,7 @@ def import_(
                     )
                     return 0
                 line = ProgressLine("Importing", "notes")
-        done = memory.bring_import(read, progress=line, **options)
+        done = memory.exchange.bring(read, progress=line, **options)
     finally:
         line.end()
     return _answer(call, memory, done, dry_run=False)
@@ -289,7 +289,7 @@ def export(
         )
     line = ProgressLine("Writing", "files")
     try:
-        done = call.memory.export(
+        done = call.memory.exchange.export(
             chosen,
             None if target == "-" else target,
             force=force,

@@ -106,7 +106,7 @@ def log(
         authors=(wanted,) if wanted is not None else (),
         note_id=known_note(memory, note) if note is not None else "",
         deeds=kinds,
-        run=memory.entry(run).id if run is not None else "",
+        run=memory.history.entry(run).id if run is not None else "",
         text=words or "",
         since=_moment(since) or "",
     )
@@ -138,14 +138,14 @@ def _moment(given: str | None, *, end_of_day: bool = False) -> str | None:
 
 def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:
     if not entries:
-        yield "No entry of the history matches." if memory.log(limit=1) else "The history is empty."
+        yield "No entry of the history matches." if memory.history.log(limit=1) else "The history is empty."
     elif verbose:
-        yield from verbose_lines(entries, memory.taken_back(), titles(memory.snapshot))
+        yield from verbose_lines(entries, memory.history.taken_back(), titles(memory.snapshot))
     else:
-        yield from log_lines(entries, memory.taken_back())
+        yield from log_lines(entries, memory.history.taken_back())
     if more:
         yield Span(f"The newest {len(entries):,}; --limit shows more.", "dim")
-    yield from pending_conflict_lines(memory.conflicts())
+    yield from pending_conflict_lines(memory.history.conflicts())
 
 
 # Notes that are gone
@@ -161,7 +161,7 @@ def known_note(memory: Memory, wanted: str) -> str:
     except (NotFoundError, BrokenFileError):
         pass
     wanted = wanted.strip()
-    if memory.log(limit=1, note=wanted):
+    if memory.history.log(limit=1, note=wanted):
         return wanted
     found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
     if not found:
@@ -186,7 +186,7 @@ def _is_meant(note: Note, wanted: str) -> bool:
 def _logged_notes(memory: Memory) -> Iterator[Note]:
     """Every former or present version of a note in the log, newest first."""
     before: int | None = None
-    while entries := memory.log(limit=_PAGE, before=before):
+    while entries := memory.history.log(limit=_PAGE, before=before):
         for entry in entries:
             for change in entry.change_set.notes:
                 yield from (note for note in (change.after, change.before) if note is not None)
@@ -206,7 +206,7 @@ def undo(call: Invocation, /, id: str | None) -> None:
     later change is in the way, nothing is changed, and the error names it.
     """
     _refuse_settings(call, id)
-    _answer_turn(call, call.memory.undo(id))
+    _answer_turn(call, call.memory.history.undo(id))
 
 
 @command("redo", epilog=example("nuggets redo", "nuggets redo 3f2a91c0"))
@@ -215,7 +215,7 @@ def undo(call: Invocation, /, id: str | None) -> None:
 def redo(call: Invocation, /, id: str | None) -> None:
     """Redo the change that you undid last, or any undone change by its ID."""
     _refuse_settings(call, id)
-    _answer_turn(call, call.memory.redo(id))
+    _answer_turn(call, call.memory.history.redo(id))
 
 
 def _refuse_settings(call: Invocation, id: str | None) -> None:
@@ -226,13 +226,13 @@ def _refuse_settings(call: Invocation, id: str | None) -> None:
         if call.author.kind == "person":
             refuse_agents("undoing or redoing a person's last change")
         return
-    entry = call.memory.entry(id.partition(".")[0])
+    entry = call.memory.history.entry(id.partition(".")[0])
     if any(change.path == SETTINGS_FILE for change in entry.change_set.files):
         refuse_agents("changing settings")
 
 
 def _answer_turn(call: Invocation, done: ChangeSet) -> None:
-    touched = not done.empty or call.memory.is_decision(done)
+    touched = not done.empty or call.memory.history.is_decision(done)
     call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done, touched))
     _follow_undo(call)
 
@@ -248,15 +248,15 @@ def _follow_undo(call: Invocation) -> None:
 
 def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Entries of the log, each with what of it is taken back at present."""
-    taken_back = memory.taken_back()
+    taken_back = memory.history.taken_back()
     return [entry_document(entry, taken_back) for entry in entries]
 
 
 def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
     """A change set that was just applied, as the log has it."""
-    if not done.empty or memory.is_decision(done):
+    if not done.empty or memory.history.is_decision(done):
         try:
-            return entry_document(memory.entry(done.id), memory.taken_back())
+            return entry_document(memory.history.entry(done.id), memory.history.taken_back())
         except NotFoundError:
             pass
     return change_set_document(done)

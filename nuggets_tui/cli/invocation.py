@@ -169,8 +169,8 @@ class Invocation:
     def memory_with_log(self) -> Memory:
         """The memory, as `memory_as_it_is` gives it. Raises what keeps its log from being read, if anything does."""
         memory = self.memory_as_it_is
-        if memory.log_problem is not None:
-            raise memory.log_problem
+        if memory.history.problem is not None:
+            raise memory.history.problem
         return memory
 
     def warn(self) -> None:

@@ -81,7 +81,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool, against: str | None) ->
 def _compare(call: Invocation, against: str) -> int:
     """Says where the memory differs from an export of one; exit code 1 when it does."""
     memory = call.memory
-    found = memory.differences_from(memory.read_import(against))
+    found = memory.exchange.differences(memory.exchange.read(against))
     document = {
         "identical": not found,
         "differences": [{"where": one.where, "detail": one.what} for one in found],
@@ -178,13 +178,14 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
                 todo="give WHEN; nuggets log shows times, for one note with --note",
             )
         call.answer(
-            lambda: [_backup_document(one) for one in memory.backups()], lambda: _choice_lines(memory)
+            lambda: [_backup_document(one) for one in memory.maintenance.backups()],
+            lambda: _choice_lines(memory),
         )
         return
-    goal = _goal(memory.backups(), when)
+    goal = _goal(memory.maintenance.backups(), when)
     meant = known_note(memory, note) if note is not None else None
     try:
-        change_set = memory.restoration(goal, note=meant)
+        change_set = memory.maintenance.restoration(goal, note=meant)
     except NotFoundError as error:
         if error.code is ErrorCode.NO_SUCH_BACKUP:
             # As it was typed.
@@ -245,15 +246,15 @@ def _choice_lines(memory: Memory) -> Iterator[Line]:
             one.reason,
             Span(data_size(one.size), "dim"),
         )
-        for one in memory.backups()
+        for one in memory.maintenance.backups()
     ]
     yield from table(rows, right=(3,), flexible=2)
     first = _first_entry(memory)
-    if memory.log_problem is not None:
-        yield Span(memory.log_problem.message, "warn")
+    if memory.history.problem is not None:
+        yield Span(memory.history.problem.message, "warn")
     if first:
         yield f"You can restore any moment since {local_time(first)}, when the history begins."
-    if not rows and not first and memory.log_problem is None:
+    if not rows and not first and memory.history.problem is None:
         yield "There is nothing to restore yet. The history begins with your first change."
     elif rows or first:
         yield Span("To see what would change: nuggets restore WHEN --dry-run", "dim")
@@ -261,13 +262,13 @@ def _choice_lines(memory: Memory) -> Iterator[Line]:
 
 def _first_entry(memory: Memory) -> str:
     """When the oldest entry of the log was made; "" for an empty log. Looks at few entries of a long log."""
-    newest = memory.log(limit=1)
+    newest = memory.history.log(limit=1)
     if not newest:
         return ""
     first, low, high = newest[0], 1, newest[0].seq
     while low < high:
         middle = (low + high) // 2
-        older = memory.log(limit=1, before=middle + 1)
+        older = memory.history.log(limit=1, before=middle + 1)
         if older:
             first, high = older[0], older[0].seq
         else:

@@ -159,8 +159,8 @@ def resolve(
 
 def _join(call: Invocation, dry_run: bool) -> int:
     memory = call.memory
-    result = memory.resolve(dry_run=dry_run)
-    waiting = memory.conflicts()
+    result = memory.maintenance.resolve(dry_run=dry_run)
+    waiting = memory.history.conflicts()
     call.answer(
         lambda: _document(memory, result=result, waiting=waiting),
         lambda: _join_lines(result, waiting, dry_run),
@@ -236,7 +236,7 @@ def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
 
 def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None, dry_run: bool) -> int:
     memory = call.memory
-    entry = memory.entry(id)
+    entry = memory.history.entry(id)
     if entry.state != "conflict":
         raise InvalidInputError(
             "is not an open conflict",
@@ -250,15 +250,16 @@ def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None,
         side = _ask_side(call, entry)
         if side is None:
             call.answer(
-                lambda: _document(memory, waiting=memory.conflicts()), lambda: ["Nothing was changed."]
+                lambda: _document(memory, waiting=memory.history.conflicts()),
+                lambda: ["Nothing was changed."],
             )
             return 0
     if side is None or dry_run:
         call.answer(lambda: _document(memory, waiting=[entry]), lambda: _choice_lines(entry, ways=True))
         return _CONFLICT
-    done = memory.resolve_conflict(entry.id, side, None if text is None else _words(text))
+    done = memory.history.resolve_conflict(entry.id, side, None if text is None else _words(text))
     call.answer(
-        lambda: _document(memory, waiting=memory.conflicts(), resolved=done),
+        lambda: _document(memory, waiting=memory.history.conflicts(), resolved=done),
         lambda: _resolution_lines(done, side),
     )
     return 0
@@ -274,17 +275,17 @@ def _resolve_all(call: Invocation, id: str | None, incoming: bool, current: bool
             todo="nuggets resolve --all --incoming writes every change that waits",
         )
     memory = call.memory
-    waiting = memory.conflicts()
+    waiting = memory.history.conflicts()
     if dry_run:
         call.answer(
             lambda: _document(memory, waiting=waiting),
             lambda: [f"Would resolve {plural(len(waiting), 'conflict')}."],
         )
         return _CONFLICT if waiting else 0
-    done = memory.resolve_all_conflicts("ours" if incoming else "theirs")
+    done = memory.history.resolve_all_conflicts("ours" if incoming else "theirs")
     call.answer(
         lambda: (
-            _document(memory, waiting=memory.conflicts())
+            _document(memory, waiting=memory.history.conflicts())
             | {"changeSets": [applied_document(memory, change_set) for change_set in done]}
         ),
         lambda: [f"Resolved {plural(len(done), 'conflict')}."],

@@ -97,7 +97,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
     snapshot = call.memory_as_it_is.snapshot
     folder = call.folder
     rows = nugget_rows(snapshot)
-    aside = call.memory_as_it_is.set_aside()
+    aside = call.memory_as_it_is.maintenance.set_aside()
     return {
         "home": str(folder_of(folder)),
         "exists": folder.is_dir(),
@@ -109,7 +109,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
         "team": _team_document(call.memory_as_it_is.team),
-        "conflictCount": len(call.memory_as_it_is.conflicts()),
+        "conflictCount": len(call.memory_as_it_is.history.conflicts()),
         "setAsideCount": len(aside),
         "soundSetAsideCount": sum(record.sound for record in aside),
         "lastChange": _last_change(call.memory_as_it_is),
@@ -188,12 +188,15 @@ def _promoted_to(memory: Memory) -> list[dict[str, Any]]:
 def _problems(call: Invocation) -> list[Problem | NuggetsError]:
     """What cannot be read: files, parts of files, the log."""
     memory = call.memory_as_it_is
-    return [*memory.snapshot.problems, *([memory.log_problem] if memory.log_problem is not None else [])]
+    return [
+        *memory.snapshot.problems,
+        *([memory.history.problem] if memory.history.problem is not None else []),
+    ]
 
 
 def _last_change(memory: Memory) -> dict[str, str] | None:
     """The newest entry of the log in short; None when there is none."""
-    newest = memory.log(limit=1)
+    newest = memory.history.log(limit=1)
     if not newest:
         return None
     change_set = newest[0].change_set

@@ -18,9 +18,9 @@ _NONE = 'No saved searches. To save one: nuggets searches keep NAME QUERY, such 
 
 def _list(call: Invocation) -> int:
     """Lists the searches."""
-    searches, problem = call.memory.searches, call.memory.searches_problem
-    if call.memory.searches_error is not None:
-        raise call.memory.searches_error
+    searches, problem = call.memory.searches.all, call.memory.searches.problem
+    if call.memory.searches.broken is not None:
+        raise call.memory.searches.broken
     call.answer(lambda: [_document(one) for one in searches], lambda: _lines(searches))
     return UNREADABLE if problem else 0
 
@@ -46,7 +46,7 @@ searches_group = LazyGroup(
 def keep(call: Invocation, /, name: str, query: str, again: bool) -> None:
     """Save a search under a name, in searches.toml of the memory."""
     search = SavedSearch(" ".join(name.split()), query)
-    done = call.memory.save_search(search, instead_of=search.name if again else "")
+    done = call.memory.searches.save(search, instead_of=search.name if again else "")
     call.answer(
         lambda: _document(search) | {"changeSet": done.id},
         lambda: [("Saved ", Span(search.name, "bold"), ".")],
@@ -58,7 +58,7 @@ def keep(call: Invocation, /, name: str, query: str, again: bool) -> None:
 @pass_call
 def drop(call: Invocation, /, names: tuple[str, ...]) -> None:
     """Delete saved searches. No note is touched, and nuggets undo brings them back."""
-    done = call.memory.delete_searches(names)
+    done = call.memory.searches.delete(names)
     call.answer(
         lambda: {"dropped": list(names), "changeSet": done.id},
         lambda: [("Deleted ", Span(", ".join(names), "bold"), Span(f"  nuggets undo {done.id}", "dim"))],

@@ -38,7 +38,7 @@ async def _watch(memory: Memory, as_json: bool) -> None:
     """Raises BrokenPipeError once nobody reads any more, errors of the log."""
     stop = asyncio.Event()
     gone = polling = False
-    shown = memory.newest_in_log()
+    shown = memory.history.newest()
 
     def look() -> None:
         nonlocal gone
@@ -62,7 +62,7 @@ def _show(memory: Memory, shown: int, as_json: bool) -> int:
     """Prints the entries of the log after the one of this number, oldest first; the number of the newest."""
     from nuggets_tui.cli.log_text import entry_document, log_lines
 
-    entries = memory.log(limit=None, after=shown)[::-1]
+    entries = memory.history.log(limit=None, after=shown)[::-1]
     for entry in entries:
         if as_json:
             write_json_line(entry_document(entry))

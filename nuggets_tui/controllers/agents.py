@@ -117,7 +117,7 @@ class AgentsController(Controller):
         session = self.session
         callers: Mapping[str, str] = {}
         with suppress(NuggetsError):
-            callers = await session.read(session.memory.callers)
+            callers = await session.read(session.memory.history.callers)
         if session is not self.context.open_session:
             return
         self.context.notify(f"{agent.title} is connected. Start it anew.")
@@ -135,7 +135,7 @@ class AgentsController(Controller):
             return
         with suppress(NuggetsError):
             # A log that cannot be read is told of where it is shown.
-            callers = await session.read(session.memory.callers, after)
+            callers = await session.read(session.memory.history.callers, after)
             if first:
                 await self._begin(session, callers)
             if session is not self.context.open_session:

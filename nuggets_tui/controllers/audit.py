@@ -100,7 +100,7 @@ class AuditController(Controller):
             return
         with suppress(NuggetsError):
             # A log that cannot be read is told of where it is shown.
-            newest = await session.read(session.memory.newest_in_log)
+            newest = await session.read(session.memory.history.newest)
             if session is self.context.open_session and newest != seen.seen_to:
                 self.read_log()
 

@@ -123,7 +123,7 @@ class HistoryController(Controller):
         session = await self._last_turned("undo")
         if session is not None:
             self._turned(
-                await self.context.attempt(_turn(session.write(session.memory.undo))),
+                await self.context.attempt(_turn(session.write(session.memory.history.undo))),
                 _NOTHING_TO_UNDO,
                 session,
             )
@@ -134,7 +134,7 @@ class HistoryController(Controller):
         session = await self._last_turned("redo")
         if session is not None:
             self._turned(
-                await self.context.attempt(_turn(session.write(session.memory.redo))),
+                await self.context.attempt(_turn(session.write(session.memory.history.redo))),
                 _NOTHING_TO_REDO,
                 session,
             )
@@ -145,7 +145,7 @@ class HistoryController(Controller):
         if team is None:
             return self.session
         times = await self.context.attempt(
-            run_in_thread(lambda: [one.memory.next_turn(kind) for one in (self.session, team)])
+            run_in_thread(lambda: [one.memory.history.next_turn(kind) for one in (self.session, team)])
         )
         if times is None:
             return None
@@ -179,7 +179,7 @@ class HistoryController(Controller):
 
     @background("change")
     async def _undo_entry(self, entry_id: str, session: Session) -> None:
-        asked = session.write(session.memory.undo, entry_id)
+        asked = session.write(session.memory.history.undo, entry_id)
         self._turned(await self.context.attempt(_turn(asked)), _NOTHING_TO_UNDO, session)
 
     def _turned(self, done: Turned | None, nothing: str, session: Session) -> None:
@@ -239,7 +239,7 @@ class HistoryController(Controller):
 
     async def _waiting_in(self, session: Session | None) -> tuple[str, ...]:
         """Ids of the conflicts that wait in a memory by now, newest first: what is shown may lag behind."""
-        asked = session.read(session.memory.conflicts) if session is not None else None
+        asked = session.read(session.memory.history.conflicts) if session is not None else None
         found = await self.context.attempt(asked) if asked is not None else None
         return tuple(entry.id for entry in found or ())
 
@@ -300,7 +300,7 @@ def _stands_in(session: Session, other: Session, entry_id: str) -> bool:
     """Whether an entry stands in the log of a session, and not in that of another one."""
     for one in (other, session):
         with contextlib.suppress(NotFoundError):
-            one.memory.entry(entry_id)
+            one.memory.history.entry(entry_id)
             return one is session
     return False
 

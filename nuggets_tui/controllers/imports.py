@@ -78,7 +78,9 @@ class ImportsController(Controller):
         comparing = LongWork("comparing")
         proposed = await self.context.long_work(
             comparing.words,
-            session.read(session.memory.bring_import, read, dry_run=True, progress=comparing.report_progress),
+            session.read(
+                session.memory.exchange.bring, read, dry_run=True, progress=comparing.report_progress
+            ),
             comparing,
         )
         if proposed is None or session is not self.context.open_session:
@@ -90,9 +92,9 @@ class ImportsController(Controller):
 
 
 def _read(session: Session, source: str, progress: Progress) -> ReadSource:
-    """What a file or a folder holds. Errors as `Memory.read_import`, with what to do here."""
+    """What a file or a folder holds. Errors as `Exchange.read`, with what to do here."""
     try:
-        return session.memory.read_import(source, None, progress)
+        return session.memory.exchange.read(source, None, progress)
     except InvalidInputError as error:
         if error.code is not ErrorCode.UNKNOWN_VALUE:
             raise

@@ -166,7 +166,7 @@ class MaintenanceController(Controller):
         session = await self._session_at_hand()
         if session is None:
             return
-        backups = await self.context.attempt(session.read(session.memory.backups))
+        backups = await self.context.attempt(session.read(session.memory.maintenance.backups))
         if backups:
             self.context.open_dialog(BackupsScreen(backups, session.clock()), self._backup_chosen)
         elif backups is not None:
@@ -193,7 +193,9 @@ class MaintenanceController(Controller):
         looking = LongWork("reading the backup")
         proposed = await self.context.long_work(
             looking.words,
-            self.session.read(self.session.memory.restoration, name, progress=looking.report_progress),
+            self.session.read(
+                self.session.memory.maintenance.restoration, name, progress=looking.report_progress
+            ),
             looking,
         )
         if proposed is not None and proposed.empty:

@@ -161,7 +161,7 @@ class ReadingController(Controller):
     async def _notify_unless_own(self, note: Note, said: str) -> None:
         memory = self.session.memory
         try:
-            makers = await run_in_thread(memory.makers, note.id)
+            makers = await run_in_thread(memory.history.makers, note.id)
         except NuggetsError:
             makers = ()
         author: Author = makers[-1][0] if makers else PROGRAM

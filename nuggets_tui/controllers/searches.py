@@ -45,7 +45,7 @@ class SearchesController(Controller):
     @property
     def at_hand(self) -> tuple[SavedSearch, ...]:
         """The saved searches; none before a memory is open."""
-        return self.session.memory.searches if self.context.open_session is not None else ()
+        return self.session.memory.searches.all if self.context.open_session is not None else ()
 
     def save_search(self) -> None:
         """Keeps what is searched under a name."""

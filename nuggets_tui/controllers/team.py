@@ -171,7 +171,7 @@ class TeamController(Controller):
         session = self.context.team_session
         if session is None:
             return
-        found = await self.context.attempt(session.read(session.memory.conflicts))
+        found = await self.context.attempt(session.read(session.memory.history.conflicts))
         team = self.view.team
         if found is None or team is None or session is not self.context.team_session:
             return

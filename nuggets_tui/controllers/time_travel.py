@@ -323,7 +323,7 @@ class TimeTravelController(Controller):
         wanted, words = self.view.snapshot, past.at or "the time before the log"
         looking = LongWork("computing the changes")
         going_back = run_in_thread(
-            self.session.memory.going_back, wanted, words, note, looking.report_progress
+            self.session.memory.maintenance.going_back, wanted, words, note, looking.report_progress
         )
         proposed = await self.context.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:

@@ -283,7 +283,7 @@ class ConflictScreen(TypedDialog[Resolution]):
     async def _save(self, text: str | None) -> None:
         done = await self.attempt(
             self._session.write(
-                self._session.memory.resolve_conflict, self._clash.entry.id, self.choice, text
+                self._session.memory.history.resolve_conflict, self._clash.entry.id, self.choice, text
             )
         )
         if done is not None:
@@ -301,7 +301,7 @@ class ConflictScreen(TypedDialog[Resolution]):
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:
         done = await self.attempt(
-            self._session.write(self._session.memory.resolve_all_conflicts, self.choice)
+            self._session.write(self._session.memory.history.resolve_all_conflicts, self.choice)
         )
         if done:
             side = _DECIDED_IN_EACH[self.choice]

@@ -223,7 +223,7 @@ class EntryScreen(Dialog[None]):
     async def _turn(self, what: str, *, again: bool = False) -> None:
         try:
             done = await self._session.write(
-                self._session.memory.redo if again else self._session.memory.undo, what
+                self._session.memory.history.redo if again else self._session.memory.history.undo, what
             )
         except ConflictError as error:
             self._notify_obstacle(error)

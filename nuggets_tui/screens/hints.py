@@ -115,7 +115,7 @@ class HintsScreen(Dialog[None]):
 
     async def _turned_back(self, entry_id: str) -> bool:
         try:
-            await self._session.write(self._session.memory.undo, entry_id)
+            await self._session.write(self._session.memory.history.undo, entry_id)
         except NotFoundError:
             return True
         await self._pipeline.follow_undo()

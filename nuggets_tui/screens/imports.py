@@ -186,7 +186,7 @@ class ImportReview(ReviewScreen):
         done = await self._works.run(
             work,
             self._session.write(
-                self._session.memory.bring_import, self._read, accept=wanted, progress=work.report_progress
+                self._session.memory.exchange.bring, self._read, accept=wanted, progress=work.report_progress
             ),
         )
         said = [f"Imported {plural(len(done.of('new')), 'note')}"]

@@ -49,13 +49,13 @@ def offered(memory: Memory) -> Offered:
     kinds: Counter[str] = Counter()
     names: Counter[tuple[str, str]] = Counter()
     deeds: Counter[str] = Counter()
-    for author, name, kind, count in memory.log_counts():
+    for author, name, kind, count in memory.history.counts():
         deeds[kind] += count
         if kind != "hit":
             kinds[author] += count
             # Sessions that only recalled are no authors that anybody would ask for.
             names[author, name] += count if name else 0
-    runs = memory.log(limit=_MOST_RUNS, kind="reflection")
+    runs = memory.history.log(limit=_MOST_RUNS, kind="reflection")
     return Offered(kinds, +names, deeds, runs)
 
 

@@ -743,7 +743,7 @@ class PipelineScreen(Dialog[None]):
 
     async def _turned_back(self, entry_id: str) -> ChangeSet | str:
         try:
-            done = await self.session.write(self.session.memory.undo, entry_id)
+            done = await self.session.write(self.session.memory.history.undo, entry_id)
             await self.pipeline.follow_undo()
             return done
         except NotFoundError:

@@ -65,7 +65,7 @@ class Unreadable:
 
 def unreadable(memory: Memory) -> tuple[Unreadable, ...]:
     """Everything that cannot be read at present, in the order of the files."""
-    records = memory.set_aside()
+    records = memory.maintenance.set_aside()
     return tuple(
         _with_bytes(problem, _record_of(problem, records, memory.home))
         for problem in memory.snapshot.problems

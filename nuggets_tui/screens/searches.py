@@ -70,7 +70,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
     @work(group="read", exclusive=True, exit_on_error=False)
     async def read(self) -> None:
         """The searches as they are now."""
-        found = await self.attempt(asyncio.to_thread(lambda: self._session.memory.searches))
+        found = await self.attempt(asyncio.to_thread(lambda: self._session.memory.searches.all))
         if found is None or not self.is_mounted:
             return
         self._searches = found
@@ -131,7 +131,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         names = sorted(rows.selected) or ([search.name] if search is not None else [])
         if not names:
             return
-        done = await self.attempt(asyncio.to_thread(self._session.memory.delete_searches, names))
+        done = await self.attempt(asyncio.to_thread(self._session.memory.searches.delete, names))
         if done is not None:
             rows.clear_selection()
             one = (
@@ -148,7 +148,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         if not self._done:
             notify(self, "There is nothing to undo here.")
             return
-        done = await self.attempt(self._session.write(self._session.memory.undo, self._done[-1]))
+        done = await self.attempt(self._session.write(self._session.memory.history.undo, self._done[-1]))
         if done is not None:
             self._done.pop()
             report_progress = deed(done)
@@ -206,4 +206,4 @@ class SaveSearchScreen(FieldsDialog[ChangeSet]):
         values = self.values
         search = SavedSearch(values["name"], values["query"])
         former = self._former.name if self._editing else ""
-        return await asyncio.to_thread(self._session.memory.save_search, search, former)
+        return await asyncio.to_thread(self._session.memory.searches.save, search, former)

@@ -84,7 +84,7 @@ def bring(memory: Memory, source: Path, steps: list[int] | None = None) -> int:
         if steps is not None:
             steps.append(done)
 
-    result = memory.bring_import(memory.read_import(source, progress=progress), progress=progress)
+    result = memory.exchange.bring(memory.exchange.read(source, progress=progress), progress=progress)
     return len(result.of("new"))
 
 
@@ -115,8 +115,8 @@ def main() -> None:
             f"{count:,} notes; one plain write of their {len(data) / 1e6:.1f} MB takes {plain * 1000:.0f} ms"
         )
         found = {
-            "export as JSON": seconds(lambda: first.export("json", place / "whole.json")),
-            "export as Markdown": seconds(lambda: first.export("markdown", place / "ours")),
+            "export as JSON": seconds(lambda: first.exchange.export("json", place / "whole.json")),
+            "export as Markdown": seconds(lambda: first.exchange.export("markdown", place / "ours")),
         }
         for name, source in (
             ("JSON", place / "whole.json"),

@@ -73,7 +73,7 @@ def each(memory: Memory, edit: Callable[..., object], ids: list[str]) -> None:
 
 
 def at_the_start(memory: Memory) -> object:
-    timeline = memory.timeline()
+    timeline = memory.history.timeline()
     return timeline.at(len(timeline.marks))
 
 
@@ -87,13 +87,13 @@ def fact_ids(memory: Memory) -> list[str]:
 def notes(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     memory = with_notes(home, count)
     ids = [note_id(number) for number in range(count)]
-    yield "verify", memory.verify
+    yield "verify", memory.maintenance.verify
     yield "hide", lambda: each(memory, hide_note, ids)
-    yield "undo hide", memory.undo
-    yield "redo hide", memory.redo
+    yield "undo hide", memory.history.undo
+    yield "redo hide", memory.history.redo
     yield "bring back", lambda: each(memory, unhide_note, ids)
     yield "delete", lambda: each(memory, delete_note, ids)
-    yield "undo delete", memory.undo
+    yield "undo delete", memory.history.undo
     yield "open", lambda: opened(home)
     yield "search", lambda: memory.search("content title 17")
     yield "reflect", lambda: memory.reflect(dry_run=True)
@@ -108,14 +108,14 @@ def merged(home: Path, count: int) -> Iterator[tuple[str, Work]]:
             "m", lambda draft: [merge_notes(draft, note_id(0), note_id(n)) for n in range(1, count // 10)]
         ),
     )
-    yield "undo into one", memory.undo
+    yield "undo into one", memory.history.undo
     yield (
         "pairs",
         lambda: memory.change(
             "m", lambda draft: [merge_notes(draft, note_id(n), note_id(n + 1)) for n in range(0, count, 2)]
         ),
     )
-    yield "undo pairs", memory.undo
+    yield "undo pairs", memory.history.undo
 
 
 def linked(home: Path, count: int) -> Iterator[tuple[str, Work]]:
@@ -126,7 +126,7 @@ def linked(home: Path, count: int) -> Iterator[tuple[str, Work]]:
             "l", lambda draft: [link_notes(draft, note_id(n), note_id(n + 1)) for n in range(count - 1)]
         ),
     )
-    yield "undo chain", memory.undo
+    yield "undo chain", memory.history.undo
 
 
 def hub(home: Path, count: int) -> Iterator[tuple[str, Work]]:
@@ -136,33 +136,33 @@ def hub(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     made = [note_object(n, links=[link(0)]) for n in range(1, count)]
     write_graph(home, [note_object(0, links=[link(n) for n in range(1, count)]), *made])
     memory = opened(home)
-    yield "verify", memory.verify
+    yield "verify", memory.maintenance.verify
     yield (
         "link one more",
         lambda: memory.change("l", lambda draft: link_notes(draft, note_id(0), note_id(1), "x")),
     )
-    yield "undo it", memory.undo
+    yield "undo it", memory.history.undo
     yield "delete hub", lambda: each(memory, delete_note, [note_id(0)])
-    yield "undo delete hub", memory.undo
+    yield "undo delete hub", memory.history.undo
     yield "merge hub", lambda: memory.change("m", lambda draft: merge_notes(draft, note_id(1), note_id(0)))
-    yield "undo merge hub", memory.undo
-    yield "repair", memory.repair
+    yield "undo merge hub", memory.history.undo
+    yield "repair", memory.maintenance.repair
 
 
 def one_way(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     link = {"to": note_id(0), "reason": "related", "createdAt": "2026-01-02T03:04:05.678Z"}
     write_graph(home, [note_object(0), *(note_object(n, links=[link]) for n in range(1, count))])
     memory = opened(home)
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
 
 
 def tags(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     write_graph(home, [note_object(0, tags=[f"Tag {n}" for n in range(count * 4)]), note_object(1)])
     memory = opened(home)
-    yield "verify", memory.verify
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
+    yield "verify", memory.maintenance.verify
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
     yield "search", lambda: memory.search("content title 17")
     yield "reflect", lambda: memory.reflect(dry_run=True)
 
@@ -171,32 +171,32 @@ def facts(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     memory = opened(home)
     yield "remember", lambda: with_facts(home, count)
     memory = opened(home)
-    yield "undo remember", lambda: memory.undo(memory.log()[0].id)
-    yield "redo remember", memory.redo
+    yield "undo remember", lambda: memory.history.undo(memory.history.log()[0].id)
+    yield "redo remember", memory.history.redo
     yield "clear", lambda: memory.change("cleared", lambda draft: clear(draft, "memory"))
-    yield "undo clear", memory.undo
+    yield "undo clear", memory.history.undo
     yield (
         "forget backwards",
         lambda: memory.change(
             "f", lambda draft: [forget(draft, "memory", f"user:key {n}") for n in reversed(range(count))]
         ),
     )
-    yield "undo forget", memory.undo
+    yield "undo forget", memory.history.undo
     yield "hide", lambda: each(memory, hide_note, fact_ids(memory))
     yield "bring back", lambda: each(memory, unhide_note, fact_ids(memory)[::-1])
-    yield "verify", memory.verify
+    yield "verify", memory.maintenance.verify
 
 
 def one_key(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     memory = same_key(home, count)
     yield "open", lambda: opened(home)
-    yield "verify", memory.verify
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
-    yield "redo repair", memory.redo
-    yield "undo repair again", memory.undo
+    yield "verify", memory.maintenance.verify
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
+    yield "redo repair", memory.history.redo
+    yield "undo repair again", memory.history.undo
     yield "clear", lambda: memory.change("c", lambda draft: clear(draft, "memory"))
-    yield "undo clear", memory.undo
+    yield "undo clear", memory.history.undo
     yield "forget", lambda: memory.change("c", lambda draft: forget(draft, "memory", "user:key"))
     yield "at", lambda: at_the_start(memory)
 
@@ -204,18 +204,18 @@ def one_key(home: Path, count: int) -> Iterator[tuple[str, Work]]:
 def one_id(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     write_graph(home, (note_object(0, content=f"Content {n}") for n in range(count)))
     memory = opened(home)
-    yield "verify", memory.verify
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
-    yield "redo repair", memory.redo
+    yield "verify", memory.maintenance.verify
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
+    yield "redo repair", memory.history.redo
 
 
 def copies(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     write_graph(home, (note_object(0, hits=n) for n in range(count)))
     memory = opened(home)
-    yield "verify", memory.verify
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
+    yield "verify", memory.maintenance.verify
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
 
 
 def nuggets(home: Path, count: int) -> Iterator[tuple[str, Work]]:
@@ -225,10 +225,10 @@ def nuggets(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     write_graph(home, ())
     yield "open", lambda: opened(home)
     memory = opened(home)
-    yield "verify", memory.verify
+    yield "verify", memory.maintenance.verify
     yield "remember", lambda: memory.change("r", lambda draft: remember(draft, "n1", "user:other", "value"))
-    yield "repair", memory.repair
-    yield "undo repair", memory.undo
+    yield "repair", memory.maintenance.repair
+    yield "undo repair", memory.history.undo
     yield "recall", lambda: memory.recall("user:key")
     yield "refresh", lambda: [memory.refresh() for _ in range(10)]
 
@@ -279,12 +279,12 @@ def entries(home: Path, count: int) -> Iterator[tuple[str, Work]]:
         ],
     )
     id = memory.snapshot.notes[0].id
-    yield "log", lambda: memory.log(limit=50)
-    yield "log of note", lambda: memory.log(note=id, limit=50)
-    yield "makers", lambda: memory.makers(id)
+    yield "log", lambda: memory.history.log(limit=50)
+    yield "log of note", lambda: memory.history.log(note=id, limit=50)
+    yield "makers", lambda: memory.history.makers(id)
     yield "timeline", lambda: at_the_start(memory)
     yield "open", lambda: opened(home)
-    yield "undo all but the first", lambda: [memory.undo() for _ in range(count - 1)]
+    yield "undo all but the first", lambda: [memory.history.undo() for _ in range(count - 1)]
 
 
 CASES = (notes, merged, linked, hub, one_way, tags, facts, one_key, one_id, copies, nuggets, outside, entries)

@@ -80,8 +80,8 @@ def test_an_answer_is_an_entry_of_the_log_and_undo_asks_again(home: Path, goal: 
     memory = Memory.open(home)
     before = (home / "settings.toml").read_bytes()
     answer_promotion(memory, "never", str(goal))
-    assert memory.log()[0].change_set.author.kind == "person"
-    memory.undo()
+    assert memory.history.log()[0].change_set.author.kind == "person"
+    memory.history.undo()
     assert (home / "settings.toml").read_bytes() == before
     assert pending_promotion(memory) is not None
 
@@ -107,8 +107,8 @@ def test_no_pass_writes_again_what_was_undone_until_a_person_promotes(
     answer_promotion(memory, answer, str(goal))
     assert passed(home).promotions
     assert goal.exists()
-    promoted = memory.log(kind="promotion")[0]
-    memory.undo(promoted.id)
+    promoted = memory.history.log(kind="promotion")[0]
+    memory.history.undo(promoted.id)
     assert not goal.exists()
     for day in (1, 2):
         done = passed(home, day=day)

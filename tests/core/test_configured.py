@@ -47,17 +47,17 @@ def test_what_a_person_wrote_stays(memory: Memory) -> None:
 
 def test_undo_takes_settings_back_and_redo_sets_them_again(memory: Memory) -> None:
     memory.save_settings({"search.text_weight": 0.25})
-    memory.undo()
+    memory.history.undo()
     assert not (memory.home / SETTINGS_FILE).exists()
     assert memory.settings == Settings()
-    memory.redo()
+    memory.history.redo()
     assert memory.settings.search.text_weight == 0.25
 
 
 def test_an_earlier_setting_is_taken_back_beneath_a_later_one(memory: Memory) -> None:
     first = memory.save_settings({"search.text_weight": 0.25})
     memory.save_settings({"reflection.hour": 7})
-    memory.undo(first)
+    memory.history.undo(first)
     assert (memory.settings.search.text_weight, memory.settings.reflection.hour) == (0.48, 7)
 
 
@@ -65,16 +65,16 @@ def test_a_setting_that_another_program_changed_since_is_not_taken_back(memory: 
     first = memory.save_settings({"search.text_weight": 0.25})
     (memory.home / SETTINGS_FILE).write_text("[search]\ntext_weight = 0.9\n")
     with pytest.raises(ConflictError):
-        memory.undo(first)
+        memory.history.undo(first)
     assert text_of(memory) == "[search]\ntext_weight = 0.9\n"
 
 
 def test_saving_what_is_so_already_writes_nothing_not_even_into_the_log(memory: Memory) -> None:
     memory.save_settings({"search.text_weight": 0.25})
-    entries = len(memory.log())
+    entries = len(memory.history.log())
     assert memory.save_settings({"search.text_weight": 0.25}).empty
     assert memory.save_settings({"search.link_weight": None}).empty
-    assert len(memory.log()) == entries
+    assert len(memory.history.log()) == entries
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_copy_of_a_memory_takes_back_its_own_settings_alone(memory: Memory, tm
     memory.save_settings({"search.text_weight": 0.25})
     memory.close()
     shutil.copytree(memory.home, tmp_path / "copy")
-    Memory.open(tmp_path / "copy").undo()
+    Memory.open(tmp_path / "copy").history.undo()
     assert "0.25" in text_of(memory)
     assert not (tmp_path / "copy" / SETTINGS_FILE).exists()
 

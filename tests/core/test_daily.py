@@ -76,7 +76,7 @@ def test_a_due_pass_cleans_up_once_and_is_in_the_log(home: Path) -> None:
     assert done.reflection.counts["rewritten"] == 1
     assert done.summary.startswith("checked 1 note: ")
     assert done.next_due == MORNING + DAY
-    newest = Memory.open(home).log(limit=1)[0].change_set
+    newest = Memory.open(home).history.log(limit=1)[0].change_set
     assert (newest.kind, newest.author.kind) == ("reflection", "reflection")
     again = passed(home, MORNING + timedelta(minutes=5))
     assert (again.ran, again.why_not) == (False, "not due")
@@ -96,12 +96,12 @@ def test_a_pass_with_nothing_to_do_ran_and_moves_nothing(home: Path) -> None:
     assert passed(home).ran
     while (done := passed(home, if_due=False)).reflection and not done.reflection.change_set.empty:
         pass
-    before, entries = tree(home), len(Memory.open(home).log())
+    before, entries = tree(home), len(Memory.open(home).history.log())
     done = passed(home, MORNING + DAY)
     assert done.ran
     assert done.summary == "checked 1 note: nothing to do"
     assert tree(home) == before
-    assert len(Memory.open(home).log()) == entries
+    assert len(Memory.open(home).history.log()) == entries
     assert len(runs(home)) >= 2
 
 
@@ -300,7 +300,7 @@ def test_of_twenty_processes_at_once_exactly_one_runs_it(home: Path) -> None:
     assert sum(line == "True" for line in said) == 1
     assert {line for line in said if line != "True"} <= {"False not due", "False running"}
     assert len(runs(home)) == 1
-    entries = Memory.open(home).log(limit=None)
+    entries = Memory.open(home).history.log(limit=None)
     assert sum(entry.change_set.kind == "reflection" for entry in entries) == 1
 
 

@@ -29,7 +29,7 @@ def test_files_of_each_format_are_found_with_how_much_they_say(tmp_path: Path) -
     (work / "memory.json").write_text(ENTITY + "\n")
     (tmp_path / "mcp" / "kept.json").write_text(ENTITY + "\n")
     memory = Memory.open(tmp_path / "m")
-    memory.export("json", work / "all.json")
+    memory.exchange.export("json", work / "all.json")
     memory.close()
     listed = found(tmp_path, work, MEMORY_FILE_PATH=str(tmp_path / "mcp" / "kept.json"))
     assert {name: (one.format, one.records) for name, one in listed.items()} == {

@@ -61,16 +61,16 @@ def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: 
         _write(Memory.open(home), content)
     states = ["C.", "B.", "A.", "Content of note 1."]
     for state in states[1:]:
-        Memory.open(home).undo()
+        Memory.open(home).history.undo()
         assert _content(home) == state
     with pytest.raises(NotFoundError, match="you have no change to undo"):
-        Memory.open(home).undo()
+        Memory.open(home).history.undo()
     for state in reversed(states[:-1]):
-        Memory.open(home).redo()
+        Memory.open(home).history.redo()
         assert _content(home) == state
     with pytest.raises(NotFoundError, match="nothing to redo"):
-        Memory.open(home).redo()
-    Memory.open(home).undo()
+        Memory.open(home).history.redo()
+    Memory.open(home).history.undo()
     assert _content(home) == "B."
 
 
@@ -96,37 +96,37 @@ def test_files_are_byte_for_byte_as_they_were(home: Path) -> None:
         memory.change("edit", edit)
         states.append(tree(home))
     for state in reversed(states[:-1]):
-        memory.undo()
+        memory.history.undo()
         assert tree(home).keys() == state.keys()
         assert {name: data for name, data in tree(home).items() if data != state[name]} == {}
     for state in states[1:]:
-        memory.redo()
+        memory.history.redo()
         assert tree(home).keys() == state.keys()
 
 
 def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -> None:
     memory = Memory.open(home)
     undone = _tag(memory, "first")
-    memory.undo()
+    memory.history.undo()
     _write(memory, "Other.")
     with pytest.raises(NotFoundError, match="nothing to redo"):
-        memory.redo()
-    memory.redo(undone.id)
+        memory.history.redo()
+    memory.history.redo(undone.id)
     assert "first" in notes_of(home)[ONE]["tags"]
     assert _content(home) == "Other."
-    memory.undo()
+    memory.history.undo()
     assert _content(home) == "Content of note 1."
 
 
 def test_what_others_do_meanwhile_does_not_end_redo(home: Path) -> None:
     memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
     _write(memory, "Ours.")
-    memory.undo()
+    memory.history.undo()
     _write(agent, "Theirs.", TWO)
     write_graph(home, [*notes_of(home).values(), note_object(9)])
     memory.refresh()
     memory.recall("user:a", session="s")
-    memory.redo()
+    memory.history.redo()
     assert _content(home) == "Ours."
 
 
@@ -134,14 +134,14 @@ def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
     memory = Memory.open(home)
     for content in ("A.", "B.", "C."):
         _write(memory, content)
-    memory.undo()
-    memory.undo()
-    memory.redo()
+    memory.history.undo()
+    memory.history.undo()
+    memory.history.redo()
     assert _content(home) == "B."
-    memory.undo()
+    memory.history.undo()
     assert _content(home) == "A."
-    memory.redo()
-    memory.redo()
+    memory.history.redo()
+    memory.history.redo()
     assert _content(home) == "C."
 
 
@@ -156,58 +156,58 @@ def test_each_change_is_taken_back_and_done_again_however_many_there_are(
         _write(memory, f"text {number}")
         texts.append(_content(home))
     for text in reversed(texts[:-1]):
-        memory.undo()
+        memory.history.undo()
         assert _content(home) == text
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()
     for text in texts[1:]:
-        memory.redo()
+        memory.history.redo()
         assert _content(home) == text
 
 
 def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
     memory = Memory.open(home)
     done = _write(memory, "Ours.")
-    undone = memory.undo()
+    undone = memory.history.undo()
     assert (undone.kind, undone.about) == ("undo", done.id)
-    again = memory.undo(undone.id)
+    again = memory.history.undo(undone.id)
     assert (again.kind, again.about) == ("redo", done.id)
     assert _content(home) == "Ours."
-    assert not memory.entry(done.id).undone
+    assert not memory.history.entry(done.id).undone
     with pytest.raises(InvalidInputError, match="undone or redone since"):
-        memory.undo(undone.id)
-    back = memory.undo(again.id)
+        memory.history.undo(undone.id)
+    back = memory.history.undo(again.id)
     assert (back.kind, back.about) == ("undo", done.id)
     assert _content(home) == "Content of note 1."
-    assert memory.taken_back() == {done.id}
+    assert memory.history.taken_back() == {done.id}
 
 
 def test_what_is_taken_back_is_not_taken_back_twice(home: Path) -> None:
     memory = Memory.open(home)
     done = _write(memory, "Ours.")
     with pytest.raises(InvalidInputError, match="is not undone"):
-        memory.redo(done.id)
-    memory.undo(done.id)
+        memory.history.redo(done.id)
+    memory.history.undo(done.id)
     with pytest.raises(InvalidInputError, match="already undone"):
-        memory.undo(done.id)
+        memory.history.undo(done.id)
     with pytest.raises(InvalidInputError, match="already undone"):
-        memory.undo(done)
-    memory.redo(done.id)
+        memory.history.undo(done)
+    memory.history.redo(done.id)
     with pytest.raises(InvalidInputError, match="is not undone"):
-        memory.redo(done.id)
-    assert [entry.change_set.kind for entry in memory.log()] == ["redo", "undo", "edit"]
+        memory.history.redo(done.id)
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["redo", "undo", "edit"]
 
 
 def test_an_undo_without_a_name_takes_the_newest_that_is_not_taken_back(home: Path) -> None:
     memory = Memory.open(home)
     first, second, third = (_tag(memory, tag) for tag in ("one", "two", "three"))
-    memory.undo(second.id)
-    memory.undo()
-    assert memory.taken_back() == {second.id, third.id}
-    memory.undo()
-    assert memory.taken_back() == {first.id, second.id, third.id}
+    memory.history.undo(second.id)
+    memory.history.undo()
+    assert memory.history.taken_back() == {second.id, third.id}
+    memory.history.undo()
+    assert memory.history.taken_back() == {first.id, second.id, third.id}
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()
 
 
 # By name
@@ -219,7 +219,7 @@ def test_a_change_is_named_by_its_id_or_the_beginning_of_it(home: Path, how: str
     done = _write(memory, "Ours.")
     _write(memory, "Other.", TWO)
     names = {"id": done.id, "beginning": done.id[:6], "change set": done, "with space": f" {done.id}\n"}
-    memory.undo(names[how])  # type: ignore[arg-type]
+    memory.history.undo(names[how])  # type: ignore[arg-type]
     assert _texts(home)[ONE] == "Content of note 1."
     assert _texts(home)[TWO] == "Other."
 
@@ -230,17 +230,17 @@ def test_names_that_name_nothing_are_refused(home: Path) -> None:
     _write(memory, "A.")
     _write(memory, "B.")
     with pytest.raises(AmbiguousError):
-        memory.undo("aa")
+        memory.history.undo("aa")
     for nothing in ("zz", "aa0000011", "aa000001.9", "aa000001.0"):
         with pytest.raises(NotFoundError):
-            memory.undo(nothing)
+            memory.history.undo(nothing)
     for odd in ("", " ", "aa000001.", "aa000001.x", "aa000001.-1", ".1", "aa000001.\u0661"):
         with pytest.raises(NuggetsError):
-            memory.undo(odd)
+            memory.history.undo(odd)
         with pytest.raises(NuggetsError):
-            memory.redo(odd)
+            memory.history.redo(odd)
     with pytest.raises(NuggetsError):
-        memory.undo("aa000001." + "9" * 5000)
+        memory.history.undo("aa000001." + "9" * 5000)
     assert _content(home) == "B."
 
 
@@ -249,7 +249,7 @@ def test_a_change_set_that_the_log_does_not_know_is_taken_back_as_it_is(home: Pa
     done = _write(memory, "Ours.")
     for path in home.glob("ledger*"):
         path.unlink()
-    memory.undo(done)
+    memory.history.undo(done)
     assert _content(home) == "Content of note 1."
 
 
@@ -266,17 +266,17 @@ def test_one_part_of_a_change_is_taken_back_and_done_again_alone(home: Path) -> 
 
     done = memory.change("three things", edit)[1]
     numbers = {part.notes[0].id: number for number, part in enumerate(_parts(done), 1) if part.notes}
-    memory.undo(done.id, numbers[TWO])
+    memory.history.undo(done.id, numbers[TWO])
     assert (_texts(home)[ONE], _texts(home)[TWO]) == ("One.", "Content of note 2.")
     assert len(facts_of(home, "memory.nugget.json")) == 3
-    assert not memory.entry(done.id).undone
-    assert memory.taken_back() == {f"{done.id}.{numbers[TWO]}"}
+    assert not memory.history.entry(done.id).undone
+    assert memory.history.taken_back() == {f"{done.id}.{numbers[TWO]}"}
     with pytest.raises(InvalidInputError, match="already undone"):
-        memory.undo(f"{done.id}.{numbers[TWO]}")
-    memory.redo(f"{done.id}.{numbers[TWO]}")
+        memory.history.undo(f"{done.id}.{numbers[TWO]}")
+    memory.history.redo(f"{done.id}.{numbers[TWO]}")
     assert _texts(home)[TWO] == "Two."
-    memory.undo(f"{done.id}.{numbers[ONE]}")
-    memory.undo()
+    memory.history.undo(f"{done.id}.{numbers[ONE]}")
+    memory.history.undo()
     assert _texts(home)[ONE] == "Content of note 1."
     assert _texts(home)[TWO] == "Content of note 2."
     assert len(facts_of(home, "memory.nugget.json")) == 2
@@ -295,9 +295,9 @@ def test_a_change_of_which_every_part_was_taken_back_is_passed_over_by_undo(home
         edit_note(draft, TWO, content="Two.")
 
     done = memory.change("two things", edit)[1]
-    memory.undo(done.id, 1)
-    memory.undo(done.id, 2)
-    memory.undo()
+    memory.history.undo(done.id, 1)
+    memory.history.undo(done.id, 2)
+    memory.history.undo()
     assert _texts(home)[THREE] == "Content of note 3."
 
 
@@ -310,10 +310,10 @@ def test_a_fact_goes_with_its_note_and_a_link_with_both_its_ends(home: Path) -> 
 
     done = memory.change("link and fact", edit)[1]
     assert len(_parts(done)) == 2
-    memory.undo(done.id, 1)
+    memory.history.undo(done.id, 1)
     assert notes_of(home)[ONE]["links"] == notes_of(home)[TWO]["links"] == []
     assert len(facts_of(home, "memory.nugget.json")) == 3
-    memory.undo(done.id, 2)
+    memory.history.undo(done.id, 2)
     assert len(facts_of(home, "memory.nugget.json")) == 2
     assert len([note for note in notes_of(home).values() if note["kind"] == "fact"]) == 2
 
@@ -333,13 +333,13 @@ def test_an_older_change_is_taken_back_beside_what_came_later(home: Path) -> Non
     _tag(memory, "later")
     link = memory.change("link", lambda draft: link_notes(draft, ONE, TWO, "kin"))[1]
     memory.recall("user:a", session="s")
-    Memory.open(home).undo(older.id)
+    Memory.open(home).history.undo(older.id)
     note = notes_of(home)[ONE]
     assert note["content"] == "Content of note 1."
     assert "later" in note["tags"]
     assert "ours" not in note["tags"]
     assert [one["to"] for one in note["links"]] == [TWO]
-    Memory.open(home).undo(link.id)
+    Memory.open(home).history.undo(link.id)
     assert notes_of(home)[TWO]["links"] == []
     assert "later" in notes_of(home)[ONE]["tags"]
 
@@ -350,16 +350,16 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
     newer = _write(Memory.open(home, author=AGENT), "Second.")
     before = tree(home)
     with pytest.raises(ConflictError) as caught:
-        memory.undo(older.id)
+        memory.history.undo(older.id)
     assert newer.id in caught.value.message
     assert "claude: wrote Second." in caught.value.message
     assert (caught.value.base, caught.value.ours, caught.value.theirs) == (
         "First.", "Content of note 1.", "Second.",
     )  # fmt: skip
     assert tree(home) == before
-    assert memory.conflicts() == ()
-    memory.undo(newer.id)
-    memory.undo(older.id)
+    assert memory.history.conflicts() == ()
+    memory.history.undo(newer.id)
+    memory.history.undo(older.id)
     assert _content(home) == "Content of note 1."
 
 
@@ -368,20 +368,20 @@ def test_a_run_of_reflection_that_stands_in_the_way_is_named_once(home: Path) ->
     older = _write(memory, "milk\nmilk\nbread")
     assert memory.reflect().counts["rewritten"]
     with pytest.raises(ConflictError) as caught:
-        memory.undo(older.id)
+        memory.history.undo(older.id)
     assert "(reflection: tidied 1" in caught.value.message
 
 
 def test_what_was_taken_back_itself_stands_in_nobodys_way(home: Path) -> None:
     memory = Memory.open(home)
     older, newer = _write(memory, "First."), _write(memory, "Second.")
-    memory.undo(newer.id)
-    memory.undo(older.id)
+    memory.history.undo(newer.id)
+    memory.history.undo(older.id)
     assert _content(home) == "Content of note 1."
     with pytest.raises(ConflictError):
-        memory.redo(newer.id)
-    memory.redo(older.id)
-    memory.redo(newer.id)
+        memory.history.redo(newer.id)
+    memory.history.redo(older.id)
+    memory.history.redo(newer.id)
     assert _content(home) == "Second."
 
 
@@ -390,7 +390,7 @@ def test_a_note_that_was_edited_since_it_was_made_is_not_taken_away_unseen(home:
     note, made = memory.change("made", lambda draft: create_note(draft, "memory", "New", "Text."))
     edited = _write(memory, "More.", note.id)
     with pytest.raises(ConflictError) as caught:
-        memory.undo(made.id)
+        memory.history.undo(made.id)
     assert edited.id in caught.value.message
     assert note.id in notes_of(home)
 
@@ -400,7 +400,7 @@ def test_a_fact_that_was_stored_anew_is_not_overwritten_by_taking_its_forgetting
     forgotten = memory.change("forget", lambda draft: forget(draft, "memory", "user:a"))[1]
     memory.change("anew", lambda draft: remember(draft, "memory", "user:a", "another value"))
     with pytest.raises(ConflictError) as caught:
-        memory.undo(forgotten.id)
+        memory.history.undo(forgotten.id)
     assert caught.value.exit_code == 3
     assert {fact["key"]: fact["value"] for fact in facts_of(home, "memory.nugget.json")} == {
         "user:b": "a value", "user:a": "another value",
@@ -415,17 +415,17 @@ def test_undo_takes_back_what_its_own_author_did(home: Path) -> None:
     other = Memory.open(home, author=Author("agent", "codex"))
     _write(memory, "By the person.")
     _write(agent, "By an agent.", TWO)
-    memory.undo()
+    memory.history.undo()
     assert (_texts(home)[ONE], _texts(home)[TWO]) == ("Content of note 1.", "By an agent.")
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()
     with pytest.raises(NotFoundError):
-        other.undo()
-    agent.undo()
+        other.history.undo()
+    agent.history.undo()
     assert _texts(home)[TWO] == "Content of note 2."
     with pytest.raises(NotFoundError):
-        other.redo()
-    agent.redo()
+        other.history.redo()
+    agent.history.redo()
     assert (_texts(home)[ONE], _texts(home)[TWO]) == ("Content of note 1.", "By an agent.")
 
 
@@ -435,7 +435,7 @@ def test_what_reflection_does_for_a_person_is_that_persons_to_take_back(home: Pa
     before = tree(home)
     result = memory.reflect(limit=10)
     assert not result.change_set.empty
-    assert Memory.open(home).undo().about == Memory.open(home).log(limit=2)[1].id
+    assert Memory.open(home).history.undo().about == Memory.open(home).history.log(limit=2)[1].id
     assert tree(home) == before
 
 
@@ -448,30 +448,30 @@ def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> 
     write_nugget(home, "memory", [fact_object("user:a", "theirs"), *facts_of(home, "memory.nugget.json")[1:]])
     memory.refresh()
     with pytest.raises(NotFoundError):
-        memory.undo()
-    entry = memory.log(author="program")[0]
-    memory.undo(entry.id)
+        memory.history.undo()
+    entry = memory.history.log(author="program")[0]
+    memory.history.undo(entry.id)
     assert _texts(home)[ONE] == "Content of note 1."
     assert THREE in notes_of(home)
     assert facts_of(home, "memory.nugget.json")[0]["value"] == "a value"
-    memory.redo()
+    memory.history.redo()
     assert THREE not in notes_of(home)
     assert _texts(home)[ONE] == "Theirs."
     with pytest.raises(NotFoundError):
-        memory.undo()
-    memory.undo(entry.id)
+        memory.history.undo()
+    memory.history.undo(entry.id)
     assert _texts(home)[ONE] == "Content of note 1."
 
 
 def test_what_a_person_takes_back_of_others_is_that_persons_to_do_again(home: Path) -> None:
     memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
     done = _write(agent, "By an agent.")
-    memory.undo(done.id)
+    memory.history.undo(done.id)
     with pytest.raises(NotFoundError):
-        agent.redo()
+        agent.history.redo()
     with pytest.raises(NotFoundError):
-        agent.undo()
-    memory.redo()
+        agent.history.undo()
+    memory.history.redo()
     assert _content(home) == "By an agent."
 
 
@@ -485,27 +485,27 @@ def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: 
     result = memory.promote(memory_dir=target)
     path = Path(result.path)
     written = path.read_bytes()
-    memory.undo()
+    memory.history.undo()
     assert not path.exists()
-    memory.redo()
+    memory.history.redo()
     assert path.read_bytes() == written
     path.write_bytes(written + b"A person's own words.\n")
     with pytest.raises(ConflictError):
-        memory.undo()
+        memory.history.undo()
     assert path.read_bytes().endswith(b"own words.\n")
 
 
 def test_the_log_of_one_run_tells_what_was_done_in_it(home: Path, clock: Callable[[], object]) -> None:
     memory = Memory.open(home, clock=clock)  # type: ignore[arg-type]
     done = _write(memory, "Ours.")
-    undone = memory.undo()
-    again = memory.redo()
-    assert [change_set.id for change_set in memory.history] == [done.id, undone.id, again.id]
-    assert Memory.open(home).history == ()
-    assert [entry.change_set.reason for entry in memory.log()] == [
+    undone = memory.history.undo()
+    again = memory.history.redo()
+    assert [change_set.id for change_set in memory.history.of_this_run] == [done.id, undone.id, again.id]
+    assert Memory.open(home).history.of_this_run == ()
+    assert [entry.change_set.reason for entry in memory.history.log()] == [
         "redid: wrote Ours.", "undid: wrote Ours.", "wrote Ours.",
     ]  # fmt: skip
-    assert memory.log()[0].change_set.at > memory.log()[2].change_set.at
+    assert memory.history.log()[0].change_set.at > memory.history.log()[2].change_set.at
 
 
 def test_hiding_and_forgetting_come_back_with_everything_they_took(home: Path) -> None:
@@ -520,6 +520,6 @@ def test_hiding_and_forgetting_come_back_with_everything_they_took(home: Path) -
     ):
         memory.change("away", edit)
         assert tree(home) != before
-        Memory.open(home).undo()
+        Memory.open(home).history.undo()
         memory.refresh()
         assert tree(home) == before

@@ -30,51 +30,51 @@ def _hidden(memory: Memory) -> list[bool]:
 
 def test_what_was_taken_back_in_pieces_is_done_again_whole_by_the_name_of_the_entry(memory: Memory) -> None:
     id = _hide_all(memory)
-    memory.undo(f"{id}.1")
-    memory.undo(id)
+    memory.history.undo(f"{id}.1")
+    memory.history.undo(id)
     assert _hidden(memory) == [False, False, False]
-    assert memory.entry(id).undone
-    memory.redo(id)
+    assert memory.history.entry(id).undone
+    memory.history.redo(id)
     assert _hidden(memory) == [True, True, True]
-    assert memory.taken_back() == frozenset()
+    assert memory.history.taken_back() == frozenset()
 
 
 def test_bare_redo_does_the_pieces_again_in_turn_and_undo_then_takes_all_back(memory: Memory) -> None:
     id = _hide_all(memory)
-    memory.undo(f"{id}.2")
-    memory.undo()
-    memory.redo()
+    memory.history.undo(f"{id}.2")
+    memory.history.undo()
+    memory.history.redo()
     assert _hidden(memory) == [True, False, True]
-    assert not memory.entry(id).undone
-    memory.redo()
+    assert not memory.history.entry(id).undone
+    memory.history.redo()
     assert _hidden(memory) == [True, True, True]
-    memory.undo(id)
+    memory.history.undo(id)
     assert _hidden(memory) == [False, False, False]
 
 
 def test_several_parts_are_named_at_once(memory: Memory) -> None:
     id = _hide_all(memory)
-    memory.undo(f"{id}.1,3")
+    memory.history.undo(f"{id}.1,3")
     assert _hidden(memory) == [False, True, False]
-    assert memory.taken_back() == {f"{id}.1", f"{id}.3"}
-    memory.redo(f"{id}.3")
+    assert memory.history.taken_back() == {f"{id}.1", f"{id}.3"}
+    memory.history.redo(f"{id}.3")
     assert _hidden(memory) == [False, True, True]
     with pytest.raises(NotFoundError, match="has 3 changes"):
-        memory.undo(f"{id}.4")
+        memory.history.undo(f"{id}.4")
     with pytest.raises(InvalidInputError, match="is not the id of a change"):
-        memory.undo(f"{id}.x")
+        memory.history.undo(f"{id}.x")
 
 
 def test_an_entry_of_one_part_is_taken_back_by_either_name_and_only_once(memory: Memory) -> None:
     first = memory.change("first", lambda draft: edit_note(draft, IDS[0], content="First."))[1].id
     second = memory.change("second", lambda draft: edit_note(draft, IDS[1], content="Second."))[1].id
-    memory.undo(f"{second}.1")
-    entries = len(memory.log())
+    memory.history.undo(f"{second}.1")
+    entries = len(memory.history.log())
     with pytest.raises(InvalidInputError, match="already undone"):
-        memory.undo(second)
-    assert len(memory.log()) == entries
-    memory.redo(f"{second}.1")
-    assert memory.undo().about == second
-    assert memory.undo().about == first
+        memory.history.undo(second)
+    assert len(memory.history.log()) == entries
+    memory.history.redo(f"{second}.1")
+    assert memory.history.undo().about == second
+    assert memory.history.undo().about == first
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()

@@ -228,7 +228,7 @@ def put_everywhere(home: Path, value: str) -> str:
         memory.change("shorter", lambda d: edit_note(d, note.id, content=quoted))
         gone, _ = memory.change("more", lambda d: create_note(d, "web", "Gone", f"the password is `{value}`"))
         memory.change("less", lambda d: delete_note(d, gone.id))
-        memory.save_search(SavedSearch("mine", quoted))
+        memory.searches.save(SavedSearch("mine", quoted))
         memory.index()
         memory.keep_index()
     graph = (home / "graph/graph.json").read_bytes()
@@ -257,7 +257,7 @@ def put_everywhere(home: Path, value: str) -> str:
 def masked(memory: Memory) -> None:
     plan = secrets.masking(memory)
     Workspace(memory, lambda: NOW).mask_secrets(plan)
-    assert memory.masking_left(plan) == ()
+    assert memory.secrets.left(plan) == ()
 
 
 @pytest.mark.slow
@@ -283,7 +283,7 @@ def test_no_file_of_folder_cache_or_state_holds_it_afterwards(outside: Path) -> 
         masked(memory)
         assert holding(outside, VALUE) == []
         assert not any(path.exists() for path in deleted)
-        assert not memory.secrets()
+        assert not memory.secrets.holders()
         told = memory.snapshot.note(note_id)
         assert (told.content, told.vector) == ('{"password": "[masked: password]"}', vector_spec(told))
         assert len(list((home / "graph").glob("*conflict*"))) == 2
@@ -291,7 +291,7 @@ def test_no_file_of_folder_cache_or_state_holds_it_afterwards(outside: Path) -> 
     with closing(Memory.open(home)) as again:
         assert not [
             found
-            for found in again.verify()
+            for found in again.maintenance.verify()
             if found.kind not in ("conflict", "conflict-copy", "unreadable-file")
         ]
         assert json.loads((home / "graph/graph.json").read_bytes())["notes"]
@@ -311,10 +311,10 @@ def test_whatever_the_value_is_no_file_holds_it_afterwards(
         home = outside / "memory"
         put_everywhere(home, value)
         with closing(Memory.open(home)) as memory:
-            plan = memory.masking()
+            plan = memory.secrets.preview()
             plan = plan.__class__(plan.holders, masks=Masks([Held("password", value)]))
-            memory.mask_secrets(plan)
-            assert memory.masking_left(plan) == ()
+            memory.secrets.mask(plan)
+            assert memory.secrets.left(plan) == ()
         assert holding(outside, value) == []
 
 
@@ -326,7 +326,7 @@ def test_what_another_program_wrote_escaped_is_found_and_masked(outside: Path) -
     )
     write_nugget(home, "memory", [fact_object("answer", json.dumps(told))])
     with closing(Memory.open(home)) as memory:
-        assert len(memory.secrets()) == 2
+        assert len(memory.secrets.holders()) == 2
         masked(memory)
         assert not memory.snapshot.problems
     assert holding(outside, VALUE) == []
@@ -356,12 +356,12 @@ def test_what_another_program_writes_in_the_middle_stays_and_holds_it_no_more(
 
     monkeypatch.setattr(masking_steps.Write, "carry_out", beside)
     with closing(Memory.open(home)) as memory:
-        plan = memory.masking()
-        memory.mask_secrets(plan)
+        plan = memory.secrets.preview()
+        memory.secrets.mask(plan)
         # What came after the last look is told by the search, and masked when it is done again.
-        if memory.masking_left(plan):
-            memory.mask_secrets(memory.masking())
-        assert memory.masking_left(plan) == ()
+        if memory.secrets.left(plan):
+            memory.secrets.mask(memory.secrets.preview())
+        assert memory.secrets.left(plan) == ()
         contents = {note.content for note in memory.snapshot.notes}
         assert contents >= {f"{when}: the password is [masked: password]" for when in ("before", "after")}
         assert memory.snapshot.note(note_id).content == '{"password": "[masked: password]"}'
@@ -376,9 +376,9 @@ def test_a_damaged_file_that_was_set_aside_is_deleted_and_one_without_it_stays(o
         for number, held in enumerate((VALUE.encode(), zlib.compress(VALUE.encode() * 9), b"nothing")):
             aside = home / "quarantine" / f"2026-01-0{number + 1}T000000Z-ledger.db"
             aside.write_bytes(b"SQLite format 3\0" + bytes(500) + held + b"tail")
-        plan = memory.masking()
-        memory.mask_secrets(plan)
-        assert [(one.path, one.why) for one in memory.masking_left(plan)] == [(aside, "unreadable")]
+        plan = memory.secrets.preview()
+        memory.secrets.mask(plan)
+        assert [(one.path, one.why) for one in memory.secrets.left(plan)] == [(aside, "unreadable")]
         assert list((home / "quarantine").iterdir()) == [aside]
 
 
@@ -402,46 +402,50 @@ def memory(outside: Path) -> Iterator[Memory]:
 
 
 def test_it_is_one_entry_with_masked_text_and_final(memory: Memory, outside: Path) -> None:
-    done = memory.mask_secrets(memory.masking())
+    done = memory.secrets.mask(memory.secrets.preview())
     assert (done.kind, len(done.notes), done.notes[0].before) == ("mask", 1, done.notes[0].after)
-    for undo in (lambda: memory.undo(done.id), memory.undo, Memory.open(memory.home).undo):
+    for undo in (
+        lambda: memory.history.undo(done.id),
+        memory.history.undo,
+        Memory.open(memory.home).history.undo,
+    ):
         with pytest.raises(InvalidInputError, match="cannot be undone") as raised:
             undo()
     # The change before it is taken back only by whoever names it.
     assert isinstance(raised.value.remedy, Undo)
-    assert memory.undo(raised.value.remedy.entry).reason == "undid: other"
+    assert memory.history.undo(raised.value.remedy.entry).reason == "undid: other"
     memory.change("later", lambda d: create_note(d, "web", "Later", "x"))
-    assert memory.undo().reason == "undid: later"
+    assert memory.history.undo().reason == "undid: later"
 
 
 def test_nothing_that_can_be_undone_brings_it_back(memory: Memory, outside: Path) -> None:
-    memory.mask_secrets(memory.masking())
-    for entry in memory.log():
+    memory.secrets.mask(memory.secrets.preview())
+    for entry in memory.history.log():
         try:
-            memory.undo(entry.id)
+            memory.history.undo(entry.id)
         except NuggetsError:
             continue
         assert holding(outside, VALUE) == []
-    assert any("[masked: password]\\nlong text" in repr(entry) for entry in memory.log())
+    assert any("[masked: password]\\nlong text" in repr(entry) for entry in memory.history.log())
 
 
 def test_only_what_is_named_is_masked(memory: Memory) -> None:
-    (held,) = memory.secrets()
+    (held,) = memory.secrets.holders()
     other, _ = memory.change("made", lambda d: create_note(d, "web", "CI", f"uses {TOKEN}"))
-    memory.mask_secrets(memory.masking([held.id]))
-    assert [one.id for one in memory.secrets()] == [other.id]
+    memory.secrets.mask(memory.secrets.preview([held.id]))
+    assert [one.id for one in memory.secrets.holders()] == [other.id]
     assert TOKEN in memory.snapshot.note(other.id).content
     with pytest.raises(NotFoundError, match="holds nothing that looks like a credential"):
-        memory.masking([held.id])
+        memory.secrets.preview([held.id])
 
 
 def test_what_is_said_to_be_none_is_none_until_it_changes(memory: Memory) -> None:
-    (held,) = memory.secrets()
-    memory.mark_not_secret([held.id])
+    (held,) = memory.secrets.holders()
+    memory.secrets.mark_not_secret([held.id])
     again = Memory.open(memory.home)
-    assert not again.secrets()
+    assert not again.secrets.holders()
     again.change("new", lambda d: edit_note(d, held.id, content="The password is An0ther!one"))
-    assert [one.id for one in again.secrets()] == [held.id]
+    assert [one.id for one in again.secrets.holders()] == [held.id]
 
 
 def test_a_page_of_promoted_lines_is_masked_and_the_rest_of_it_stays(memory: Memory, outside: Path) -> None:
@@ -455,9 +459,9 @@ def test_a_page_of_promoted_lines_is_masked_and_the_rest_of_it_stays(memory: Mem
             files=(FileChange(path=str(page), before=page.read_bytes(), after=page.read_bytes() + b"\n"),),
         )
     )  # fmt: skip
-    plan = memory.masking()
+    plan = memory.secrets.preview()
     assert plan.pages == (page,)
-    memory.mask_secrets(plan)
+    memory.secrets.mask(plan)
     wanted = f"I wrote {VALUE}\r\n{line.replace(VALUE, '[masked: password]')}\n"
     assert page.read_bytes().endswith(wanted.encode())
     assert holding(memory.home, VALUE) == []
@@ -466,11 +470,11 @@ def test_a_page_of_promoted_lines_is_masked_and_the_rest_of_it_stays(memory: Mem
 def test_files_of_others_are_told_of_and_left_alone(memory: Memory) -> None:
     mine = memory.home / "mine.txt"
     mine.write_text(VALUE)
-    plan = memory.masking()
+    plan = memory.secrets.preview()
     assert plan.untouched == (mine,)
-    memory.mask_secrets(plan)
+    memory.secrets.mask(plan)
     assert mine.read_text() == VALUE
-    assert [one.path for one in memory.masking_left(plan)] == [mine]
+    assert [one.path for one in memory.secrets.left(plan)] == [mine]
 
 
 # Stopped in the middle, and twice at once
@@ -478,7 +482,7 @@ def test_files_of_others_are_told_of_and_left_alone(memory: Memory) -> None:
 
 def _mask_until_killed(home: str, call: int) -> None:
     memory = Memory.open(home)
-    plan = memory.masking()
+    plan = memory.secrets.preview()
     count = 0
 
     def counting(work: Callable[..., object]) -> Callable[..., object]:
@@ -498,7 +502,7 @@ def _mask_until_killed(home: str, call: int) -> None:
         (masking_steps, "_entry"),
     ):
         setattr(owner, name, counting(getattr(owner, name)))
-    memory.mask_secrets(plan)
+    memory.secrets.mask(plan)
 
 
 @pytest.mark.slow
@@ -512,8 +516,8 @@ def test_killed_at_any_step_it_is_finished_by_doing_it_again(outside: Path) -> N
         process.start()
         process.join()
         with closing(Memory.open(home)) as again:
-            assert len(again.log()) > 7
-            again.mask_secrets(again.masking())
+            assert len(again.history.log()) > 7
+            again.secrets.mask(again.secrets.preview())
             assert again.snapshot.note(note_id).content == '{"password": "[masked: password]"}'
         assert holding(home, VALUE) == [], call
         if process.exitcode == 0:
@@ -523,9 +527,9 @@ def test_killed_at_any_step_it_is_finished_by_doing_it_again(outside: Path) -> N
 
 def test_two_processes_mask_at_once(memory: Memory, outside: Path) -> None:
     with closing(Memory.open(memory.home)) as other:
-        one, two = memory.masking(), other.masking()
-        memory.mask_secrets(one)
-        other.mask_secrets(two)
+        one, two = memory.secrets.preview(), other.secrets.preview()
+        memory.secrets.mask(one)
+        other.secrets.mask(two)
     assert holding(outside, VALUE) == []
 
 

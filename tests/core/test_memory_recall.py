@@ -34,7 +34,7 @@ def test_a_recall_counts_once_for_each_session(store: Path, clock: Callable[[], 
     assert note["lastHitSession"] == "s-9"
     assert note["lastAccessedAt"][:10] == "2026-11-18"
     assert note["updatedAt"][:10] == "2026-03-01"
-    assert [(entry.kind, entry.author.kind) for entry in memory.history] == [("hit", "agent")] * 2
+    assert [(entry.kind, entry.author.kind) for entry in memory.history.of_this_run] == [("hit", "agent")] * 2
 
 
 def test_a_look_and_a_miss_leave_every_byte(store: Path) -> None:
@@ -168,15 +168,15 @@ def test_a_masked_credential_answers_no_recall_but_stays_listed(tmp_path: Path, 
 def test_who_recalled_first_is_told_by_signature_whatever_the_session(tmp_path: Path) -> None:
     person = Memory.open(tmp_path)
     person.change("fact", lambda draft: remember(draft, "web", "test command", "pytest -q"))
-    assert person.callers() == {}
+    assert person.history.callers() == {}
     agent = Memory.open(tmp_path, author=Author("agent", "claude"))
     agent.recall("test command", record=False)
-    assert person.callers() == {}
+    assert person.history.callers() == {}
     agent.recall("test command", session="one")
-    told = person.callers()
+    told = person.history.callers()
     assert list(told) == ["agent:claude"]
-    assert person.entry(told["agent:claude"]).change_set.kind == "hit"
-    newest = person.newest_in_log()
-    assert person.callers(newest) == {}
+    assert person.history.entry(told["agent:claude"]).change_set.kind == "hit"
+    newest = person.history.newest()
+    assert person.history.callers(newest) == {}
     person.recall("test command", session="two")
-    assert list(person.callers(newest)) == ["person"]
+    assert list(person.history.callers(newest)) == ["person"]

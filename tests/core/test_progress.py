@@ -17,15 +17,15 @@ from core.model.progress import Progress, counted, watched
 
 WORKS: dict[str, Callable[[Memory, Progress], object]] = {
     "index": lambda memory, progress: memory.index(progress),
-    "verify": lambda memory, progress: memory.verify(progress),
-    "secrets": lambda memory, progress: memory.secrets(progress),
+    "verify": lambda memory, progress: memory.maintenance.verify(progress),
+    "secrets": lambda memory, progress: memory.secrets.holders(progress),
     "reflect": lambda memory, progress: memory.reflect(dry_run=True, progress=progress),
     "promote": lambda memory, progress: memory.promote(
         dry_run=True, memory_dir=memory.home, progress=progress
     ),
-    "back to a backup": lambda memory, progress: memory.restoration(progress=progress),
-    "back to a moment": lambda memory, progress: memory.going_back(
-        memory.timeline().at(1), "before", progress=progress
+    "back to a backup": lambda memory, progress: memory.maintenance.restoration(progress=progress),
+    "back to a moment": lambda memory, progress: memory.maintenance.going_back(
+        memory.history.timeline().at(1), "before", progress=progress
     ),
 }
 _PROPOSALS = [name for name in WORKS if name not in ("index", "verify", "secrets")]
@@ -67,7 +67,7 @@ def test_stopped_at_any_report_it_leaves_everything_as_it_was(
     told: list[int] = []
     WORKS[name](memory, lambda done, total: told.append(done))
     fresh = Memory.open(tmp_path)
-    before, snapshot, entries = _files(tmp_path), fresh.snapshot, fresh.log()
+    before, snapshot, entries = _files(tmp_path), fresh.snapshot, fresh.history.log()
 
     for last in range(len(told)):
         left = iter(range(last))
@@ -78,7 +78,7 @@ def test_stopped_at_any_report_it_leaves_everything_as_it_was(
 
         with pytest.raises(Enough):
             WORKS[name](fresh, stop)
-        assert (_files(tmp_path), fresh.snapshot, fresh.log()) == (before, snapshot, entries)
+        assert (_files(tmp_path), fresh.snapshot, fresh.history.log()) == (before, snapshot, entries)
     # And it can be done after all.
     assert WORKS[name](fresh, lambda done, total: None) is not None
     if name == "index":

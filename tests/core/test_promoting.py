@@ -69,12 +69,12 @@ def test_a_promotion_that_is_taken_back_leaves_the_page_as_it_was_and_its_bullet
     first = page(tmp_path)
     memory.change("edited", partial(edit_note, id=note_id(memory, "one"), content="New text."))
     memory.promote(memory_dir=tmp_path)
-    memory.undo()
+    memory.history.undo()
     assert page(tmp_path) == first
     again = memory.promote(memory_dir=tmp_path, dry_run=True)
     assert (again.updated, again.edited) == (1, ())
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert page(tmp_path) == "# Mine\n"
     assert memory.promote(memory_dir=tmp_path).promoted == 2
 
@@ -87,7 +87,7 @@ def test_a_refusal_is_in_the_note_and_goes_with_an_undo(memory: Memory, tmp_path
     assert REFUSED in (memory.home / "graph" / "graph.json").read_text(encoding="utf-8")
     assert "Text two." not in page(tmp_path)
     assert memory.promote(memory_dir=tmp_path).change_set.empty
-    memory.undo()
+    memory.history.undo()
     assert [entry.status for entry in memory.promote(memory_dir=tmp_path, dry_run=True).entries] == [
         "new",
         "new",
@@ -143,7 +143,7 @@ def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
     assert memory.promote(memory_dir=tmp_path).promoted == 2
     assert page(tmp_path).startswith("# Mine again\n")
     assert "Text two." in page(tmp_path)
-    assert len(memory.log(limit=None)) == 5
+    assert len(memory.history.log(limit=None)) == 5
 
 
 # Several targets

@@ -54,22 +54,22 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
 ) -> None:
     memory, id = waiting
     again = Memory.open(memory.home)
-    assert [entry.id for entry in again.conflicts()] == [id]
-    conflict = again.conflicts()[0].conflict
+    assert [entry.id for entry in again.history.conflicts()] == [id]
+    conflict = again.history.conflicts()[0].conflict
     assert conflict is not None
     assert (conflict.where, conflict.field) == (ONE, "content")
     assert (conflict.base, conflict.ours, conflict.theirs) == ("Content of note 1.", "Ours.", "Theirs.")
     with pytest.raises(InvalidInputError, match="not written yet"):
-        again.undo(id)
-    settled = again.resolve_conflict(id, take, text)  # type: ignore[arg-type]
+        again.history.undo(id)
+    settled = again.history.resolve_conflict(id, take, text)  # type: ignore[arg-type]
     assert settled.about == id
     assert content_of(memory.home) == content
     assert "ours" in notes_of(memory.home)[ONE]["tags"]
-    assert again.conflicts() == ()
-    assert again.entry(id).state == "settled"
+    assert again.history.conflicts() == ()
+    assert again.history.entry(id).state == "settled"
     with pytest.raises(InvalidInputError):
-        again.resolve_conflict(id, "ours")
-    again.undo()
+        again.history.resolve_conflict(id, "ours")
+    again.history.undo()
     assert content_of(memory.home) == "Theirs."
     assert "ours" not in notes_of(memory.home)[ONE]["tags"]
 
@@ -77,23 +77,23 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
 def test_a_conflict_is_passed_over_by_undo_and_redo(waiting: tuple[Memory, str]) -> None:
     memory, id = waiting
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()
     with pytest.raises(NotFoundError):
-        memory.redo()
+        memory.history.redo()
     with pytest.raises(InvalidInputError):
-        memory.redo(id)
-    assert len(memory.conflicts()) == 1
+        memory.history.redo(id)
+    assert len(memory.history.conflicts()) == 1
 
 
 def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memory, str]) -> None:
     memory, id = waiting
-    change_set = memory.entry(id).change_set
+    change_set = memory.history.entry(id).change_set
     with pytest.raises(ConflictError) as caught:
         memory.apply(change_set)
-    assert {entry.id for entry in memory.conflicts()} == {id, caught.value.entry}
-    for entry in memory.conflicts():
-        memory.resolve_conflict(entry.id, "theirs")
-    assert memory.conflicts() == ()
+    assert {entry.id for entry in memory.history.conflicts()} == {id, caught.value.entry}
+    for entry in memory.history.conflicts():
+        memory.history.resolve_conflict(entry.id, "theirs")
+    assert memory.history.conflicts() == ()
     assert content_of(memory.home) == "Theirs."
 
 
@@ -109,6 +109,6 @@ def test_a_conflict_about_a_deleted_note_is_settled_either_way(home: Path) -> No
         write_graph(home, notes.values())
         with pytest.raises(ConflictError) as caught:
             memory.apply(draft.change_set("an edit"))
-        memory.resolve_conflict(caught.value.entry, take)  # type: ignore[arg-type]
+        memory.history.resolve_conflict(caught.value.entry, take)  # type: ignore[arg-type]
         assert (TWO in notes_of(home)) is there
-        assert memory.conflicts() == ()
+        assert memory.history.conflicts() == ()

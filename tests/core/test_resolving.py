@@ -55,13 +55,13 @@ def test_an_edit_of_the_copy_without_a_new_time_is_taken_over(memory: Memory) ->
     edited(memory, "Wednesday")
     copy_of_graph(memory.home, says("Thursday"))
     before = memory.snapshot.note(the_note(memory)).updated_at
-    result = memory.resolve()
+    result = memory.maintenance.resolve()
     assert result.conflicts == ()
     note = memory.snapshot.note(the_note(memory))
     assert note.content == "Thursday"
     assert note.updated_at > before
     assert result.change_set is not None
-    memory.undo(result.change_set)
+    memory.history.undo(result.change_set)
     assert memory.snapshot.note(the_note(memory)).content == "Wednesday"
 
 
@@ -70,18 +70,18 @@ def test_where_both_were_edited_and_the_copy_bears_no_new_time_both_are_told_wit
 ) -> None:
     copy_of_graph(memory.home, says("Thursday"))
     edited(memory, "Wednesday")
-    (conflict,) = memory.resolve().conflicts
+    (conflict,) = memory.maintenance.resolve().conflicts
     assert (conflict.base, conflict.ours, conflict.theirs) == ("Tuesday", "Thursday", "Wednesday")
     assert memory.snapshot.note(the_note(memory)).content == "Wednesday"
-    (entry,) = memory.conflicts()
-    memory.resolve_conflict(entry.id, "ours")
+    (entry,) = memory.history.conflicts()
+    memory.history.resolve_conflict(entry.id, "ours")
     assert memory.snapshot.note(the_note(memory)).content == "Thursday"
 
 
 def test_edits_of_different_fields_go_together(memory: Memory) -> None:
     copy_of_graph(memory.home, lambda note: note.update(tags=[*note["tags"], "theirs"]))
     edited(memory, "Wednesday")
-    assert memory.resolve().conflicts == ()
+    assert memory.maintenance.resolve().conflicts == ()
     note = memory.snapshot.note(the_note(memory))
     assert (note.content, "theirs" in note.tags) == ("Wednesday", True)
 
@@ -89,7 +89,7 @@ def test_edits_of_different_fields_go_together(memory: Memory) -> None:
 def test_an_older_version_in_the_copy_is_no_conflict(memory: Memory) -> None:
     copy_of_graph(memory.home, lambda note: note.update(hits=note["hits"] + 1, lastHitSession="s-1"))
     edited(memory, "Wednesday")
-    assert memory.resolve().conflicts == ()
+    assert memory.maintenance.resolve().conflicts == ()
     note = memory.snapshot.note(the_note(memory))
     assert (note.content, note.hits) == ("Wednesday", 1)
 
@@ -98,10 +98,10 @@ def test_a_fact_edited_in_the_copy_without_a_new_time_changes_with_its_note(memo
     copy_of_graph(memory.home, says("theirs", "user:k"))
     data = (memory.home / "memory.nugget.json").read_bytes().replace(b'"base"', b'"theirs"')
     (memory.home / "memory.nugget (1).json").write_bytes(data)
-    assert memory.resolve().conflicts == ()
+    assert memory.maintenance.resolve().conflicts == ()
     assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == "theirs"
     assert memory.snapshot.note(the_note(memory, "user:k")).content == "theirs"
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 def test_what_was_changed_here_without_a_new_time_is_not_overwritten_by_a_newer_copy(memory: Memory) -> None:
@@ -112,7 +112,7 @@ def test_what_was_changed_here_without_a_new_time_is_not_overwritten_by_a_newer_
     here["notes"][0]["content"] = "Wednesday"
     write_graph(memory.home, here["notes"])
     memory.refresh()
-    conflicts = memory.resolve().conflicts
+    conflicts = memory.maintenance.resolve().conflicts
     assert ("Thursday", "Wednesday") in [(one.ours, one.theirs) for one in conflicts]
     assert memory.snapshot.note(the_note(memory)).content == "Wednesday"
 
@@ -122,7 +122,7 @@ def test_where_the_log_does_not_reach_back_two_texts_are_a_conflict(tmp_path: Pa
     (tmp_path / GRAPH).rename(tmp_path / COPY)
     write_graph(tmp_path, [note_object(1, content="Wednesday", updatedAt="2026-02-02T03:04:05.678Z")])
     memory = Memory.open(tmp_path)
-    (conflict,) = memory.resolve().conflicts
+    (conflict,) = memory.maintenance.resolve().conflicts
     assert (conflict.ours, conflict.theirs) == ("Thursday", "Wednesday")
     assert next(iter(notes_of(tmp_path).values()))["content"] == "Wednesday"
 
@@ -133,12 +133,12 @@ def test_a_copy_whose_conflict_cannot_be_kept_in_the_log_stays_where_it_is(
     copy_of_graph(memory.home, says("Thursday"))
     edited(memory, "Wednesday")
     monkeypatch.setattr(Store, "keep_conflict", lambda *_: "")
-    result = memory.resolve()
+    result = memory.maintenance.resolve()
     assert (memory.home / COPY).exists()
     assert [bool(copy.problem) for copy in result.copies] == [True]
     assert len(result.conflicts) == 1
     monkeypatch.undo()
-    assert len(memory.resolve().conflicts) == 1
+    assert len(memory.maintenance.resolve().conflicts) == 1
     assert not (memory.home / COPY).exists()
 
 
@@ -159,11 +159,11 @@ def test_a_fact_changed_on_both_sides_waits_once_and_either_value_can_be_taken(
     write_nugget(memory.home, "other", [fact_object("user:k", "theirs")], name="memory")
     (memory.home / "other.nugget.json").rename(memory.home / "memory.nugget (1).json")
     memory.change("edited", lambda draft: remember(draft, "memory", "user:k", "mine"))
-    (conflict,) = memory.resolve().conflicts
+    (conflict,) = memory.maintenance.resolve().conflicts
     assert (conflict.ours, conflict.theirs) == ("theirs", "mine")
     assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == "mine"
-    (entry,) = memory.conflicts()
-    memory.resolve_conflict(entry.id, take)
+    (entry,) = memory.history.conflicts()
+    memory.history.resolve_conflict(entry.id, take)
     assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == stands
     assert memory.snapshot.note(the_note(memory, "user:k")).content == stands
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()

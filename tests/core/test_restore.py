@@ -86,7 +86,7 @@ def test_going_back_gives_the_memory_as_it_was_and_taking_that_back_the_one_befo
         assert _facts(memory.snapshot) == _facts(wanted)
         assert_facts_and_notes_are_one(memory.snapshot)
         assert _back(memory.snapshot, wanted).empty
-        memory.undo(applied)
+        memory.history.undo(applied)
         assert memory.snapshot.notes == newest.notes
         assert _facts(memory.snapshot) == _facts(newest)
 
@@ -125,7 +125,7 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
         recalls = {name: getattr(former, name) for name in ("hits", "last_hit_session", "last_accessed_at")}
         assert replace(found, links=(), vector=former.vector, **recalls) == replace(former, links=())
         assert_facts_and_notes_are_one(memory.snapshot)
-        memory.undo(applied)
+        memory.history.undo(applied)
         assert memory.snapshot.notes == newest.notes
         assert _facts(memory.snapshot) == _facts(newest)
 
@@ -140,7 +140,7 @@ def test_unwinding_the_log_gives_every_state_that_ever_was(steps: list[Step], da
         for change_set, _ in data.draw(st.permutations(done))[:2]:
             before = memory.snapshot
             try:
-                done.append((memory.undo(change_set), before))
+                done.append((memory.history.undo(change_set), before))
             except ConflictError:
                 continue
         newest = memory.snapshot
@@ -208,7 +208,7 @@ def test_a_nugget_that_came_since_keeps_its_file_without_facts(tmp_path: Path) -
     applied = memory.apply(_back(memory.snapshot, wanted))
     assert b'"unknown":{"kept":1}' in path.read_bytes()
     assert not memory.snapshot.nugget("later").facts
-    memory.undo(applied)
+    memory.history.undo(applied)
     assert [fact.key for fact in memory.snapshot.nugget("later").facts] == ["a"]
 
 
@@ -408,10 +408,13 @@ def test_a_change_made_while_the_clock_stood_in_the_past_begins_no_log(tmp_path:
     memory.change("later", lambda draft: remember(draft, "m", "later", "3"))
     for moment in ("1999-01-01T00:00:00Z", "2026-11-23T11:00:00Z"):
         with pytest.raises(NotFoundError):
-            memory.at(moment)
+            memory.history.at(moment)
         with pytest.raises(NotFoundError):
-            memory.restoration(moment)
-    assert [fact.key for fact in memory.at("2026-11-23T13:00:00Z").nugget("m").facts] == ["first", "past"]
+            memory.maintenance.restoration(moment)
+    assert [fact.key for fact in memory.history.at("2026-11-23T13:00:00Z").nugget("m").facts] == [
+        "first",
+        "past",
+    ]
 
 
 def test_a_change_made_while_the_clock_stood_in_the_future_is_not_taken_back_for_that(tmp_path: Path) -> None:
@@ -421,4 +424,4 @@ def test_a_change_made_while_the_clock_stood_in_the_future_is_not_taken_back_for
     clock[0] = datetime(2036, 1, 1, tzinfo=UTC)
     memory.change("future", lambda draft: remember(draft, "m", "future", "2"))
     clock[0] = datetime(2026, 11, 23, 14, tzinfo=UTC)
-    assert memory.restoration("2026-11-23T13:59:59Z").empty
+    assert memory.maintenance.restoration("2026-11-23T13:59:59Z").empty

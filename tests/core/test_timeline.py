@@ -37,8 +37,8 @@ def live(memory: Memory, steps: list[Step]) -> list[tuple[str, tuple[object, ...
         done = take_step(memory, step)
         if done is not None and number % 4 == 3:
             with contextlib.suppress(ConflictError):
-                done = memory.undo(done)
-        newest = memory.log(limit=1)
+                done = memory.history.undo(done)
+        newest = memory.history.log(limit=1)
         if done is not None and not done.empty and newest:
             states.append((newest[0].change_set.at, state(memory.snapshot)))
     return states
@@ -62,8 +62,8 @@ def test_every_state_that_ever_was_is_there_at_its_time(steps: list[Step], data:
         if not states:
             return
         for at in data.draw(st.permutations(list(states))):
-            assert state(memory.at(at)) == states[at]
-        timeline = memory.timeline()
+            assert state(memory.history.at(at)) == states[at]
+        timeline = memory.history.timeline()
         assert state(timeline.at(len(timeline))) == begin
         assert state(timeline.at(0)) == state(memory.snapshot)
 
@@ -77,7 +77,7 @@ def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: lis
         patch.setattr("core.timeline._RECENT", 2)
         memory = make_folder(Path(name))
         live(memory, steps)
-        timeline = memory.timeline()
+        timeline = memory.history.timeline()
         before = [state(timeline.at(position)) for position in range(len(timeline) + 1)]
         for position in walk:
             assert state(timeline.at(position)) == before[min(position, len(timeline))]
@@ -91,14 +91,14 @@ def test_going_back_and_undoing_it_gives_the_same_bytes(steps: list[Step], data:
     with tempfile.TemporaryDirectory() as name:
         memory = make_folder(Path(name))
         live(memory, steps)
-        timeline = memory.timeline()
+        timeline = memory.history.timeline()
         position = data.draw(st.integers(0, len(timeline)))
         before = files(Path(name))
-        done = memory.apply(memory.going_back(timeline.at(position), "then"))
+        done = memory.apply(memory.maintenance.going_back(timeline.at(position), "then"))
         if done.empty:
             return
         assert state(memory.snapshot)[0] == state(timeline.at(position))[0]
-        memory.undo(done)
+        memory.history.undo(done)
         after = files(Path(name))
         # A nugget that came back leaves its file behind, without facts, as always when facts go.
         assert {name: after[name] for name in before} == before
@@ -112,14 +112,14 @@ def memory(tmp_path: Path) -> Memory:
 
 def test_a_time_before_the_log_is_refused_with_how_far_it_reaches(memory: Memory) -> None:
     with pytest.raises(NotFoundError) as caught:
-        memory.at("2001-01-01T00:00:00Z")
-    assert memory.timeline().reach in caught.value.todo
+        memory.history.at("2001-01-01T00:00:00Z")
+    assert memory.history.timeline().reach in caught.value.todo
     with pytest.raises(InvalidInputError):
-        memory.at("when it was better")
+        memory.history.at("when it was better")
 
 
 def test_a_memory_without_a_log_has_no_past(tmp_path: Path) -> None:
-    timeline = Memory.open(tmp_path / "none").timeline()
+    timeline = Memory.open(tmp_path / "none").history.timeline()
     assert (len(timeline), timeline.reach, timeline.stops) == (0, "", [0])
     assert timeline.at(5).notes == ()
     with pytest.raises(NotFoundError, match="the history is empty"):
@@ -131,7 +131,7 @@ def test_a_person_stops_at_changes_and_passes_over_recalls(memory: Memory) -> No
     agent.recall("test command", session="one")
     memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
     agent.recall("deploy command", session="two")
-    timeline = memory.timeline()
+    timeline = memory.history.timeline()
     assert [mark.recall for mark in timeline.marks] == [True, False, True, False]
     assert timeline.stops == [0, 1, 3, 4]
     assert [timeline.earlier(position) for position in (0, 1, 2, 3, 4)] == [1, 3, 3, 4, 4]
@@ -146,8 +146,8 @@ def test_what_waits_as_a_conflict_never_was_and_is_passed_over(memory: Memory) -
     agent_on(memory.home).change("theirs", partial(edit_note, id=note.id, content="Theirs."))
     with pytest.raises(ConflictError):
         memory.apply(draft.change_set("mine", author=memory.author))
-    assert len(memory.conflicts()) == 1
-    timeline = memory.timeline()
+    assert len(memory.history.conflicts()) == 1
+    timeline = memory.history.timeline()
     texts = [timeline.at(position).note(note.id).content for position in range(len(timeline))]
     assert texts == ["Theirs.", note.content]
 
@@ -159,19 +159,19 @@ def test_what_was_masked_is_masked_at_every_time(memory: Memory) -> None:
     )
     note_id = added.notes[0].id
     memory.change("edited", partial(edit_note, id=note_id, content=f"now {secret} and more"))
-    memory.mask_secrets(memory.masking())
-    timeline = memory.timeline()
+    memory.secrets.mask(memory.secrets.preview())
+    timeline = memory.history.timeline()
     for position in range(len(timeline) + 1):
         assert all(secret not in note.content for note in timeline.at(position).notes)
 
 
 def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:
     memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
-    journal = memory._store.journal
+    journal = memory._repository.store.journal
     assert journal is not None
     with journal.transaction() as connection:
         connection.execute("UPDATE entry SET body = x'78ff' WHERE seq = 2")
-    timeline = memory.timeline()
+    timeline = memory.history.timeline()
     assert "Later" in [note.title for note in timeline.at(1).notes]
     assert timeline.lost == 1
 
@@ -182,11 +182,11 @@ def test_one_note_comes_back_as_it_was_and_nothing_else_changes(memory: Memory) 
     other = next(note for note in before.notes if note.title == "Deploy day")
     memory.change("deleted", partial(delete_note, id=note.id))
     memory.change("edited", partial(edit_note, id=other.id, content="Other."))
-    then = memory.timeline().at(2)
-    memory.apply(memory.going_back(then, "then", note.id))
+    then = memory.history.timeline().at(2)
+    memory.apply(memory.maintenance.going_back(then, "then", note.id))
     assert memory.snapshot.note(note.id).content == note.content
     assert memory.snapshot.note(other.id).content == "Other."
-    assert memory.log(limit=1)[0].change_set.kind == "restore"
+    assert memory.history.log(limit=1)[0].change_set.kind == "restore"
 
 
 @pytest.mark.slow
@@ -195,7 +195,7 @@ def test_states_asked_for_at_once_by_several_threads_are_the_same(memory: Memory
 
     for title in "abcdef":
         memory.change(f"added {title}", partial(create_note, nugget="project", title=title, content="x"))
-    timeline: Timeline = memory.timeline()
+    timeline: Timeline = memory.history.timeline()
     positions = [*range(len(timeline) + 1)] * 8
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(timeline.at, positions))

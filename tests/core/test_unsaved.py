@@ -208,7 +208,7 @@ def test_a_masked_credential_stands_in_no_text_that_nobody_writes(tmp_path: Path
     assert again is not None
     left.keep().write(Unsaved("note", note.id, "Access", begun, values))
     left.close()
-    memory.mask_secrets(memory.masking([note.id]))
+    memory.secrets.mask(memory.secrets.preview([note.id]))
     (text,) = offered(again)
     assert token not in str(text)
     assert text.values["text"].endswith("here, and more.")

@@ -33,29 +33,29 @@ def test_undo_takes_back_the_last_change_of_its_own_window(
     make(one, "a")
     make(other, "b")
     make(other, "c")
-    one.undo()
+    one.history.undo()
     assert titles(tmp_path) == ["b", "c"]
-    other.undo()
-    other.undo()
+    other.history.undo()
+    other.history.undo()
     assert titles(tmp_path) == []
     for memory in two:
         with pytest.raises(NotFoundError):
-            memory.undo()
+            memory.history.undo()
 
 
 def test_redo_does_again_what_its_own_window_took_back(two: tuple[Memory, Memory], tmp_path: Path) -> None:
     one, other = two
     make(one, "a")
     make(other, "b")
-    one.undo()
+    one.history.undo()
     make(other, "c")
     with pytest.raises(NotFoundError):
-        other.redo()
-    one.redo()
+        other.history.redo()
+    one.history.redo()
     assert titles(tmp_path) == ["a", "b", "c"]
-    one.undo()
-    other.undo()
-    other.redo()
+    one.history.undo()
+    other.history.undo()
+    other.history.redo()
     assert titles(tmp_path) == ["b", "c"]
 
 
@@ -64,11 +64,11 @@ def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_pat
     one, other = Memory.open(tmp_path), Memory.open(tmp_path)
     make(other, "elsewhere")
     make(one, "here")
-    one.undo()
-    one.undo()
+    one.history.undo()
+    one.history.undo()
     assert titles(tmp_path) == ["elsewhere"]
-    one.redo()
-    one.redo()
+    one.history.redo()
+    one.history.redo()
     assert titles(tmp_path) == ["earlier", "elsewhere", "here"]
 
 
@@ -79,9 +79,9 @@ def test_after_a_restart_and_on_the_command_line_the_persons_last_change_is_mean
     make(one, "a")
     make(other, "b")
     make(Memory.open(tmp_path, author=Author("agent", "codex")), "of an agent")
-    Memory.open(tmp_path).undo()
+    Memory.open(tmp_path).history.undo()
     assert titles(tmp_path) == ["a", "of an agent"]
-    Memory.open(tmp_path).redo()
+    Memory.open(tmp_path).history.redo()
     assert titles(tmp_path) == ["a", "b", "of an agent"]
 
 
@@ -92,8 +92,8 @@ def test_a_change_that_another_window_took_back_is_not_taken_back_again(
     make(one, "first")
     make(one, "second")
     other.refresh()
-    other.undo(one.log()[0].id)
-    one.undo()
+    other.history.undo(one.history.log()[0].id)
+    one.history.undo()
     assert titles(tmp_path) == []
 
 
@@ -102,6 +102,6 @@ def test_memories_of_one_window_share_what_they_take_back(tmp_path: Path) -> Non
     one, other = Memory.open(tmp_path, window=window), Memory.open(tmp_path, window=window)
     make(one, "a")
     make(other, "b")
-    one.undo()
-    other.undo()
+    one.history.undo()
+    other.history.undo()
     assert titles(tmp_path) == []

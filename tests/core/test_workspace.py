@@ -27,8 +27,8 @@ def test_a_folder_without_a_pipeline_is_verified_and_masked_as_its_memory_and_ge
     memory: Memory,
 ) -> None:
     workspace = Workspace(memory)
-    assert workspace.verify() == memory.verify()
-    assert workspace.secrets() == memory.secrets()
+    assert workspace.verify() == memory.maintenance.verify()
+    assert workspace.secrets() == memory.secrets.holders()
     workspace.mask_secrets(workspace.masking())
     assert workspace.secrets() == ()
     assert not Pipeline.exists(memory.home)
@@ -48,7 +48,7 @@ def test_a_credential_in_the_pipeline_alone_is_found_and_masked_with_those_of_th
             )
     workspace = Workspace(memory)
     assert [bool(one.note_id) for one in workspace.secrets()] == [True, False]
-    assert len(memory.secrets()) == 1
+    assert len(memory.secrets.holders()) == 1
     plan = workspace.masking()
     workspace.mask_secrets(plan)
     assert workspace.secrets() == ()
@@ -71,4 +71,4 @@ def test_repair_leaves_nothing_that_verify_found_and_is_one_entry_of_the_log(
     assert [one.kind for one in workspace.verify() if one.repair]
     done = workspace.repair()
     assert workspace.verify() == ()
-    assert [entry.id for entry in memory.log(limit=1)] == [done.id]
+    assert [entry.id for entry in memory.history.log(limit=1)] == [done.id]

@@ -35,7 +35,7 @@ def make_home(folder: Path) -> Path:
     made, home = folder / "made", folder / "memory"
     write_graph(made, [note_object(number) for number in (1, 2, 3)])
     write_nugget(made, "memory", [fact_object("user:a"), fact_object("user:b")])
-    Memory.open(made).repair()
+    Memory.open(made).maintenance.repair()
     for name, data in tree(made).items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(data)
@@ -81,7 +81,7 @@ def add_note(home: Path, number: int = 9) -> None:
 
 def kinds(memory: Memory) -> list[tuple[str, str]]:
     """Kind and state of every entry of the log, oldest first."""
-    return [(entry.change_set.kind, entry.state) for entry in reversed(memory.log(limit=None))]
+    return [(entry.change_set.kind, entry.state) for entry in reversed(memory.history.log(limit=None))]
 
 
 def edit_text(memory: Memory, content: str, note: str = ONE) -> str:

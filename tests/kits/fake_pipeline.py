@@ -217,7 +217,7 @@ class FakePipeline:
 
     def follow_undo(self) -> int:
         self._called("follow_undo")
-        undone = [self.entries.pop(id) for id in self.memory.taken_back() if id in self.entries]
+        undone = [self.entries.pop(id) for id in self.memory.history.taken_back() if id in self.entries]
         again = [one for wanted in undone for one in wanted]
         known = {one.id for one in again}
         self.settled = [one for one in self.settled if one.id not in known]

@@ -576,8 +576,8 @@ def reopen(place: Path, *, brings_over: bool = False) -> None:
 def unsound(home: Path) -> list[str]:
     """What verify says."""
     memory = Memory.open(home, tolerant=True)
-    found = [f"{one.kind} {one.where}" for one in memory.verify()]
-    journal = memory._store.journal
+    found = [f"{one.kind} {one.where}" for one in memory.maintenance.verify()]
+    journal = memory._repository.store.journal
     if journal is not None and journal.pending_count():
         found.append("pending")
     memory.close()

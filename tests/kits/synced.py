@@ -107,7 +107,7 @@ class Machine:
 
     def waiting(self) -> set[str]:
         """The words that a conflict keeps."""
-        return words_in(str(entry) for entry in self.memory.conflicts())
+        return words_in(str(entry) for entry in self.memory.history.conflicts())
 
 
 def titled(memory: Memory, title: str) -> Note:
@@ -198,7 +198,7 @@ class Walk:
             case "recall":
                 memory.recall(key, session=word)
             case _:
-                memory.undo()
+                memory.history.undo()
         return f"{what} {word} {note} {other} {key}"
 
     def quiet(self) -> None:
@@ -218,19 +218,19 @@ class Walk:
         waiting = set().union(*(machine.waiting() for machine in self.machines))
         made = {f"word{number}" for number in range(1, self.number + 1)}
         known = set().union(*(machine.tokens() for machine in self.machines))
-        ever = words_in(str(entry) for machine in self.machines for entry in machine.memory.log())
+        ever = words_in(str(entry) for machine in self.machines for entry in machine.memory.history.log())
         lost = (made & ever) - known - waiting - self.superseded
         lost -= {word for word in lost if not _was_written(self.machines, word)}
         assert not lost, lost
         for machine in self.machines:
-            found = [one for one in machine.memory.verify() if one.kind != "conflict"]
+            found = [one for one in machine.memory.maintenance.verify() if one.kind != "conflict"]
             assert found == [], (machine.name, found)
 
 
 def _was_written(machines: Iterable[Machine], word: str) -> bool:
     """Whether an edit was ever written, and is no recall's session."""
     for machine in machines:
-        for entry in machine.memory.log():
+        for entry in machine.memory.history.log():
             if entry.change_set.kind == "hit":
                 continue
             sides = [one.after for one in (*entry.change_set.notes, *entry.change_set.facts)]

@@ -116,4 +116,4 @@ def _more_in(home: Path) -> None:
 
     memory = Memory.open(home, clock=lambda: NOW)
     memory.change("more", fill)
-    memory.undo()
+    memory.history.undo()

@@ -94,7 +94,7 @@ def test_it_waits_for_the_set_time_and_runs_just_then(rig: Rig) -> None:
     assert runs(rig.home)[-1].at == "2026-11-22T09:00:00.000Z"
     assert len(rig.said) == 1
     assert rig.said[0].startswith("reflection: checked 1 note: 1 rewritten")
-    newest = Memory.open(rig.home).log(limit=1)[0].change_set
+    newest = Memory.open(rig.home).history.log(limit=1)[0].change_set
     assert newest.author.kind == "reflection"
 
 

@@ -78,7 +78,9 @@ def test_it_syncs_every_so_often_and_says_what_came_in_and_how_to_undo_it(pair: 
     assert pair.said == []
     pair.later(minutes=9)
     assert pair.titles(pair.laptop) == {"Begin", "Deploy", "Test"}
-    came_in = next(entry.id for entry in pair.laptop.memory.log() if "sync" in entry.change_set.reason)
+    came_in = next(
+        entry.id for entry in pair.laptop.memory.history.log() if "sync" in entry.change_set.reason
+    )
     assert pair.said == [f"sync: 1 note came in (nuggets undo {came_in})", "sync: sent 1 note"]
     assert pair.beside.look() == LOOK_SECONDS
     pair.desk.sync()

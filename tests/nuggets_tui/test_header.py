@@ -75,7 +75,7 @@ async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
     async with opened(tmp_path / "memory") as app:
         await app.press("c", "exclamation_mark", "o")
         assert app.app.screen is app.main
-        assert Memory.open(tmp_path / "memory").conflicts() == ()
+        assert Memory.open(tmp_path / "memory").history.conflicts() == ()
 
 
 @pytest.mark.parametrize("width", [100, 110, 120, 130, 140])

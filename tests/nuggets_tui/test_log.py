@@ -84,10 +84,10 @@ def test_entries_read_long_ago_show_what_became_of_them(
     log = older_entries(memory, read(memory))
     oldest = log.lines[-1]
     assert not oldest.undone
-    memory.undo(oldest.id)
+    memory.history.undo(oldest.id)
     found = next(entry for entry in read(memory, log).lines if entry.id == oldest.id)
     assert found.undone
-    memory.redo(oldest.id)
+    memory.history.redo(oldest.id)
     assert not any(entry.undone for entry in read(memory, log).lines)
 
 
@@ -134,11 +134,11 @@ def test_parts_that_are_taken_back_are_counted(memory: Memory) -> None:
             create_note(draft, "project", title, "x")  # type: ignore[arg-type]
 
     _, done = memory.change("three", three)
-    memory.undo(f"{done.id}.2")
+    memory.history.undo(f"{done.id}.2")
     log = read(memory)
     entry = next(entry for entry in log.lines if entry.id == done.id)
     assert log.parts_taken_back(entry) == 1
-    memory.undo(done.id)
+    memory.history.undo(done.id)
     log = read(memory, log)
     entry = next(entry for entry in log.lines if entry.id == done.id)
     assert entry.undone
@@ -203,7 +203,7 @@ def filled(memory: Memory) -> dict[str, str]:
         edit_note(draft, note.id, add_tags=["checked"])
     run = draft.change_set("cleanup", author=Author("reflection"), kind="reflection")
     ids["run"] = memory.apply(run).id
-    ids["undo"] = memory.undo(ids["run"]).id
+    ids["undo"] = memory.history.undo(ids["run"]).id
     agent.recall("test command", session="one")
     memory.refresh()
     return ids
@@ -302,13 +302,13 @@ class _Unreadable:
 
     def __init__(self, memory: Memory, problem: StorageError) -> None:
         self._memory = memory
-        self.log_problem = problem
+        self.history, self.problem = self, problem
 
     def log(self, **filters: object) -> tuple[()]:
         """Nothing."""
         return ()
 
-    def newest_in_log(self) -> int:
+    def newest(self) -> int:
         """No entry."""
         return 0
 

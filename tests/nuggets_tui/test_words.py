@@ -110,7 +110,7 @@ def test_many_changes_are_counted(memory: Memory) -> None:
 
 def test_taking_back_and_emptiness_are_said_too(memory: Memory) -> None:
     _, done = memory.change("hid it", partial(hide_note, id=note_id(memory, "Deploy day")))
-    assert said(memory.undo(done)) == "undid: hid Deploy day"
+    assert said(memory.history.undo(done)) == "undid: hid Deploy day"
     empty = memory.draft().change_set("nothing")
     assert said(empty) == "changed nothing"
 
@@ -119,9 +119,9 @@ def test_a_pin_is_called_a_pin_also_when_it_is_taken_back(memory: Memory) -> Non
     store = note_id(memory, "Session store")
     _, done = memory.change("why", partial(edit_note, id=store, add_tags=["pinned"]))
     assert said(done) == "pinned Session store"
-    undone = memory.undo(done)
+    undone = memory.history.undo(done)
     assert said(undone) == "undid: pinned Session store"
-    assert said(memory.undo(undone)) == "redid: pinned Session store"
+    assert said(memory.history.undo(undone)) == "redid: pinned Session store"
 
 
 def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) -> None:
@@ -138,7 +138,7 @@ def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) ->
     assert "linked 2 pairs" in words
     assert "hid 1 note" in words
     assert "Session store" in words
-    assert said(memory.undo(done)) == f"undid: {words}"
+    assert said(memory.history.undo(done)) == f"undid: {words}"
 
 
 def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> None:
@@ -151,8 +151,8 @@ def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> No
 
 def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> None:
     _, done = memory.change("why", partial(hide_note, id=note_id(memory, "Deploy day")))
-    memory.undo(done)
-    assert said(memory.redo()) == "redid: hid Deploy day"
+    memory.history.undo(done)
+    assert said(memory.history.redo()) == "redid: hid Deploy day"
     for kind, prefix in (("restore", "restored:"), ("repair", "repaired:")):
         _, done = memory.change(
             "why", partial(edit_note, id=note_id(memory, "Session store"), content=kind), kind=kind
@@ -163,8 +163,8 @@ def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> 
 def test_a_merge_done_again_is_still_called_a_merge(memory: Memory) -> None:
     store, day = note_id(memory, "Session store"), note_id(memory, "Deploy day")
     _, done = memory.change("why", partial(merge_notes, survivor_id=store, other_id=day))
-    memory.undo(done)
-    assert said(memory.redo()) == "redid: merged Deploy day into Session store"
+    memory.history.undo(done)
+    assert said(memory.history.redo()) == "redid: merged Deploy day into Session store"
 
 
 def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
@@ -269,7 +269,7 @@ def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: M
         memory.change("w", partial(create_note, nugget="project", title=title, content=text))
     memory.change("w", partial(create_note, nugget="project", title="tmp", content="x"))
     assert memory.reflect().counts["merged"] == 1
-    undone = memory.undo(memory.log(limit=1)[0].id)
+    undone = memory.history.undo(memory.history.log(limit=1)[0].id)
     assert not said(undone).startswith("undid: merged Twin")
 
 
@@ -282,9 +282,9 @@ def test_undoing_one_part_of_an_entry_names_that_part_alone(memory: Memory, turn
 
     _, done = memory.change("three notes", three)
     part = 1 + [change.note.title for change in done.notes].index("A")
-    turned = memory.undo(done, part)
+    turned = memory.history.undo(done, part)
     if turn == "redo":
-        turned = memory.redo(turned.about)
+        turned = memory.history.redo(turned.about)
     told = deed(turned)
     assert (told.what.removeprefix("added "), told.note_id) == ("A", done.notes[part - 1].id)
     assert "part of" in turned.reason

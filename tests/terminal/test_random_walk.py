@@ -112,8 +112,8 @@ def test_a_random_walk_crashes_nothing_and_loses_nothing(
     memory = Memory.open(home)
     assert not memory.snapshot.problems, trail
     # Masking a secret is final by design; all else comes back from the log.
-    final = [entry for entry in memory.log() if entry.change_set.kind == "mask"]
-    change_set = memory.restoration(begun)
+    final = [entry for entry in memory.history.log() if entry.change_set.kind == "mask"]
+    change_set = memory.maintenance.restoration(begun)
     if not change_set.empty:
         memory.apply(change_set)
     after = contents(Memory.open(home).snapshot)

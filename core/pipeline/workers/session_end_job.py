@@ -61,7 +61,7 @@ def counted_recalls(memory: Memory, session: str) -> tuple[tuple[str, int], ...]
     commands, tools and answers in a hurry gave, whether or not anybody told the pipeline.
     """
     found: dict[str, int] = {}
-    for entry in memory.log(limit=_MOST_RECALLS, author=session, kind="hit"):
+    for entry in memory.history.log(limit=_MOST_RECALLS, author=session, kind="hit"):
         done = entry.change_set
         at = parse_iso(done.at)
         if done.author.name == session and at is not None and not entry.undone:

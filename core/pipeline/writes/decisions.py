@@ -43,7 +43,7 @@ def note_decisions(database: Database, memory: Memory) -> tuple[ChangeSet, ...]:
 
 def _entry(memory: Memory, entry_id: str) -> ChangeSet | None:
     try:
-        return memory.entry(entry_id).change_set
+        return memory.history.entry(entry_id).change_set
     except NotFoundError:
         return None
 

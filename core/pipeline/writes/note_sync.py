@@ -111,7 +111,7 @@ def sync_from_notes(
 def _maker(memory: Memory, note_id: str) -> str:
     """Who changed a note last, as the log has it."""
     try:
-        makers = memory.makers(note_id)
+        makers = memory.history.makers(note_id)
     except NuggetsError:
         makers = ()
     return makers[-1][0].signature if makers else "program"

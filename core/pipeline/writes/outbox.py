@@ -163,11 +163,11 @@ def _reason(rows: Sequence[OutboxRow]) -> str:
 
 def _stood(memory: Memory, note_id: str, fact_id: str) -> bool:
     """Whether the log tells of a note of this id that was made from this fact."""
-    if not memory.makers(note_id):
+    if not memory.history.makers(note_id):
         return False
     return any(
         fact_of(change.note) == fact_id
-        for entry in memory.log(note=note_id, limit=None)
+        for entry in memory.history.log(note=note_id, limit=None)
         for change in entry.change_set.notes
         if change.id == note_id and entry.state == "done"
     )

@@ -39,14 +39,14 @@ def secrets(memory: Memory, progress: Progress | None = None) -> tuple[Holder, .
     """Notes, facts and texts that were submitted that look as if they held a credential, and were not said to hold
     none; the pipeline's own records where they hold another one. Errors as `Memory.secrets`, and of the database.
     """
-    return (*memory.secrets(progress), *_stored_texts(memory))
+    return (*memory.secrets.holders(progress), *_stored_texts(memory))
 
 
 def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
-    """What `mask` would do, everywhere; see `Memory.masking`. ids: those of texts and proposals as well."""
+    """What `mask` would do, everywhere; see `Secrets.preview`. ids: those of texts and proposals as well."""
     kept = _stored_texts(memory)
     wanted, of_notes = (kept, None) if ids is None else _apart(kept, ids)
-    plan = memory.masking(of_notes, wanted)
+    plan = memory.secrets.preview(of_notes, wanted)
     if not plan.masks or not Database.exists(memory.home):
         return plan
     from core.services.secrets import shares
@@ -62,11 +62,11 @@ def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
     the pipeline writes notes, StorageError.
     """
     if not plan.masks or not Database.exists(memory.home):
-        return memory.mask_secrets(plan)
+        return memory.secrets.mask(plan)
     with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
         with database.write() as writer:
             writer.masking.mask_rows(plan.masks, holding=False)
-        done = memory.mask_secrets(plan)
+        done = memory.secrets.mask(plan)
         with database.write() as writer:
             counts, raw_ids = writer.masking.mask_rows(plan.masks)
             for raw_id in raw_ids or ("",):
@@ -86,7 +86,7 @@ def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
             for held in {held for one in wanted for held in one.secrets}:
                 writer.masking.store_not_secret(held.value)
     if of_notes:
-        return memory.mark_not_secret(of_notes)
+        return memory.secrets.mark_not_secret(of_notes)
     return ChangeSet(id="", at="", author=memory.author, reason=NOT_SECRET)
 
 

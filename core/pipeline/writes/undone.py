@@ -24,7 +24,7 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
     An entry of many proposals may be undone in part: of additions those are reopened whose notes are gone. now: epoch
     ms. Raises what keeps the database or the memory from being read or written.
     """
-    taken_back = memory.taken_back()
+    taken_back = memory.history.taken_back()
     undone = sorted({id.partition(".")[0] for id in taken_back})
     found = database.reading.proposals.undone(undone)
     decided = 0

@@ -57,7 +57,7 @@ def test_a_source_says_what_the_table_holds(path: str) -> None:
     ],
 )  # fmt: skip
 def test_a_format_is_told_by_what_a_source_holds(path: str, format: str, tmp_path: Path) -> None:
-    read = Memory.open(tmp_path / "home").read_import(SAMPLES / path)
+    read = Memory.open(tmp_path / "home").exchange.read(SAMPLES / path)
     assert (read.format, read.detected) == (format, True)
 
 
@@ -110,8 +110,8 @@ def test_aliases_of_a_page_are_in_the_vault_again(tmp_path: Path) -> None:
     (vault / "hub.md").write_text("---\naliases: [The Hub, Nabe]\n---\nThe centre.\n")
     (vault / "asks.md").write_text("Ask at [[nabe]].\n")
     memory = Memory.open(tmp_path / "home")
-    assert memory.bring_import(memory.read_import(vault)).left_out == ()
-    memory.export("markdown", tmp_path / "out")
+    assert memory.exchange.bring(memory.exchange.read(vault)).left_out == ()
+    memory.exchange.export("markdown", tmp_path / "out")
     (page,) = (tmp_path / "out").rglob("hub*.md")
     assert front_matter.read(page.read_text())[0]["aliases"] == ["hub", "The Hub", "Nabe"]
 
@@ -123,10 +123,10 @@ def test_a_name_in_either_form_of_its_accents_is_one_name(tmp_path: Path) -> Non
     (vault / f"{apart}.md").write_text("Opens at nine.\n")
     (vault / "asks.md").write_text(f"Ask at [[{joined}]].\n")
     memory = Memory.open(tmp_path / "home")
-    assert memory.bring_import(memory.read_import(vault)).left_out == ()
+    assert memory.exchange.bring(memory.exchange.read(vault)).left_out == ()
     assert memory.snapshot.resolve(joined).title == apart
     (vault / f"{apart}.md").rename(vault / f"{joined}.md")
-    assert not memory.bring_import(memory.read_import(vault)).of("new")
+    assert not memory.exchange.bring(memory.exchange.read(vault)).of("new")
     for key, value in ((apart, "8"), (joined, "9")):
         memory.change("fact", lambda draft, key=key, value=value: remember(draft, "hours", key, value))
     assert [(fact.key, fact.value) for fact in memory.snapshot.by_name["hours"].facts] == [(apart, "9")]
@@ -138,7 +138,7 @@ def test_two_machines_that_number_their_observations_alike_both_come_in(tmp_path
         one = {"id": 1, "session_id": f"s-{machine}", "title": title, "content": f"Said on the {machine}."}
         (tmp_path / f"{machine}.json").write_text(json.dumps({"observations": [one]}))
         for times in (1, 0):
-            result = memory.bring_import(memory.read_import(tmp_path / f"{machine}.json"))
+            result = memory.exchange.bring(memory.exchange.read(tmp_path / f"{machine}.json"))
             assert (len(result.of("new")), len(result.of("conflict"))) == (times, 0)
 
 
@@ -148,7 +148,7 @@ def test_relations_are_links_at_both_ends_and_names_that_differ_in_case_are_two(
     lines = [json.dumps({"type": "entity", "name": name}) for name in ("Harbor", "harbor", "Quay")]
     lines += [relation, relation.replace("Quay", "X")]
     (tmp_path / "memory.jsonl").write_text("\n".join(lines))
-    result = memory.bring_import(memory.read_import(tmp_path / "memory.jsonl"))
+    result = memory.exchange.bring(memory.exchange.read(tmp_path / "memory.jsonl"))
     notes = {note.title: note for note in memory.snapshot.notes}
     links = {title: [(link.to, link.reason) for link in note.links] for title, note in notes.items()}
     quay, harbor = notes["Quay"].id, notes["harbor"].id
@@ -158,7 +158,7 @@ def test_relations_are_links_at_both_ends_and_names_that_differ_in_case_are_two(
 
 def test_a_folder_of_the_newest_original_comes_whole_with_what_only_it_knows(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "home")
-    memory.bring_import(memory.read_import(SAMPLES / "donna"))
+    memory.exchange.bring(memory.exchange.read(SAMPLES / "donna"))
     graph: Any = json.loads((memory.home / "graph" / "graph.json").read_text())
     facts: Any = json.loads((memory.home / "project.nugget.json").read_text())
     assert (graph["theme"], graph["notes"][0]["colour"], graph["notes"][0]["hits"]) == ("dark", "red", 3)

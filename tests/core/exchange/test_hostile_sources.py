@@ -34,7 +34,7 @@ def refused(memory: Memory, source: Path | bytes, format: Any = None) -> Nuggets
     """The error of an import that changes nothing."""
     before = tree(memory.home)
     with pytest.raises(NuggetsError) as error:
-        memory.bring_import(memory.read_import(source, format))
+        memory.exchange.bring(memory.exchange.read(source, format))
     assert tree(memory.home) == before
     assert "\n" not in error.value.message
     assert len(error.value.message) < 700
@@ -80,7 +80,7 @@ def test_a_source_that_is_not_there_or_no_file_is_an_error(memory: Memory, tmp_p
 
 
 def test_a_newer_export_is_refused(memory: Memory, tmp_path: Path) -> None:
-    document = json.loads(memory.export("json").data)
+    document = json.loads(memory.exchange.export("json").data)
     (tmp_path / "later.json").write_text(json.dumps(document | {"version": 2}))
     assert "newer" in refused(memory, tmp_path / "later.json").message
     document["graph"]["version"] = 9
@@ -104,7 +104,7 @@ def test_of_a_folder_the_good_pages_come_and_the_bad_ones_are_named(memory: Memo
     (vault / "empty.md").write_text("")
     (vault / "\u202ebidi\x1b[2J.md").write_text("A page with a name that acts")
     os.mkfifo(vault / "pipe.md")
-    result = memory.bring_import(memory.read_import(vault))
+    result = memory.exchange.bring(memory.exchange.read(vault))
     assert {item.where for item in result.of("new")} == {
         "good.md", "inner/bomb.md", "\u202ebidi\x1b[2J.md",
     }  # fmt: skip
@@ -138,40 +138,40 @@ def test_more_notes_than_a_memory_holds_are_refused(
 @pytest.mark.slow
 def test_a_million_lines_are_read_line_by_line(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("\n" * 1_000_000 + "- the one rule\n")
-    result = memory.bring_import(memory.read_import(tmp_path / "AGENTS.md"), dry_run=True)
+    result = memory.exchange.bring(memory.exchange.read(tmp_path / "AGENTS.md"), dry_run=True)
     assert [item.where for item in result.items] == ["AGENTS.md: line 1,000,001"]
 
 
 def test_names_that_lead_elsewhere_make_no_file(memory: Memory, tmp_path: Path) -> None:
     row = "nugget,key,value\n../../evil,k,v\nCON,k,v\nfine,k,v\n"
     (tmp_path / "facts.csv").write_text(row)
-    result = memory.bring_import(memory.read_import(tmp_path / "facts.csv"))
+    result = memory.exchange.bring(memory.exchange.read(tmp_path / "facts.csv"))
     assert [item.nugget for item in result.of("new")] == ["fine"]
     assert len(result.left_out) == 2
     assert not list(tmp_path.rglob("*evil*"))
 
 
 def test_an_export_cannot_name_the_file_that_it_is_written_to(tmp_path: Path) -> None:
-    document = json.loads(make_folder(tmp_path / "first").export("json").data)
+    document = json.loads(make_folder(tmp_path / "first").exchange.export("json").data)
     (held,) = document["nuggets"].values()
     document["nuggets"] = {"../../../evil.nugget.json": held, "settings.toml": held | {"name": "other"}}
     document["files"] = [{"path": "../evil.toml", "text": "x"}, {"path": "ledger.db", "text": "x"}]
     (tmp_path / "evil.json").write_text(json.dumps(document))
     other = Memory.open(tmp_path / "inner" / "other")
-    other.bring_import(other.read_import(tmp_path / "evil.json"))
+    other.exchange.bring(other.exchange.read(tmp_path / "evil.json"))
     assert not list(tmp_path.rglob("evil.nugget.json"))
     assert not [path for path in tmp_path.rglob("*") if path.suffix == ".toml"]
     assert [one.name for one in other.snapshot.nuggets] == ["memory", "other"]
 
 
 def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) -> None:
-    document = json.loads(make_folder(tmp_path / "first").export("json").data)
+    document = json.loads(make_folder(tmp_path / "first").exchange.export("json").data)
     document["graph"]["notes"][1]["content"] = 5
     next(iter(document["nuggets"].values()))["facts"].append({"key": None})
     document["history"] = {"entries": [{"state": "done", "changeSet": {"id": 1}}, 7]}
     (tmp_path / "bad.json").write_text(json.dumps(document))
     other = Memory.open(tmp_path / "other")
-    result = other.bring_import(other.read_import(tmp_path / "bad.json"))
+    result = other.exchange.bring(other.exchange.read(tmp_path / "bad.json"))
     assert len(other.snapshot.notes) == len(document["graph"]["notes"]) - 1
     assert len(result.left_out) == 4
 
@@ -186,7 +186,7 @@ def test_a_bad_note_of_an_export_is_named_and_the_others_come(tmp_path: Path) ->
 def test_an_export_with_a_field_of_another_kind_is_one_error(
     memory: Memory, tmp_path: Path, change: dict[str, object]
 ) -> None:
-    document = json.loads(memory.export("json").data)
+    document = json.loads(memory.exchange.export("json").data)
     (tmp_path / "odd.json").write_text(json.dumps(document | change))
     assert refused(memory, tmp_path / "odd.json").code is ErrorCode.UNREADABLE_SOURCE
 
@@ -198,10 +198,10 @@ def test_hostile_texts_come_as_they_are(memory: Memory, tmp_path: Path, text: st
     (tmp_path / "memory.jsonl").write_text(
         json.dumps({"type": "entity", "name": text[:200], "entityType": text[:50], "observations": [text]})
     )
-    result = memory.bring_import(memory.read_import(tmp_path / "memory.jsonl"))
+    result = memory.exchange.bring(memory.exchange.read(tmp_path / "memory.jsonl"))
     note = memory.snapshot.note(result.items[0].note_id)
     assert note.content.removeprefix("- ").strip() == text.strip()
-    memory.export("markdown", tmp_path / "vault")
+    memory.exchange.export("markdown", tmp_path / "vault")
     assert Memory.open(memory.home).snapshot.notes == memory.snapshot.notes
 
 
@@ -218,7 +218,7 @@ def test_no_bytes_break_any_reader(format: Any, data: bytes, random: Any) -> Non
     for mutated in (data, base[:cut] + data + base[cut + len(data) :], base[:cut]):
         for wanted in (format, None):
             try:
-                memory.bring_import(memory.read_import(mutated, wanted), dry_run=True)
+                memory.exchange.bring(memory.exchange.read(mutated, wanted), dry_run=True)
             except NuggetsError as error:
                 assert error.exit_code == 2, error  # noqa: PT017
 
@@ -230,30 +230,30 @@ def test_an_export_replaces_nothing_that_is_not_its_own(memory: Memory, tmp_path
     theirs = tmp_path / "notes.json"
     theirs.write_text("{}")
     with pytest.raises(ConflictError):
-        memory.export("json", theirs)
+        memory.exchange.export("json", theirs)
     assert theirs.read_text() == "{}"
-    memory.export("json", theirs, force=True)
-    memory.export("json", theirs)
-    make_folder(tmp_path / "other").export("json", tmp_path / "other.json")
+    memory.exchange.export("json", theirs, force=True)
+    memory.exchange.export("json", theirs)
+    make_folder(tmp_path / "other").exchange.export("json", tmp_path / "other.json")
     with pytest.raises(ConflictError):
-        memory.export("json", tmp_path / "other.json")
+        memory.exchange.export("json", tmp_path / "other.json")
     with pytest.raises(InvalidInputError):
-        memory.export("json", memory.home / "inside.json")
+        memory.exchange.export("json", memory.home / "inside.json")
     with pytest.raises(InvalidInputError):
-        memory.export("markdown", memory.home / "vault")
+        memory.exchange.export("markdown", memory.home / "vault")
 
 
 def test_a_vault_keeps_what_others_wrote_into_it(memory: Memory, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
-    memory.export("markdown", vault)
+    memory.exchange.export("markdown", vault)
     (vault / "Mine.md").write_text("my own page")
     pages = sorted((vault / "memory").glob("*.md"))
     pages[0].write_text("edited")
     with pytest.raises(ConflictError) as error:
-        memory.export("markdown", vault)
+        memory.exchange.export("markdown", vault)
     assert pages[0].name in error.value.message
     assert pages[0].read_text() == "edited"
-    memory.export("markdown", vault, force=True)
+    memory.exchange.export("markdown", vault, force=True)
     assert pages[0].read_text() != "edited"
     assert (vault / "Mine.md").read_text() == "my own page"
 
@@ -264,12 +264,12 @@ def test_pages_of_notes_that_are_gone_leave_a_vault_unless_they_were_edited(
     from core.graph.edits import delete_note
 
     vault = tmp_path / "vault"
-    memory.export("markdown", vault)
+    memory.exchange.export("markdown", vault)
     for number in (1, 2):
         memory.change("gone", lambda draft, number=number: delete_note(draft, f"note-memory-0000000{number}"))
     edited = next(vault.rglob("*00000002.md"))
     edited.write_text(edited.read_text() + "mine")
-    result = memory.export("markdown", vault)
+    result = memory.exchange.export("markdown", vault)
     assert result.removed == 1
     assert edited.exists()
     assert not list(vault.rglob("*00000001.md"))
@@ -281,11 +281,11 @@ def test_a_list_of_a_vault_that_leads_elsewhere_removes_nothing(memory: Memory, 
     victim = tmp_path / "victim.md"
     victim.write_text("mine")
     vault = tmp_path / "vault"
-    memory.export("markdown", vault)
+    memory.exchange.export("markdown", vault)
     digest = sha256(b"mine").hexdigest()
     listed = {"files": {"../victim.md": digest, str(victim): digest}}
     (vault / ".nuggets-export.json").write_text(json.dumps(listed))
-    memory.export("markdown", vault, force=True)
+    memory.exchange.export("markdown", vault, force=True)
     assert victim.read_text() == "mine"
 
 
@@ -296,5 +296,5 @@ def test_a_vault_is_not_written_through_a_link(memory: Memory, tmp_path: Path) -
     vault.mkdir()
     (vault / "memory").symlink_to(elsewhere)
     with pytest.raises(InvalidInputError):
-        memory.export("markdown", vault, force=True)
+        memory.exchange.export("markdown", vault, force=True)
     assert not list(elsewhere.iterdir())

@@ -26,7 +26,7 @@ ALL = (
 
 
 def bring(memory: Memory, source: Path | bytes, **options: Any) -> ImportResult:
-    return memory.bring_import(memory.read_import(source), **options)
+    return memory.exchange.bring(memory.exchange.read(source), **options)
 
 
 def statuses(result: ImportResult) -> dict[str, str]:
@@ -41,20 +41,20 @@ def memory(tmp_path: Path) -> Memory:
 
 @pytest.mark.parametrize("sample", ALL)
 def test_importing_twice_adds_nothing_and_one_undo_gives_the_first_state(memory: Memory, sample: str) -> None:
-    memory.repair()
+    memory.maintenance.repair()
     before, notes = tree(memory.home), memory.snapshot.notes
     result = bring(memory, SAMPLES / sample)
     assert result.of("new")
     assert not result.change_set.empty
-    assert memory.log(limit=1)[0].change_set.kind == "import"
+    assert memory.history.log(limit=1)[0].change_set.kind == "import"
     again = bring(memory, SAMPLES / sample)
     assert not again.of("new")
     assert not again.of("conflict")
     assert again.change_set.empty
     assert len(again.of("same")) == len(result.items)
     # The sample's vector is not what its text makes; it comes as an edit does, set right.
-    assert memory.verify() == ()
-    memory.undo()
+    assert memory.maintenance.verify() == ()
+    memory.history.undo()
     assert memory.snapshot.notes == notes
     assert tree(memory.home) == before
 
@@ -91,7 +91,7 @@ def test_what_was_promoted_to_a_page_does_not_come_back_from_it(memory: Memory, 
 
 
 def test_an_id_with_another_text_is_a_conflict_that_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
-    memory.export("json", tmp_path / "whole.json")
+    memory.exchange.export("json", tmp_path / "whole.json")
     id = memory.snapshot.notes[0].id
     memory.change("mine", lambda draft: edit_note(draft, id, content="mine by now"))
     before = tree(memory.home)
@@ -103,7 +103,7 @@ def test_an_id_with_another_text_is_a_conflict_that_stays_as_it_is(memory: Memor
 
 
 def test_a_page_that_was_edited_is_a_conflict_and_a_new_one_comes(memory: Memory, tmp_path: Path) -> None:
-    memory.export("markdown", tmp_path / "vault")
+    memory.exchange.export("markdown", tmp_path / "vault")
     page = next(path for path in (tmp_path / "vault").rglob("*.md") if "00000001" in path.name)
     page.write_text(page.read_text().replace("Content of note", "Edited text of note"))
     (page.parent / "Fresh.md").write_text(f"See [[{page.stem}]].")
@@ -141,7 +141,7 @@ def test_links_lead_to_what_was_there_before(memory: Memory, tmp_path: Path) -> 
     linked = {link.to for link in notes["Auth middleware"].links}
     assert linked == {there.id, notes["Deploy"].id}
     assert [link.to for link in notes["Nowhere"].links] == [notes["Auth middleware"].id]
-    assert not [one for one in memory.verify() if one.kind == "one-way-link"]
+    assert not [one for one in memory.maintenance.verify() if one.kind == "one-way-link"]
 
 
 def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_recalls(
@@ -157,7 +157,7 @@ def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_reca
     write_graph(home, ones)
     other = Memory.open(home)
     other.change("kept", lambda draft: remember(draft, "facts", "port", "5433"))
-    other.export("json", tmp_path / "whole.json")
+    other.exchange.export("json", tmp_path / "whole.json")
     result = bring(memory, tmp_path / "whole.json")
     assert len(result.of("new")) == 3
     assert result.history == 0
@@ -167,7 +167,7 @@ def test_a_whole_memory_comes_into_one_that_is_not_empty_with_ids_times_and_reca
     assert second.archived_at == "2026-02-02T00:00:00.000Z"
     assert first.created_at == other.snapshot.note(first.id).created_at
     assert memory.recall("port", record=False).answer == "5433"
-    assert not [one for one in memory.verify() if "note-x" in one.where or "port" in one.where]
+    assert not [one for one in memory.maintenance.verify() if "note-x" in one.where or "port" in one.where]
 
 
 @pytest.mark.parametrize(("key", "value"), [("port", "a  b"), ("Port", "a b")])
@@ -209,7 +209,7 @@ def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Mem
     lines = "".join(f'{{"type":"entity","name":"E{n}","observations":["text {n}"]}}\n' for n in range(200))
     (tmp_path / "memory.jsonl").write_text(lines)
     told: list[tuple[int, int]] = []
-    read = memory.read_import(tmp_path / "memory.jsonl")
+    read = memory.exchange.read(tmp_path / "memory.jsonl")
 
     class Stopped(Exception): ...
 
@@ -219,9 +219,9 @@ def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Mem
 
     before = tree(memory.home)
     with pytest.raises(Stopped):
-        memory.bring_import(read, progress=stop)
+        memory.exchange.bring(read, progress=stop)
     assert tree(memory.home) == before
-    memory.bring_import(read, progress=lambda done, of: told.append((done, of)))
+    memory.exchange.bring(read, progress=lambda done, of: told.append((done, of)))
     assert told[0] == (0, 200)
     assert told[-1] == (200, 200)
     assert len(told) > 5
@@ -229,13 +229,13 @@ def test_progress_is_told_and_may_end_an_import_that_changed_nothing(memory: Mem
 
 def test_the_history_comes_once_and_into_an_empty_memory_alone(memory: Memory, tmp_path: Path) -> None:
     memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
-    memory.export("json", tmp_path / "whole.json")
+    memory.exchange.export("json", tmp_path / "whole.json")
     other = Memory.open(tmp_path / "other")
-    assert bring(other, tmp_path / "whole.json").history == len(memory.log(limit=None))
-    count = len(other.log(limit=None))
-    other.undo()
+    assert bring(other, tmp_path / "whole.json").history == len(memory.history.log(limit=None))
+    count = len(other.history.log(limit=None))
+    other.history.undo()
     assert bring(other, tmp_path / "whole.json").history == 0
-    assert len(other.log(limit=None)) == count + 2
+    assert len(other.history.log(limit=None)) == count + 2
     assert other.snapshot.notes == memory.snapshot.notes
 
 
@@ -243,7 +243,7 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
-    memory.export("json", tmp_path / "whole.json")
+    memory.exchange.export("json", tmp_path / "whole.json")
     other = Memory.open(tmp_path / "other")
 
     def refuse(*args: object, **options: object) -> None:
@@ -256,17 +256,17 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
     assert Memory.open(tmp_path / "other").snapshot.notes == ()
     bring(other, tmp_path / "whole.json")
     assert other.snapshot.notes == memory.snapshot.notes
-    assert other.differences_from(other.read_import(tmp_path / "whole.json")) == []
-    assert len(other.log(limit=None)) == len({entry.id for entry in other.log(limit=None)})
+    assert other.exchange.differences(other.exchange.read(tmp_path / "whole.json")) == []
+    assert len(other.history.log(limit=None)) == len({entry.id for entry in other.history.log(limit=None)})
 
 
 def test_undoing_what_was_imported_goes_on_to_what_was_done_before_it(memory: Memory, tmp_path: Path) -> None:
     memory.change("mine", lambda draft: create_note(draft, "app", "One", "More"))
-    memory.export("json", tmp_path / "whole.json")
+    memory.exchange.export("json", tmp_path / "whole.json")
     other = Memory.open(tmp_path / "other")
     bring(other, tmp_path / "whole.json")
-    made = next(entry for entry in other.log(limit=None) if entry.change_set.reason == "mine")
-    other.undo(made.id)
+    made = next(entry for entry in other.history.log(limit=None) if entry.change_set.reason == "mine")
+    other.history.undo(made.id)
     assert "One" not in {note.title for note in other.snapshot.notes}
 
 

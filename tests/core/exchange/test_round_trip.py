@@ -40,10 +40,10 @@ def _lived(life: list[tuple[str, int, int, str]]) -> Iterator[tuple[Memory, Path
         memory = make_folder(Path(name) / "first")
         for step in life:
             if step[0] == "undo":
-                entries = memory.log(limit=None)
+                entries = memory.history.log(limit=None)
                 if entries and not entries[0].undone:
                     try:
-                        memory.undo(entries[0].id)
+                        memory.history.undo(entries[0].id)
                     except NuggetsError:
                         continue
             else:
@@ -58,9 +58,9 @@ def _told(entries: tuple[Entry, ...]) -> list[tuple[object, ...]]:
 
 def carried(memory: Memory, place: Path, name: str = "second") -> Memory:
     """The memory that an export becomes in an empty folder."""
-    memory.export("json", place / "whole.json", force=True)
+    memory.exchange.export("json", place / "whole.json", force=True)
     other = Memory.open(place / name)
-    other.bring_import(other.read_import(place / "whole.json"))
+    other.exchange.bring(other.exchange.read(place / "whole.json"))
     return other
 
 
@@ -74,11 +74,13 @@ def test_json_gives_the_same_memory_with_its_history(life: list[tuple[str, int, 
         assert [n.meta for n in other.snapshot.nuggets] == [n.meta for n in memory.snapshot.nuggets]
         assert [n.facts for n in other.snapshot.nuggets] == [n.facts for n in memory.snapshot.nuggets]
         assert tree(other.home) == tree(memory.home)
-        mine, theirs = _told(memory.log(limit=None)), _told(other.log(limit=None))
+        mine, theirs = _told(memory.history.log(limit=None)), _told(other.history.log(limit=None))
         assert [one for one in theirs if one in mine] == mine
         assert {one[0].kind for one in theirs if one not in mine} == {"import"}
-        assert other.differences_from(other.read_import(place / "whole.json")) == []
-        assert [one.where for one in other.verify()] == [one.where for one in memory.verify()]
+        assert other.exchange.differences(other.exchange.read(place / "whole.json")) == []
+        assert [one.where for one in other.maintenance.verify()] == [
+            one.where for one in memory.maintenance.verify()
+        ]
 
 
 @pytest.mark.slow
@@ -88,7 +90,7 @@ def test_every_earlier_state_can_be_looked_at_in_the_other_folder(
     life: list[tuple[str, int, int, str]],
 ) -> None:
     with _lived(life) as (memory, place):
-        before, after = memory.timeline(), carried(memory, place).timeline()
+        before, after = memory.history.timeline(), carried(memory, place).history.timeline()
         places = {mark.id: at for at, mark in enumerate(after.marks)}
         for at, mark in enumerate(before.marks):
             one, other = before.at(at), after.at(places[mark.id])
@@ -102,9 +104,9 @@ def test_every_earlier_state_can_be_looked_at_in_the_other_folder(
 def test_undoing_an_import_gives_the_empty_memory_again(life: list[tuple[str, int, int, str]]) -> None:
     with _lived(life) as (memory, place):
         other = carried(memory, place)
-        other.undo()
+        other.history.undo()
         assert other.snapshot.notes == () == other.snapshot.nuggets
-        other.redo()
+        other.history.redo()
         assert other.snapshot.notes == memory.snapshot.notes
 
 
@@ -142,9 +144,9 @@ def test_json_keeps_what_the_original_wrote_byte_for_byte(store: Path, tmp_path:
 def test_an_export_of_the_first_version_gives_the_memory_that_it_was_made_of(tmp_path: Path) -> None:
     golden = Path(__file__).parents[2] / "golden" / "exchange" / "whole" / "export.json"
     memory = Memory.open(tmp_path)
-    result = memory.bring_import(memory.read_import(golden))
+    result = memory.exchange.bring(memory.exchange.read(golden))
     assert (result.format, len(result.of("new")), result.history, result.left_out) == ("json", 8, 4, ())
-    assert memory.differences_from(memory.read_import(golden)) == []
+    assert memory.exchange.differences(memory.exchange.read(golden)) == []
     assert (memory.recall("editor", record=False).answer, memory.settings.search.text_weight) == (
         "Helix",
         0.5,
@@ -161,9 +163,9 @@ def test_settings_and_saved_searches_come_along(tmp_path: Path) -> None:
 
 def test_an_export_says_what_it_is_and_holds_the_version(tmp_path: Path) -> None:
     memory = make_folder(tmp_path / "first")
-    document = json.loads(memory.export("json").data)
+    document = json.loads(memory.exchange.export("json").data)
     assert (document["format"], document["version"]) == ("nuggets-memory", 1)
-    assert "history" not in json.loads(memory.export("json", history=False).data)
+    assert "history" not in json.loads(memory.exchange.export("json", history=False).data)
 
 
 # Markdown
@@ -190,9 +192,9 @@ def _facts(snapshot: Snapshot) -> object:
 
 def through_markdown(memory: Memory, place: Path) -> Memory:
     """The memory that a vault becomes in an empty folder."""
-    memory.export("markdown", place / "vault", secrets=True)
+    memory.exchange.export("markdown", place / "vault", secrets=True)
     other = Memory.open(place / "from vault")
-    other.bring_import(other.read_import(place / "vault"))
+    other.exchange.bring(other.exchange.read(place / "vault"))
     return other
 
 
@@ -202,12 +204,12 @@ def through_markdown(memory: Memory, place: Path) -> Memory:
 def test_markdown_gives_what_the_manual_promises(life: list[tuple[str, int, int, str]]) -> None:
     with _lived(life) as (memory, place):
         # Links that do not go both ways, and unknown fields with half characters, are not promised.
-        memory.repair()
+        memory.maintenance.repair()
         other = through_markdown(memory, place)
         mine, theirs = ({note.id: _said(note) for note in one.snapshot.notes} for one in (memory, other))
         assert theirs == mine
         assert _facts(other.snapshot) == _facts(memory.snapshot)
-        assert other.verify() == ()
+        assert other.maintenance.verify() == ()
 
 
 @pytest.mark.slow
@@ -249,13 +251,13 @@ def test_a_vault_has_safe_names_that_stay(tmp_path: Path) -> None:
     home = tmp_path / "first"
     write_graph(home, [note_object(n, title=title) for n, title in enumerate(titles)])
     memory = Memory.open(home)
-    memory.export("markdown", tmp_path / "vault")
+    memory.exchange.export("markdown", tmp_path / "vault")
     first = sorted(str(path.relative_to(tmp_path / "vault")) for path in (tmp_path / "vault").rglob("*.md"))
     assert len({name.casefold() for name in first}) == len(titles)
     assert all(name.isprintable() and len(Path(name).name.encode()) < 200 for name in first)
     write_graph(home, [note_object(n, title=title) for n, title in enumerate([*titles, "same"])])
     memory.refresh()
-    memory.export("markdown", tmp_path / "vault")
+    memory.exchange.export("markdown", tmp_path / "vault")
     again = {str(path.relative_to(tmp_path / "vault")) for path in (tmp_path / "vault").rglob("*.md")}
     assert set(first) < again
 
@@ -276,9 +278,9 @@ def test_csv_gives_the_same_facts(facts: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         write_nugget(Path(name) / "first", "memory", [fact_object(key, value) for key, value in tidy.items()])
         memory = Memory.open(Path(name) / "first")
-        memory.export("csv", Path(name) / "facts.csv", secrets=True)
+        memory.exchange.export("csv", Path(name) / "facts.csv", secrets=True)
         other = Memory.open(Path(name) / "second")
-        other.bring_import(other.read_import(Path(name) / "facts.csv"))
+        other.exchange.bring(other.exchange.read(Path(name) / "facts.csv"))
         found = {fact.key: fact.value for nugget in other.snapshot.nuggets for fact in nugget.facts}
         folded = {key.casefold(): value for key, value in reversed(tidy.items())}
         assert {key.casefold(): value for key, value in found.items()} == folded
@@ -290,13 +292,13 @@ def test_credentials_stay_out_of_what_other_programs_read(tmp_path: Path, format
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     memory.change("kept", lambda draft: remember(draft, "memory", "github token", secret))
     place = tmp_path / ("vault" if format == "markdown" else "facts.csv")
-    result = memory.export(format, place)
+    result = memory.exchange.export(format, place)
     files = [path for path in place.rglob("*") if path.is_file()] if place.is_dir() else [place]
     assert not any(secret.encode() in path.read_bytes() for path in files)
     assert any("credential" in one.what for one in result.left_out)
     place = tmp_path / "again" / place.name
-    assert memory.export(format, place, secrets=True).secrets == 1
-    assert memory.export("json").secrets == 1
+    assert memory.exchange.export(format, place, secrets=True).secrets == 1
+    assert memory.exchange.export("json").secrets == 1
 
 
 @pytest.mark.parametrize(
@@ -318,11 +320,11 @@ def test_an_import_brings_no_setting_that_names_a_server_or_loosens_a_guard(
     (memory.home / "settings.toml").write_text(f"# mine\n[search]\ntext_weight = 0.5\n\n{text}")
     if text.startswith("memory."):
         (memory.home / "settings.toml").write_text(f"{text}[search]\ntext_weight = 0.5\n")
-    exported = Memory.open(memory.home).export("json").data
+    exported = Memory.open(memory.home).exchange.export("json").data
     other = Memory.open(tmp_path / "second")
-    read = other.read_import(exported)
+    read = other.exchange.read(exported)
     for dry_run in (True, False):
-        done = other.bring_import(read, dry_run=dry_run)
+        done = other.exchange.bring(read, dry_run=dry_run)
         named = {one.where.partition(".")[0] for one in done.left_out}
         assert named == {text.removeprefix("[").partition("]")[0].partition(".")[0]}
     kept = (other.home / "settings.toml").read_text()
@@ -334,6 +336,6 @@ def test_settings_that_cannot_be_read_are_not_imported(tmp_path: Path) -> None:
     memory = make_folder(tmp_path / "first")
     (memory.home / "settings.toml").write_text("[team\n")
     other = Memory.open(tmp_path / "second")
-    done = other.bring_import(other.read_import(Memory.open(memory.home).export("json").data))
+    done = other.exchange.bring(other.exchange.read(Memory.open(memory.home).exchange.export("json").data))
     assert "settings.toml" in {one.where for one in done.left_out}
     assert not (other.home / "settings.toml").exists()

@@ -65,14 +65,14 @@ def test_what_was_done_to_many_is_taken_back_to_the_byte_as_one_entry(name: str,
     with TemporaryDirectory() as folder:
         home = Path(folder)
         memory = memory_in(home)
-        before, entries = files(home), len(memory.log(limit=50))
+        before, entries = files(home), len(memory.history.log(limit=50))
         ids = [memory.snapshot.notes[place].id for place in sorted(places)]
         edited, done = memory.change("to many", lambda draft: edit_each(draft, ids, EDITS[name]))
         assert edited.refused == ()
         assert set(edited.changed) <= set(ids)
         if not done.empty:
-            assert len(memory.log(limit=50)) == entries + 1
-            memory.undo()
+            assert len(memory.history.log(limit=50)) == entries + 1
+            memory.history.undo()
         after = files(home)
         if name == "bring back":
             # What a hidden note alone has was taken away and comes back behind its other fields.

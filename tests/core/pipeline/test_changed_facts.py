@@ -89,7 +89,7 @@ class Case:
         self.pipeline.follow_undo()
         self.pipeline.flush()
         assert drift(self.pipeline.memory, now=LATER) == ()
-        assert self.pipeline.memory.verify() == ()
+        assert self.pipeline.memory.maintenance.verify() == ()
 
     def accept(self, *proposals: StoredProposal) -> Accepted:
         return self.pipeline.accept([one.id for one in proposals])
@@ -120,11 +120,13 @@ def test_accepted_the_new_is_recalled_first_and_the_old_is_hidden_by_one_change(
     case: Case, mode: str
 ) -> None:
     waiting = case.changed(mode)
-    before = {entry.change_set.id for entry in case.pipeline.memory.log()}
+    before = {entry.change_set.id for entry in case.pipeline.memory.history.log()}
     done = case.accept(waiting)
     assert (done.written, done.skipped, done.waiting) == ((waiting.id,), (), ())
     assert done.change_set is not None
-    assert {entry.change_set.id for entry in case.pipeline.memory.log()} - before == {done.change_set.id}
+    assert {entry.change_set.id for entry in case.pipeline.memory.history.log()} - before == {
+        done.change_set.id
+    }
     assert note_texts(case.pipeline) == [COCKROACH]
     old, new = case.note(POSTGRES, hidden=True), case.note(COCKROACH)
     note = case.pipeline.memory.snapshot.by_id[new]
@@ -151,7 +153,7 @@ def test_undo_and_redo_of_an_accepted_change_bring_both_stores_along(
         case.accept(waiting)
         taken_texts, taken_facts = note_texts(case.pipeline), case.facts()
         case.agree()
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         assert case.pipeline.follow_undo() == 1
         assert case.pipeline.follow_undo() == 0
         (again,) = case.pipeline.proposals()
@@ -159,11 +161,11 @@ def test_undo_and_redo_of_an_accepted_change_bring_both_stores_along(
         assert note_texts(case.pipeline) == texts
         assert {text: case.facts()[text] for text in facts} == facts
         case.agree()
-        case.pipeline.memory.redo()
+        case.pipeline.memory.history.redo()
         assert case.pipeline.follow_undo() == 1
         assert (note_texts(case.pipeline), case.facts()) == (taken_texts, taken_facts)
         case.agree()
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         assert case.pipeline.follow_undo() == 1
     done = case.accept(waiting)
     assert (done.written, note_texts(case.pipeline)) == ((waiting.id,), taken_texts)
@@ -216,7 +218,7 @@ def test_refused_the_old_stands_and_the_new_is_hidden_and_not_learned_again(case
     assert note_texts(case.pipeline) == [POSTGRES]
     assert case.pipeline.proposals() == ()
     # A refusal is a change like any other.
-    case.pipeline.memory.undo()
+    case.pipeline.memory.history.undo()
     assert case.pipeline.follow_undo() == 1
     assert [one.id for one in case.pipeline.proposals()] == [waiting.id]
     assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
@@ -230,7 +232,7 @@ def test_refused_the_old_stands_and_the_new_is_hidden_and_not_learned_again(case
 def test_an_accepted_change_that_was_undone_can_be_refused(case: Case, mode: str) -> None:
     waiting = case.changed(mode)
     case.accept(waiting)
-    case.pipeline.memory.undo()
+    case.pipeline.memory.history.undo()
     case.pipeline.follow_undo()
     assert case.pipeline.refuse([waiting.id]) == 1
     assert note_texts(case.pipeline) == [POSTGRES]
@@ -270,7 +272,7 @@ def test_a_fact_of_a_nugget_keeps_its_key_and_gets_the_new_words(case: Case, mod
         assert note_texts(case.pipeline).count(COCKROACH) == 1
         assert POSTGRES not in note_texts(case.pipeline)
         case.agree()
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.pipeline.follow_undo()
         assert case.pipeline.memory.recall("database").answer == POSTGRES
         case.agree()
@@ -383,10 +385,10 @@ def test_a_correction_across_windows_is_undone_and_then_a_persons_to_decide(case
     case.pipeline.flush()
     hiding = [
         entry.id
-        for entry in case.pipeline.memory.log()
+        for entry in case.pipeline.memory.history.log()
         if any(one.after is not None and one.after.hidden for one in entry.change_set.notes)
     ]
-    case.pipeline.memory.undo(hiding[0])
+    case.pipeline.memory.history.undo(hiding[0])
     assert case.pipeline.follow_undo() == 1
     assert RAISED in note_texts(case.pipeline)
     (again,) = case.pipeline.proposals()
@@ -511,16 +513,16 @@ def test_undone_both_sides_of_a_change_wait_again_and_redone_neither(case: Case)
     old, new = shadowed(case)
     for _ in range(2):
         case.accept(new)
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.pipeline.follow_undo()
         assert {one.id for one in case.pipeline.proposals()} == {old.id, new.id}
         assert note_texts(case.pipeline) == []
-        case.pipeline.memory.redo()
+        case.pipeline.memory.history.redo()
         case.pipeline.follow_undo()
         assert case.pipeline.proposals() == ()
         assert note_texts(case.pipeline) == [COCKROACH]
         case.agree()
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.pipeline.follow_undo()
     case.accept(old, new)
     assert note_texts(case.pipeline) == [COCKROACH]
@@ -537,7 +539,7 @@ def test_undone_the_later_of_two_changes_leaves_both_waiting_with_their_notes(ca
     waiting = {one.id for one in case.pipeline.proposals()}
     case.accept(*case.pipeline.proposals())
     assert note_texts(case.pipeline) == [oracle]
-    case.pipeline.memory.undo()
+    case.pipeline.memory.history.undo()
     case.pipeline.follow_undo()
     assert {one.id for one in case.pipeline.proposals()} == waiting
     assert sorted(note_texts(case.pipeline)) == before
@@ -652,7 +654,7 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_still_to_be_made
             taken = pipeline.proposals() == ()
             assert sorted(note_texts(pipeline)) == sorted([COCKROACH] if taken else [POSTGRES, COCKROACH])
             assert drift(pipeline.memory, now=LATER) == ()
-            assert pipeline.memory.verify() == ()
+            assert pipeline.memory.maintenance.verify() == ()
             assert not [note.title for note in pipeline.memory.snapshot.notes if taken and "(" in note.title]
         shutil.rmtree(copy)
         if codes[-1] == 0:
@@ -738,7 +740,7 @@ def test_two_changes_of_one_note_accepted_together_both_stand_and_one_undo_takes
         done = case.accept(*sorted(case.pipeline.proposals(), key=lambda one: one.content, reverse=True))
         assert (sorted(done.written), done.skipped, done.waiting) == (ids, (), ())
         both_are_found(case, note, keyed=keyed)
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.agree()
         assert sorted(note_texts(case.pipeline)) == before
         assert sorted(one.id for one in case.pipeline.proposals()) == ids
@@ -762,7 +764,7 @@ def test_two_changes_of_one_note_accepted_one_after_the_other_both_stand(
     assert ARQ not in visible(case)
     case.agree()
     for _ in waiting:
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.agree()
     assert sorted(note_texts(case.pipeline)) == before
     # Undone, neither is held against words that the other one brought.
@@ -833,7 +835,7 @@ def test_a_note_that_says_more_than_what_changed_is_edited_and_keeps_the_rest(
         assert note_texts(case.pipeline) == [new]
         assert case.note(new) == note
         case.agree()
-        case.pipeline.memory.undo()
+        case.pipeline.memory.history.undo()
         case.agree()
         assert sorted(note_texts(case.pipeline)) == before
 

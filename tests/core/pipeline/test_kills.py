@@ -125,7 +125,7 @@ def home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     write_graph(home, [note_object(number) for number in range(OLD_NOTES)])
     (home / "settings.toml").write_text(SETTINGS, encoding="utf-8")
-    Memory.open(home).repair()
+    Memory.open(home).maintenance.repair()
     return home
 
 
@@ -140,7 +140,7 @@ def _agree(home: Path) -> Memory:
     memory = Memory.open(home)
     assert memory.snapshot.problems == ()
     assert findings(memory.snapshot) == []
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     with sqlite3.connect(home / "pipeline.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -44,10 +44,10 @@ def test_a_refusal_is_undone_and_redone_and_each_proposal_waits_as_it_did(pipeli
     assert pipeline.proposals() == ()
     refused = stands(pipeline)
     for _ in range(2):
-        assert pipeline.memory.undo().about == done.change_set.id
+        assert pipeline.memory.history.undo().about == done.change_set.id
         assert (pipeline.follow_undo(), pipeline.follow_undo()) == (2, 0)
         assert stands(pipeline) == before
-        pipeline.memory.redo()
+        pipeline.memory.history.redo()
         assert (pipeline.follow_undo(), pipeline.follow_undo()) == (2, 0)
         assert stands(pipeline) == refused
     events = [row.event for row in pipeline.history(ids[0])]
@@ -58,14 +58,14 @@ def test_a_refusal_is_undone_by_its_id_after_a_restart_and_only_once(pipeline: P
     done = pipeline.refuse([pipeline.proposals()[0].id])
     assert done.change_set is not None
     with closing(Memory.open(pipeline.home, author=PERSON)) as again:
-        again.undo(done.change_set.id)
+        again.history.undo(done.change_set.id)
         with pytest.raises(InvalidInputError, match="already undone"):
-            again.undo(done.change_set.id)
+            again.history.undo(done.change_set.id)
         assert pipeline.follow_undo() == 1
         assert len(pipeline.proposals()) == 2
-        again.redo(done.change_set.id)
+        again.history.redo(done.change_set.id)
         with pytest.raises(InvalidInputError, match="not undone"):
-            again.redo(done.change_set.id)
+            again.history.redo(done.change_set.id)
     assert pipeline.follow_undo() == 1
 
 
@@ -74,7 +74,7 @@ def test_of_several_the_last_refusal_is_undone_first(pipeline: Pipeline) -> None
     pipeline.refuse([first.id])
     pipeline.refuse([second.id])
     for wanted in (second, first):
-        pipeline.memory.undo()
+        pipeline.memory.history.undo()
         pipeline.follow_undo()
         assert wanted.id in {one.id for one in pipeline.proposals()}
 
@@ -82,11 +82,11 @@ def test_of_several_the_last_refusal_is_undone_first(pipeline: Pipeline) -> None
 def test_what_was_decided_since_an_undo_is_not_refused_by_redoing_it(pipeline: Pipeline) -> None:
     one = pipeline.proposals()[0]
     refused = pipeline.refuse([one.id])
-    pipeline.memory.undo()
+    pipeline.memory.history.undo()
     pipeline.follow_undo()
     pipeline.accept([one.id])
     assert refused.change_set is not None
-    pipeline.memory.redo(refused.change_set.id)
+    pipeline.memory.history.redo(refused.change_set.id)
     assert pipeline.follow_undo() == 0
     assert (one.content, "applied", "") in stands(pipeline)
 
@@ -103,8 +103,8 @@ def test_a_refusal_that_a_crash_kept_from_the_log_gets_there_later(
     assert (int(done), done.change_set) == (1, None)
     clock.forward(minutes=2)
     drain(pipeline)
-    assert len([entry for entry in pipeline.memory.log() if entry.change_set.kind == "decision"]) == 1
-    pipeline.memory.undo()
+    assert len([entry for entry in pipeline.memory.history.log() if entry.change_set.kind == "decision"]) == 1
+    pipeline.memory.history.undo()
     assert pipeline.follow_undo() == 1
     assert len(pipeline.proposals()) == 2
 
@@ -112,4 +112,4 @@ def test_a_refusal_that_a_crash_kept_from_the_log_gets_there_later(
 def test_a_refusal_of_nothing_leaves_no_entry(pipeline: Pipeline) -> None:
     assert pipeline.refuse([]) == 0
     assert pipeline.refuse(["proposal-0"]).change_set is None
-    assert pipeline.memory.log() == ()
+    assert pipeline.memory.history.log() == ()

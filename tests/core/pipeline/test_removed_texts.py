@@ -82,7 +82,7 @@ def test_undo_of_the_change_brings_the_text_back_as_well(pipeline: Pipeline, clo
     raw_id = read(pipeline, FIRST)
     done = pipeline.remove_text(raw_id)
     assert done.change_set is not None
-    pipeline.memory.undo(done.change_set.id)
+    pipeline.memory.history.undo(done.change_set.id)
     pipeline.follow_undo()
     assert tombstone(pipeline, raw_id) is None
     clock.forward(days=40)
@@ -357,7 +357,7 @@ def test_undo_of_a_removal_lets_a_text_wait_again_that_waited(pipeline: Pipeline
         writer.raw.set_status(raw_id, "queued")
     pipeline.remove_text(raw_id)
     assert pipeline.raw(raw_id).status == "skipped"
-    pipeline.memory.undo()
+    pipeline.memory.history.undo()
     pipeline.follow_undo()
     assert tombstone(pipeline, raw_id) is None
     assert pipeline.raw(raw_id).status == "queued"

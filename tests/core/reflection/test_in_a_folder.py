@@ -34,9 +34,9 @@ def files(home: Path) -> dict[str, bytes]:
 
 def test_a_run_is_one_entry_whose_reason_names_the_counts(home: Path) -> None:
     memory = Memory.open(home)
-    before = len(memory.log())
+    before = len(memory.history.log())
     memory.reflect()
-    entries = memory.log()
+    entries = memory.history.log()
     assert len(entries) == before + 1
     change_set = entries[0].change_set
     assert (change_set.kind, str(change_set.author.kind)) == ("reflection", "reflection")
@@ -48,13 +48,13 @@ def test_a_run_is_taken_back_whole_or_change_by_change(home: Path) -> None:
     memory = Memory.open(home)
     before = {note.id: (note.content, note.hidden, note.tags, note.links) for note in memory.snapshot.notes}
     memory.reflect()
-    entry = memory.log(limit=1)[0]
+    entry = memory.history.log(limit=1)[0]
     hidden = next(note for note in memory.snapshot.notes if note.title == "tmp")
     part = next(n for n, c in enumerate(entry.change_set.notes, 1) if c.id == hidden.id)
-    memory.undo(entry.id, part)
+    memory.history.undo(entry.id, part)
     assert not memory.snapshot.note(hidden.id).hidden
     assert any(note.hidden for note in memory.snapshot.notes)
-    memory.undo(entry.id)
+    memory.history.undo(entry.id)
     after = {note.id: (note.content, note.hidden, note.tags, note.links) for note in memory.snapshot.notes}
     assert after == before
 
@@ -64,13 +64,13 @@ def test_a_pass_with_nothing_to_do_writes_nothing_into_files_or_log(home: Path) 
     for _ in range(10):
         if not memory.reflect().changes:
             break
-    written, entries = files(home), len(memory.log())
+    written, entries = files(home), len(memory.history.log())
     result = memory.reflect()
     assert result.change_set.empty
     assert result.change_set.reason == "reflection: nothing to do"
     assert files(home) == written
-    assert len(memory.log()) == entries
-    assert memory.verify() == ()
+    assert len(memory.history.log()) == entries
+    assert memory.maintenance.verify() == ()
 
 
 def test_a_preview_writes_nothing(home: Path) -> None:

@@ -190,9 +190,9 @@ def test_a_refusal_in_a_folder_is_one_entry_of_the_log_and_taken_back_it_is_prop
         ids.append(note.id)
     (merge,) = of_type(memory.reflect(dry_run=True), "merge")
     memory.reflect(refuse=[merge])
-    assert memory.log(limit=1)[0].change_set.reason == "reflection: refused 1"
+    assert memory.history.log(limit=1)[0].change_set.reason == "reflection: refused 1"
     assert of_type(Memory.open(tmp_path).reflect(dry_run=True), "merge") == []
-    memory.undo(memory.log(limit=1)[0].id)
+    memory.history.undo(memory.history.log(limit=1)[0].id)
     assert of_type(memory.reflect(dry_run=True), "merge") == [merge]
     memory.reflect(refuse=[merge])
     memory.change("edited", partial(edit_note, id=ids[0], content=f"{NEAR}."))

@@ -42,7 +42,7 @@ def test_a_run_that_was_taken_back_whole_is_not_done_again_unwatched_and_is_prop
 ) -> None:
     done = ids(memory.reflect())
     assert {id.partition("-")[0] for id in done} == {"hide", "rewrite", "merge", "tag", "link"}
-    memory.undo(memory.log(limit=1)[0].id)
+    memory.history.undo(memory.history.log(limit=1)[0].id)
     assert ids(memory.reflect(dry_run=True, unattended=True)).isdisjoint(done)
     assert ids(memory.reflect(dry_run=True)) == done
     for _ in range(3):
@@ -53,17 +53,17 @@ def test_a_run_that_was_taken_back_whole_is_not_done_again_unwatched_and_is_prop
 def test_one_change_that_was_taken_back_is_not_done_again(memory: Memory, kind: str) -> None:
     result = memory.reflect()
     change = next(change for change in result.changes if change.type == kind)
-    entry = memory.log(limit=1)[0]
+    entry = memory.history.log(limit=1)[0]
     number = next(n for n, part in enumerate(entry.change_set.notes, 1) if part.id == change.note_id)
-    memory.undo(entry.id, number)
+    memory.history.undo(entry.id, number)
     assert change.id not in ids(memory.reflect(dry_run=True, unattended=True))
     assert change.id in ids(memory.reflect(dry_run=True))
 
 
 def test_it_is_done_again_once_the_text_changed(memory: Memory) -> None:
     merge = next(id for id in ids(memory.reflect()) if id.startswith("merge"))
-    run = memory.log(limit=1)[0].id
-    memory.undo(run)
+    run = memory.history.log(limit=1)[0].id
+    memory.history.undo(run)
     twin = next(note for note in memory.snapshot.notes if note.title == "Restore")
     memory.change("edited", partial(edit_note, id=twin.id, content=f"{NEAR}."))
     assert merge in ids(memory.reflect(dry_run=True, unattended=True))
@@ -71,9 +71,9 @@ def test_it_is_done_again_once_the_text_changed(memory: Memory) -> None:
 
 def test_what_was_taken_back_and_done_again_is_no_longer_in_the_way(memory: Memory) -> None:
     done = ids(memory.reflect())
-    run = memory.log(limit=1)[0].id
-    memory.undo(run)
-    memory.redo(run)
+    run = memory.history.log(limit=1)[0].id
+    memory.history.undo(run)
+    memory.history.redo(run)
     scratch = next(note for note in memory.snapshot.notes if note.title == "tmp")
     memory.change("back", partial(unhide_note, id=scratch.id))
     (hide,) = [id for id in done if id.startswith("hide")]

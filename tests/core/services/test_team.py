@@ -160,7 +160,7 @@ def test_the_memory_that_holds_a_note_is_ones_own_or_the_teams(memory: Memory, p
     holder.change("edited", lambda draft: edit_note(draft, note.id, content="Press the red button."))
     assert "red button" in (pages / "rollback.md").read_text()
     assert memory.snapshot is own
-    assert [entry.change_set.reason for entry in memory.log()] == ["made"]
+    assert [entry.change_set.reason for entry in memory.history.log()] == ["made"]
     assert found(memory, "red button") == [("Rollback", "team")]
 
 

@@ -27,8 +27,8 @@ as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 
 
 def _close(memory: Memory) -> None:
-    assert memory._store.journal is not None
-    memory._store.journal.close()
+    assert memory._repository.store.journal is not None
+    memory._repository.store.journal.close()
 
 
 def _journal_files(home: Path) -> set[str]:
@@ -91,18 +91,18 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
     try:
         told = again.take_notices()
         edit_text(again, "After.")
-        again.undo()
+        again.history.undo()
         told += again.take_notices()
     except NuggetsError as error:
         pytest.fail(error.message)
     assert any("the history" in notice for notice in told) or how == "a page of nothing"
     assert notes_of(home)[ONE]["content"] == "Before 29."
-    assert [entry.change_set.kind for entry in again.log()][:2] == ["undo", "edit"]
+    assert [entry.change_set.kind for entry in again.history.log()][:2] == ["undo", "edit"]
     kept = [path for path in (home / "quarantine").rglob("*") if path.name.endswith(JOURNAL_FILE)]
     if told:
         assert len(kept) == 1
         assert kept[0].is_dir() if how == "a folder" else kept[0].read_bytes() == broken
-    assert len(Memory.open(home).log()) == len(again.log())
+    assert len(Memory.open(home).history.log()) == len(again.history.log())
     assert Memory.open(home).take_notices() == ()
 
 
@@ -110,7 +110,7 @@ def test_a_log_of_no_bytes_is_a_new_log(home: Path) -> None:
     (home / JOURNAL_FILE).touch()
     memory = Memory.open(home)
     edit_text(memory, "Ours.")
-    assert len(Memory.open(home).log()) == 1
+    assert len(Memory.open(home).history.log()) == 1
 
 
 def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) 
     for name in _journal_files(home):
         (home / name).unlink()
     assert "is missing" in "".join((memory.refresh(), memory.take_notices())[1])
-    assert memory.log() == ()
+    assert memory.history.log() == ()
     edit_text(memory, "After.")
-    assert [entry.change_set.notes[0].before.content for entry in memory.log()] == ["Before."]  # type: ignore[union-attr]
-    assert len(Memory.open(home).log()) == 1
+    assert [entry.change_set.notes[0].before.content for entry in memory.history.log()] == ["Before."]  # type: ignore[union-attr]
+    assert len(Memory.open(home).history.log()) == 1
 
 
 def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(home: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(ho
     edit_text(memory, "Before.")
     (home / JOURNAL_FILE).unlink()
     edit_text(memory, "After.")
-    memory.undo()
+    memory.history.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
 
 
@@ -148,7 +148,7 @@ def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_be
     edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."
     assert [notice for notice in memory.take_notices() if "is damaged" in notice]
-    memory.undo()
+    memory.history.undo()
     assert notes_of(home)[ONE]["content"] == "Before 29."
 
 
@@ -165,7 +165,7 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
     (told,) = again.take_notices()
     assert isinstance(told, Notice)
     assert told.code is ErrorCode.NEWER_VERSION
-    assert again.log() == ()
+    assert again.history.log() == ()
     with pytest.raises(ReadOnlyError) as refused:
         edit_text(again, "After.")
     assert refused.value.code is ErrorCode.NEWER_VERSION
@@ -201,9 +201,9 @@ def test_what_a_kill_left_beside_the_log_is_taken_up(home: Path, tmp_path: Path)
     shutil.copytree(home, killed)
     assert (killed / "ledger.db-wal").stat().st_size
     again = Memory.open(killed)
-    assert len(again.log()) == 5
+    assert len(again.history.log()) == 5
     assert again.take_notices() == ()
-    again.undo()
+    again.history.undo()
     assert notes_of(killed)[ONE]["content"] == "Turn 3."
 
 
@@ -222,10 +222,10 @@ def test_a_log_older_than_the_files_takes_the_rest_for_somebody_elses_work(
     (home / JOURNAL_FILE).write_bytes(old)
     again = Memory.open(home)
     assert tree(home) == files
-    assert [entry.change_set.kind for entry in again.log()] == ["outside", "edit"]
-    assert again.log()[0].change_set.size == 2
+    assert [entry.change_set.kind for entry in again.history.log()] == ["outside", "edit"]
+    assert again.history.log()[0].change_set.size == 2
     edit_text(again, "Third.")
-    again.undo()
+    again.history.undo()
     assert tree(home).keys() == files.keys()
 
 
@@ -237,9 +237,9 @@ def test_a_strange_file_beside_the_log_does_no_harm(home: Path, rest: str) -> No
     (home / f"ledger.db{rest}").write_bytes(b"strange " * 1000)
     again = Memory.open(home)
     edit_text(again, "After.")
-    again.undo()
+    again.history.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
-    assert [entry.change_set.kind for entry in again.log()][:2] == ["undo", "edit"]
+    assert [entry.change_set.kind for entry in again.history.log()][:2] == ["undo", "edit"]
 
 
 def test_a_broken_body_of_one_entry_hides_that_one_alone(home: Path) -> None:
@@ -251,8 +251,8 @@ def test_a_broken_body_of_one_entry_hides_that_one_alone(home: Path) -> None:
     connection.commit()
     connection.close()
     again = Memory.open(home)
-    assert [entry.id for entry in again.log()] == [ids[2], ids[0]]
-    again.undo()
+    assert [entry.id for entry in again.history.log()] == [ids[2], ids[0]]
+    again.history.undo()
     edit_text(again, "More.")
     assert notes_of(home)[ONE]["content"] == "More."
 
@@ -266,7 +266,7 @@ def test_a_folder_that_may_not_be_written_opens_and_stays_as_it_is(home: Path) -
         memory = Memory.open(home)
         assert len(memory.snapshot.notes) == 3
         assert memory.take_notices() == ()
-        assert memory.log() == ()
+        assert memory.history.log() == ()
         with pytest.raises(NuggetsError):
             edit_text(memory, "After.")
         assert set(home.rglob("*")) == before
@@ -282,7 +282,7 @@ def test_where_nothing_may_be_written_opening_makes_no_file(
     before = set(home.rglob("*"))
     memory = Memory.open(home)
     assert len(memory.snapshot.notes) == 3
-    assert memory.take_notices() == memory.log() == ()
+    assert memory.take_notices() == memory.history.log() == ()
     assert set(home.rglob("*")) == before
 
 
@@ -290,8 +290,8 @@ def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: 
     memory = Memory.open(home)
     edit_text(memory, "Before.")
     files = tree(home)
-    assert memory._store.journal is not None
-    connection = memory._store.journal._connection
+    assert memory._repository.store.journal is not None
+    connection = memory._repository.store.journal._connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(StorageError, match="disk is full"):
@@ -299,7 +299,7 @@ def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: 
     assert tree(home) == files
     connection.execute("PRAGMA max_page_count = 1000000")
     edit_text(memory, "After.")
-    memory.undo()
+    memory.history.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
     assert not (home / "quarantine").exists()
 
@@ -320,6 +320,6 @@ def test_a_disk_that_fills_up_between_the_files_and_the_log_loses_nothing(
         assert "disk is full" in "".join(memory.take_notices())
     assert notes_of(home)[ONE]["content"] == "After."
     again = Memory.open(home)
-    assert [(entry.id, entry.state) for entry in again.log()] == [(done.id, "done")]
-    again.undo()
+    assert [(entry.id, entry.state) for entry in again.history.log()] == [(done.id, "done")]
+    again.history.undo()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."

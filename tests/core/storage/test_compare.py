@@ -245,7 +245,7 @@ def _taken_back(home: Path, change: Callable[[], object]) -> tuple[dict[str, Any
     before, snapshot = _files(home), _read(home)
     change()
     (changed,) = _outside(snapshot, _read(home))
-    memory.undo(changed)
+    memory.history.undo(changed)
     return before, _files(home)
 
 
@@ -321,7 +321,7 @@ def test_a_recall_and_a_reflection_that_looked_at_notes_are_two_entries(tmp_path
         for note in graph["notes"]:
             note["lastRewrittenAt"] = "2030-01-01T00:00:00.000Z"
     memory.refresh()
-    assert [entry.change_set.reason for entry in memory.log(author="program")] == [
+    assert [entry.change_set.reason for entry in memory.history.log(author="program")] == [
         "reflection checked 4 notes", "recalled Title 1",
     ]  # fmt: skip
     assert memory.snapshot.note("note-memory-00000001").hits == 1

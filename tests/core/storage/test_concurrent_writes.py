@@ -65,8 +65,8 @@ def test_what_slips_in_at_the_exchange_is_brought_in_on_top(
     assert memory.snapshot.notes == Memory.open(home).snapshot.notes
     assert kinds(Memory.open(home)) == [("edit", "done"), ("outside", "done")]
     assert tree(home).keys() == {str(GRAPH), NUGGET}
-    entry = memory.log(author="program")[0]
-    memory.undo(entry.id)
+    entry = memory.history.log(author="program")[0]
+    memory.history.undo(entry.id)
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Content of note 2.")
     assert "note-memory-00000009" not in notes_of(home)
 
@@ -118,15 +118,15 @@ def test_a_slip_that_changed_the_same_field_waits_as_a_conflict(
     memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
     assert content_of(home) == "Ours."
     assert "note-memory-00000009" in notes_of(home)
-    (entry,) = memory.conflicts()
+    (entry,) = memory.history.conflicts()
     assert entry.conflict is not None
     assert (entry.conflict.base, entry.conflict.ours, entry.conflict.theirs) == (
         "Content of note 1.", "Theirs.", "Ours.",
     )  # fmt: skip
-    assert [one.id for one in Memory.open(home).conflicts()] == [entry.id]
-    memory.resolve_conflict(entry.id, "ours")
+    assert [one.id for one in Memory.open(home).history.conflicts()] == [entry.id]
+    memory.history.resolve_conflict(entry.id, "ours")
     assert content_of(home) == "Theirs."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_a_file_that_comes_to_be_in_the_instant_of_our_making_it_is_kept(
@@ -204,7 +204,7 @@ def test_a_version_that_slipped_in_is_rescued_after_a_kill(
     assert values_of(home)["user:ours"] == "ours"
     assert_facts_and_notes_are_one(memory.snapshot)
     assert not list(home.rglob("*.tmp"))
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
     assert sorted(kinds(Memory.open(home))) == [("edit", "done"), ("outside", "done")]
 
 
@@ -221,7 +221,7 @@ def test_a_fact_file_that_slipped_in_is_rescued_after_a_kill(
         "user:theirs": "theirs",
     }
     assert not list(home.rglob("*.tmp"))
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
 
 
 @pytest.mark.parametrize("steps", range(8))
@@ -251,7 +251,7 @@ def test_what_slipped_in_outlives_a_kill_at_any_step_of_the_log(
     memory = Memory.open(home)
     assert (content_of(home) == "Ours.") >= written
     assert ("note-memory-00000009" in notes_of(home)) is written
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
     assert sorted(kinds(memory)) == [("edit", "done"), ("outside", "done")] * written
 
 
@@ -263,7 +263,7 @@ def test_what_another_program_wrote_after_a_kill_and_what_it_had_slipped_in_are_
     memory = Memory.open(home)
     assert {"note-memory-00000008", "note-memory-00000009"} <= set(notes_of(home))
     assert content_of(home) == "Ours."
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
 
 
 def test_a_kill_that_another_program_followed_with_a_stale_save_still_ends_with_our_change(

@@ -68,7 +68,7 @@ print("done", flush=True)
 def home(tmp_path: Path) -> Path:
     write_graph(tmp_path, [note_object(number) for number in range(NOTES)])
     write_nugget(tmp_path, "memory", [fact_object("first")])
-    Memory.open(tmp_path).repair()
+    Memory.open(tmp_path).maintenance.repair()
     return tmp_path
 
 
@@ -77,11 +77,11 @@ def _agree(home: Path) -> Memory:
     memory = Memory.open(home)
     assert memory.snapshot.problems == ()
     assert findings(memory.snapshot) == []
-    journal = memory._store.journal
+    journal = memory._repository.store.journal
     assert journal is not None
     assert journal.pending_count() == 0
-    assert memory.conflicts() == ()
-    assert memory._store.reconciled
+    assert memory.history.conflicts() == ()
+    assert memory._repository.store.reconciled
     return memory
 
 
@@ -125,7 +125,7 @@ def test_a_writer_killed_at_random_moments_loses_nothing_that_it_said_was_done(h
         for number, there in facts.items():
             if int(number) < turn:
                 assert (f"key {number}" in stored) is there
-        entries = memory.log(limit=None)
+        entries = memory.history.log(limit=None)
         assert len({entry.id for entry in entries}) == len(entries)
         if _may_have_gone_on(*told[-1]):
             facts.pop(told[-1][-1], None)
@@ -169,9 +169,9 @@ def test_a_writer_killed_before_any_step_leaves_a_change_whole_or_undone(home: P
 def _take_back(home: Path, reasons: set[str]) -> None:
     """Takes back what stands in the log under these reasons: it tells each change whole, whenever the kill came."""
     memory = Memory.open(home)
-    for entry in memory.log(limit=2):
+    for entry in memory.history.log(limit=2):
         if entry.change_set.reason in reasons:
-            memory.undo(entry.id)
+            memory.history.undo(entry.id)
 
 
 def _with_fact_note(draft: object) -> None:

@@ -66,13 +66,13 @@ def _assert_set_aside(home: Path, files: dict[str, bytes], bytes_of: bytes) -> N
     assert tree(home) == files
     (kept,) = (home / "quarantine").glob(f"*{JOURNAL_FILE}")
     assert kept.read_bytes() == bytes_of
-    assert memory.log() == ()
+    assert memory.history.log() == ()
     edit_text(memory, "After.")
-    memory.undo()
+    memory.history.undo()
     memory.close()
     again = Memory.open(home)
     assert again.take_notices() == ()
-    assert [entry.change_set.kind for entry in again.log()] == ["undo", "edit"]
+    assert [entry.change_set.kind for entry in again.history.log()] == ["undo", "edit"]
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_the_log_of_another_memory_put_in_place_while_ours_is_open_is_set_aside(
     assert "belongs to another memory" in "".join(memory.take_notices())
     assert tree(ours) == files
     edit_text(memory, "After.")
-    memory.undo()
+    memory.history.undo()
 
 
 def _as_it_was(home: Path) -> Path:
@@ -192,12 +192,12 @@ _GOES: tuple[Callable[[Path], Path], ...] = (
 
 @pytest.mark.parametrize("goes", _GOES)
 def test_a_memory_keeps_its_log_wherever_the_folder_goes(ours: Path, goes: Callable[[Path], Path]) -> None:
-    known = {entry.id for entry in Memory.open(ours).log()}
+    known = {entry.id for entry in Memory.open(ours).history.log()}
     home = goes(ours)
     for _ in range(2):
         memory = Memory.open(home)
         assert "belongs to another" not in "".join(memory.take_notices())
-        assert known <= {entry.id for entry in memory.log()}
+        assert known <= {entry.id for entry in memory.history.log()}
         memory.change("new", lambda draft: create_note(draft, "memory", "More", "Text."))
         memory.close()
     assert not list(home.glob(f"quarantine/*{JOURNAL_FILE}"))
@@ -235,7 +235,7 @@ def test_two_that_write_at_once_agree_on_one_id(ours: Path) -> None:
     edit_text(other, "Other.")
     assert (ours / ID_FILE).read_bytes() == first
     assert one.refresh()
-    assert len(one.log()) == len(other.log())
+    assert len(one.history.log()) == len(other.history.log())
 
 
 def test_an_id_that_is_a_link_out_of_the_folder_is_not_written_through(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def _assert_all_there(memory: Memory, foreign: list[str]) -> None:
         f"note-memory-{me * EDITS + turn:08x}": f"by {me} in turn {turn}" for me, turn in _turns()
     }
     assert len(notes) == len(set(notes))
-    assert memory.conflicts() == ()
-    assert memory._store.reconciled
+    assert memory.history.conflicts() == ()
+    assert memory._repository.store.reconciled
     assert not [name for name in tree(memory.home) if name.endswith(".tmp")]
 
 
@@ -107,7 +107,7 @@ def test_every_edit_and_every_note_of_a_writer_without_a_lock_is_there(tmp_path:
     _assert_all_there(memory, foreign)
     assert foreign
     assert len(facts_of(tmp_path, NUGGET)) == 5
-    edits = [entry for entry in memory.log(limit=None) if entry.change_set.reason == "turn"]
+    edits = [entry for entry in memory.history.log(limit=None) if entry.change_set.reason == "turn"]
     assert len(edits) == PROCESSES * EDITS
 
 
@@ -115,7 +115,7 @@ def test_every_edit_and_every_note_of_a_writer_without_a_lock_is_there(tmp_path:
 def test_facts_outlive_a_writer_that_holds_one_list_of_them(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(number) for number in range(PROCESSES * EDITS)])
     write_nugget(tmp_path, "memory", [fact_object(f"user:kept {number}") for number in range(5)])
-    Memory.open(tmp_path).repair()
+    Memory.open(tmp_path).maintenance.repair()
     foreign = _run_together(tmp_path, "--pause", "10", "--hold", facts=True)
     memory = Memory.open(tmp_path)
     _assert_all_there(memory, foreign)
@@ -126,7 +126,7 @@ def test_facts_outlive_a_writer_that_holds_one_list_of_them(tmp_path: Path) -> N
         expected[f"user:key {me} {turn}"] = f"second {turn + 1}" if edited else f"first {turn}"
     assert values == expected
     assert_facts_and_notes_are_one(memory.snapshot)
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 CONTENDER = """
@@ -169,16 +169,16 @@ def test_each_real_conflict_waits_in_the_log_and_is_settled_as_somebody_says(tmp
             waiting.append(contender.stdout.readline().strip())
     assert [contender.communicate() for contender in contenders] == [("", "")] * len(contenders)
     memory = Memory.open(tmp_path)
-    assert sorted(entry.id for entry in memory.conflicts()) == sorted(waiting)
+    assert sorted(entry.id for entry in memory.history.conflicts()) == sorted(waiting)
     assert len(set(waiting)) == rounds * len(ids)
-    for number, entry in enumerate(memory.conflicts()):
+    for number, entry in enumerate(memory.history.conflicts()):
         assert entry.conflict is not None
         note = entry.conflict.where
         before = notes_of(tmp_path)[note]["content"]
         wanted = entry.change_set.notes[0].note.content
         take, text = (("ours", None), ("theirs", None), ("ours", f"both {number}"))[number % 3]
-        memory.resolve_conflict(entry.id, take, text)  # type: ignore[arg-type]
+        memory.history.resolve_conflict(entry.id, take, text)  # type: ignore[arg-type]
         found = notes_of(tmp_path)[note]
         assert found["content"] == (text or (wanted if take == "ours" else before))
         assert any(tag.startswith("turn-") for tag in found["tags"])
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()

@@ -92,7 +92,7 @@ STEPS: dict[str, Callable[[Memory], object]] = {
         memory.snapshot.problems, memory.snapshot.by_id, memory.snapshot.links_in, memory.snapshot.fact_notes),
     "recall": lambda memory: memory.recall("user:b", session="s"),
     "search": lambda memory: memory.search("content of note"),
-    "verify": lambda memory: memory.verify(),
+    "verify": lambda memory: memory.maintenance.verify(),
     "edit": lambda memory: memory.change("e", lambda draft: edit_note(draft, _first_plain(memory), content="Ours.")),
     "create": lambda memory: memory.change("c", lambda draft: create_note(draft, "memory", "New", "Text.")),
     "link": lambda memory: memory.change(
@@ -102,14 +102,14 @@ STEPS: dict[str, Callable[[Memory], object]] = {
     "again": lambda memory: memory.change("r", lambda draft: remember(draft, "memory", "user:a", "other value")),
     "forget": lambda memory: memory.change("f", lambda draft: forget(draft, "memory", "user:b")),
     "reflect": lambda memory: memory.reflect(limit=3, dry_run=True),
-    "repair": lambda memory: memory.repair(),
-    "undo": lambda memory: memory.undo(),
-    "redo": lambda memory: memory.redo(),
-    "log": lambda memory: [memory.entry(entry.id) for entry in memory.log()],
-    "restoration": lambda memory: memory.restoration(),
-    "resolve": lambda memory: memory.resolve(),
+    "repair": lambda memory: memory.maintenance.repair(),
+    "undo": lambda memory: memory.history.undo(),
+    "redo": lambda memory: memory.history.redo(),
+    "log": lambda memory: [memory.history.entry(entry.id) for entry in memory.history.log()],
+    "restoration": lambda memory: memory.maintenance.restoration(),
+    "resolve": lambda memory: memory.maintenance.resolve(),
     "refresh": lambda memory: memory.refresh(),
-    "set aside": lambda memory: memory.set_aside(),
+    "set aside": lambda memory: memory.maintenance.set_aside(),
 }  # fmt: skip
 
 

@@ -41,10 +41,10 @@ def test_a_fact_written_over_soon_after_our_edit_is_told_with_a_way_back(home: P
     assert values_of(home)["user:a"] == "theirs"
     (notice,) = memory.take_notices()
     assert notice.startswith('another program changed "user:a" in memory right after you did')
-    assert memory.conflicts() == ()
-    memory.undo(_way_back(notice))
+    assert memory.history.conflicts() == ()
+    memory.history.undo(_way_back(notice))
     assert values_of(home)["user:a"] == "ours"
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 def test_the_way_back_leaves_what_else_the_program_did(home: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_way_back_leaves_what_else_the_program_did(home: Path) -> None:
     memory.refresh()
     notices = [one for one in memory.take_notices() if "user:a" in one]
     if notices:
-        memory.undo(_way_back(notices[0]))
+        memory.history.undo(_way_back(notices[0]))
     assert values_of(home)["user:a"] == "ours"
     assert values_of(home)["user:c"] == "theirs too"
 
@@ -103,10 +103,10 @@ def test_a_fact_written_over_while_its_note_says_ours_is_told_and_found_by_verif
     _write_fact_alone(home, "user:a", "theirs")
     memory.refresh()
     (notice,) = memory.take_notices()
-    assert [finding.kind for finding in memory.verify()] == ["value-differs"]
-    memory.undo(_way_back(notice))
+    assert [finding.kind for finding in memory.maintenance.verify()] == ["value-differs"]
+    memory.history.undo(_way_back(notice))
     assert values_of(home)["user:a"] == memory.snapshot.fact_notes["memory", "user:a"].content == "ours"
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 def test_a_hide_beside_an_unsettled_save_takes_the_fact_out_that_comes_back(
@@ -126,7 +126,7 @@ def test_a_hide_beside_an_unsettled_save_takes_the_fact_out_that_comes_back(
     memory.refresh()
     assert "user:new" not in values_of(home)
     assert memory.snapshot.note(made.id).hidden
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 @pytest.mark.parametrize(("seconds", "told"), [(20, True), (120, False)])
@@ -143,7 +143,7 @@ def test_a_note_that_is_back_as_it_was_soon_after_our_edit_is_told_with_a_way_ba
     assert bool(notices) is told
     for notice in notices:
         assert notice.startswith('another program changed "Title 1" back right after you did')
-        memory.undo(_way_back(notice))
+        memory.history.undo(_way_back(notice))
         assert content_of(home) == "Ours."
 
 
@@ -154,7 +154,7 @@ def test_a_new_note_that_an_old_copy_takes_away_is_told_with_a_way_back(home: Pa
     save_stale(home, before, 7)
     memory.refresh()
     (notice,) = memory.take_notices()
-    memory.undo(_way_back(notice))
+    memory.history.undo(_way_back(notice))
     assert memory.snapshot.note(made.id).content == "Just written."
 
 

@@ -55,12 +55,12 @@ def test_a_change_in_the_moment_of_a_save_deletes_nothing_and_is_kept(
     home: Path, file: str, already_open: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = Memory.open(home)
-    before, facts, entries = notes_of(home), values_of(home), len(memory.log(limit=None))
+    before, facts, entries = notes_of(home), values_of(home), len(memory.history.log(limit=None))
     _save_as_vim_does(home / file, monkeypatch)()
     _change(memory if already_open else Memory.open(home))
     assert before.items() <= notes_of(home).items()
     assert values_of(home) == facts | {"user:ours": "our value"}
-    assert len(Memory.open(home).log(limit=None)) == entries + 2
+    assert len(Memory.open(home).history.log(limit=None)) == entries + 2
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -110,10 +110,10 @@ def test_a_file_that_stays_gone_comes_back_byte_for_byte_and_is_said(
     memory = Memory.open(home)
     assert tree(home) == before
     assert len(memory.take_notices()) == len(gone)
-    newest: list[ChangeSet] = [entry.change_set for entry in memory.log(limit=2)]
+    newest: list[ChangeSet] = [entry.change_set for entry in memory.history.log(limit=2)]
     assert [one.kind for one in newest] == ["restore", "outside"]
-    assert [one.id for one in newest] == [entry.change_set.id for entry in seen.log(limit=2)]
-    assert memory.conflicts() == ()
+    assert [one.id for one in newest] == [entry.change_set.id for entry in seen.history.log(limit=2)]
+    assert memory.history.conflicts() == ()
 
 
 def test_undoing_the_return_of_a_file_deletes_what_it_held(
@@ -122,7 +122,7 @@ def test_undoing_the_return_of_a_file_deletes_what_it_held(
     monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
     (home / NUGGET).unlink()
     memory = Memory.open(home)
-    memory.undo(memory.log(limit=1)[0].id)
+    memory.history.undo(memory.history.log(limit=1)[0].id)
     assert memory.snapshot.nuggets == ()
     assert Memory.open(home).snapshot.nuggets == ()
 
@@ -131,7 +131,7 @@ def test_what_cannot_be_written_again_is_shown_and_not_logged_as_deleted(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_GONE_SECONDS", 0.0)
-    entries = len(Memory.open(home).log(limit=None))
+    entries = len(Memory.open(home).history.log(limit=None))
     (home / GRAPH).unlink()
 
     def full(*_: object) -> None:
@@ -145,7 +145,7 @@ def test_what_cannot_be_written_again_is_shown_and_not_logged_as_deleted(
             _change(memory)
     assert not (home / GRAPH).exists()
     assert len(Memory.open(home).snapshot.notes) == len(notes_of(home)) > 2
-    assert len(Memory.open(home).log(limit=None)) == entries + 2
+    assert len(Memory.open(home).history.log(limit=None)) == entries + 2
 
 
 def test_a_fact_file_under_another_name_is_waited_for_by_nobody(

@@ -85,7 +85,7 @@ def test_what_bears_one_name_is_read_and_told_apart_at_a_cost_that_grows_with_it
         make(tmp_path / str(count), count)
         memory = Memory.open(tmp_path / str(count))
         read = steps_of(lambda home=memory.home: read_folder(home, InferenceSettings()))
-        steps.append((read, steps_of(memory.repair)))
+        steps.append((read, steps_of(memory.maintenance.repair)))
     assert all(large < MOST * small for small, large in zip(*steps, strict=True))
 
 

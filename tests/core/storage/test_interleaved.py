@@ -106,7 +106,7 @@ def test_a_link_made_meanwhile_to_a_note_that_goes_does_not_dangle(tmp_path: Pat
     memory, change_set = _both(tmp_path, ("delete", 0, 0, "a"), ("link", 0, 1, "a"))
     done = memory.apply(change_set)
     assert memory.snapshot.notes[0].links == ()
-    memory.undo(done)
+    memory.history.undo(done)
     assert [link.to for link in memory.snapshot.notes[1].links] == [memory.snapshot.notes[0].id]
 
 

@@ -306,11 +306,11 @@ def test_of_a_file_that_was_renamed_to_a_copy_everything_comes_back(
         (home / path).rename((home / path).with_name(f"{name}.sync-conflict-20261121-101010-AAAAAAA.json"))
     if seen_gone:
         ours.refresh()
-    resolved = Memory.open(home).resolve()
+    resolved = Memory.open(home).maintenance.resolve()
     assert resolved.conflicts == ()
     assert (notes_of(home), facts_of(home, "memory.nugget.json")) == before
     assert Memory.open(home).snapshot.nugget("memory").meta.D == 2048
-    assert Memory.open(home).verify() == ()
+    assert Memory.open(home).maintenance.verify() == ()
 
 
 def test_of_two_copies_of_a_file_that_is_gone_no_value_is_dropped(home: Path) -> None:
@@ -318,7 +318,7 @@ def test_of_two_copies_of_a_file_that_is_gone_no_value_is_dropped(home: Path) ->
     write_nugget(home, "memory", [fact_object("k", "w")], suffix=".nugget (2).json")
     memory = Memory.open(home)
     original.rename(home / "memory.nugget (1).json")
-    (conflict,) = memory.resolve().conflicts
+    (conflict,) = memory.maintenance.resolve().conflicts
     assert (conflict.ours, conflict.theirs) == ("w", "v")
 
 
@@ -331,9 +331,9 @@ def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
     if with_graph:
         (home / "graph" / "graph (1).json").write_bytes((home / GRAPH).read_bytes())
     memory = Memory.open(home)
-    (conflict,) = memory.resolve().conflicts
+    (conflict,) = memory.maintenance.resolve().conflicts
     assert (conflict.ours, conflict.theirs) == ("other", "v")
-    memory.resolve_conflict(memory.conflicts()[0].id, "ours")
+    memory.history.resolve_conflict(memory.history.conflicts()[0].id, "ours")
     _assert_in_step(memory.snapshot)
     assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("memory").facts] == [("k", "other")]
     assert memory.snapshot.note(FACT).content == "other"
@@ -352,7 +352,7 @@ def test_what_cannot_be_read_in_a_copy_is_left_out_and_told(home: Path) -> None:
     write_graph(home, [note_object(7), note_object(8, content=5)]).rename(home / "graph" / "graph (1).json")
     write_graph(home, [note_object(1)])
     write_nugget(home, "memory", [])
-    resolved = Memory.open(home).resolve()
+    resolved = Memory.open(home).maintenance.resolve()
     assert resolved.change_set is not None
     assert [change.id for change in resolved.change_set.notes] == ["note-memory-00000007"]
     assert len(resolved.copies[0].left_out) == 1

@@ -42,10 +42,10 @@ ROOT = Path(__file__).parents[3]
 def test_the_first_look_puts_nothing_into_the_log(home: Path) -> None:
     before = tree(home)
     memory = Memory.open(home)
-    assert memory.log() == ()
+    assert memory.history.log() == ()
     assert memory.take_notices() == ()
     assert tree(home) == before
-    assert Memory.open(home).log() == ()
+    assert Memory.open(home).history.log() == ()
 
 
 @pytest.mark.parametrize("made", [True, False])
@@ -55,16 +55,16 @@ def test_opening_a_memory_that_is_not_there_yet_makes_no_file(tmp_path: Path, ma
         folder.mkdir()
     memory = Memory.open(folder)
     memory.refresh()
-    assert memory.log() == memory.conflicts() == ()
+    assert memory.history.log() == memory.history.conflicts() == ()
     assert folder.exists() is made
     assert not made or list(folder.iterdir()) == []
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()
     with pytest.raises(NotFoundError):
-        memory.entry("a")
+        memory.history.entry("a")
     first = memory.change("new", lambda draft: create_note(draft, "memory", "New", "Text."))[1]
-    assert [entry.change_set for entry in Memory.open(folder).log()] == [first]
-    memory.undo()
+    assert [entry.change_set for entry in Memory.open(folder).history.log()] == [first]
+    memory.history.undo()
     assert memory.snapshot.notes == ()
 
 
@@ -76,10 +76,10 @@ def test_entries_outlive_restarts_whole(home: Path) -> None:
         memory.change("gone", lambda draft: forget(draft, "memory", "user:a"))[1],
     ]
     again = Memory.open(home)
-    assert [entry.change_set for entry in reversed(again.log())] == done
-    assert [entry.seq for entry in again.log()] == [3, 2, 1]
-    assert all(entry.state == "done" and not entry.undone for entry in again.log())
-    assert again.entry(done[1].id).change_set == done[1]
+    assert [entry.change_set for entry in reversed(again.history.log())] == done
+    assert [entry.seq for entry in again.history.log()] == [3, 2, 1]
+    assert all(entry.state == "done" and not entry.undone for entry in again.history.log())
+    assert again.history.entry(done[1].id).change_set == done[1]
 
 
 def test_what_another_program_did_while_nobody_looked_is_in_the_log_once(home: Path) -> None:
@@ -88,7 +88,7 @@ def test_what_another_program_did_while_nobody_looked_is_in_the_log_once(home: P
         home, [note_object(1, content="Theirs.", updatedAt="2026-06-01T00:00:00.000Z"), note_object(2)]
     )
     for _ in range(2):
-        entries = Memory.open(home).log()
+        entries = Memory.open(home).history.log()
         assert [(e.change_set.kind, str(e.change_set.author)) for e in entries] == [
             ("outside", "another program")
         ]
@@ -104,9 +104,9 @@ def test_a_change_set_that_is_applied_again_gets_an_id_of_its_own(home: Path) ->
         edit_text(memory, "Content of note 1.")
         ids.add(memory.apply(done).id)
     assert len(ids) == 4
-    assert {entry.id for entry in memory.log()} >= ids
-    assert len({entry.id for entry in memory.log()}) == len(memory.log()) == 7
-    memory.undo(f"{done.id}-2" if f"{done.id}-2" in ids else max(ids))
+    assert {entry.id for entry in memory.history.log()} >= ids
+    assert len({entry.id for entry in memory.history.log()}) == len(memory.history.log()) == 7
+    memory.history.undo(f"{done.id}-2" if f"{done.id}-2" in ids else max(ids))
 
 
 @pytest.mark.slow
@@ -117,10 +117,10 @@ def test_any_text_comes_back_from_the_log(home: Path, text: str) -> None:
     memory.change(text, lambda draft: remember(draft, "memory", text, text))
     written = memory.snapshot.note(ONE)
     again = Memory.open(home, author=Author("agent", "an agent"))
-    assert [entry.change_set.reason for entry in again.log()] == [encodable(text)] * 2
-    assert again.log()[1].change_set.notes[0].after == written
-    again.undo()
-    again.undo()
+    assert [entry.change_set.reason for entry in again.history.log()] == [encodable(text)] * 2
+    assert again.history.log()[1].change_set.notes[0].after == written
+    again.history.undo()
+    again.history.undo()
     assert tree(home).keys() == {"graph/graph.json", "memory.nugget.json"}
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
     assert [fact["key"] for fact in facts_of(home, "memory.nugget.json")] == ["user:a"]
@@ -131,8 +131,8 @@ def test_an_author_of_any_name_finds_his_own_changes(home: Path) -> None:
     memory = Memory.open(home, author=strange)
     edit_text(memory, "Other.")
     again = Memory.open(home, author=strange)
-    assert again.log()[0].change_set.author.name == "a\x00b \ufffd 'c'\n"
-    again.undo()
+    assert again.history.log()[0].change_set.author.name == "a\x00b \ufffd 'c'\n"
+    again.history.undo()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
 
 
@@ -143,8 +143,8 @@ def test_a_megabyte_of_text_is_kept_and_taken_back(home: Path) -> None:
     edit_text(memory, large)
     edit_text(memory, large + "more")
     again = Memory.open(home)
-    again.undo()
-    again.undo()
+    again.history.undo()
+    again.history.undo()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
 
 
@@ -158,10 +158,10 @@ def test_recalls_of_one_caller_are_one_entry_and_undo_passes_over_them(home: Pat
         memory.recall("user:a", session=f"session-{turn % 2}")
     for turn in range(3):
         memory.recall("user:a", session=f"other-{turn}")
-    hits = [entry for entry in memory.log() if entry.change_set.kind == "hit"]
+    hits = [entry for entry in memory.history.log() if entry.change_set.kind == "hit"]
     assert len(hits) == 7
     assert facts_of(home, "memory.nugget.json")[0]["hits"] == 7
-    memory.undo()
+    memory.history.undo()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
     assert facts_of(home, "memory.nugget.json")[0]["hits"] == 7
 
@@ -171,9 +171,9 @@ def test_recalls_of_one_session_stand_in_the_log_once_and_are_taken_back_by_name
     memory = Memory.open(home)
     memory.recall("user:a", session="s")
     memory.recall("user:b", session="s")
-    (entry,) = memory.log()
+    (entry,) = memory.history.log()
     assert entry.change_set.reason == "recalled 2 notes"
-    memory.undo(entry.id)
+    memory.history.undo(entry.id)
     assert [fact["hits"] for fact in facts_of(home, "memory.nugget.json")] == [0, 0]
 
 
@@ -182,8 +182,8 @@ def test_recalls_of_another_program_are_batched_too(home: Path) -> None:
     for hits in range(1, 4):
         write_nugget(home, "memory", [fact_object("user:a", hits=hits, last_hit_session=f"s-{hits}")])
         memory.refresh()
-    assert [entry.change_set.kind for entry in memory.log()] == ["hit"]
-    assert memory.log()[0].change_set.facts[0].before.hits == 0  # type: ignore[union-attr]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["hit"]
+    assert memory.history.log()[0].change_set.facts[0].before.hits == 0  # type: ignore[union-attr]
 
 
 # Several at once
@@ -218,8 +218,8 @@ def test_processes_that_open_a_new_log_at_the_same_moment_share_one(home: Path) 
         opener.stdin.flush()
     assert [opener.communicate() for opener in openers] == [("3 ()\n", "")] * 3
     memory = Memory.open(home)
-    assert {entry.change_set.notes[0].id for entry in memory.log()} == {ONE, TWO, THREE}
-    assert all(entry.change_set.kind == "edit" for entry in memory.log())
+    assert {entry.change_set.notes[0].id for entry in memory.history.log()} == {ONE, TWO, THREE}
+    assert all(entry.change_set.kind == "edit" for entry in memory.history.log())
     assert not (home / "quarantine").exists()
 
 
@@ -227,11 +227,11 @@ def test_a_change_of_another_object_on_the_same_folder_is_seen_with_its_entry(ho
     one, other = Memory.open(home), Memory.open(home, author=Author("agent", "claude"))
     edit_text(one, "One.")
     assert other.refresh()
-    assert [entry.change_set.reason for entry in other.log()] == ["wrote One."]
+    assert [entry.change_set.reason for entry in other.history.log()] == ["wrote One."]
     edit_text(other, "Other.", TWO)
     one.refresh()
-    assert [str(entry.change_set.author) for entry in one.log()] == ["claude", "you"]
-    assert [change_set.reason for change_set in one.history] == ["wrote One.", "wrote Other."]
+    assert [str(entry.change_set.author) for entry in one.history.log()] == ["claude", "you"]
+    assert [change_set.reason for change_set in one.history.of_this_run] == ["wrote One.", "wrote Other."]
 
 
 # Looking things up
@@ -244,10 +244,10 @@ def test_the_log_is_read_by_author_note_time_and_in_pieces(home: Path, clock: Ca
     second = edit_text(agent, "B.", TWO)
     third = edit_text(memory, "C.", TWO)
     memory.refresh()
-    at = memory.entry(second).change_set.at
+    at = memory.history.entry(second).change_set.at
 
     def ids(**filters: object) -> list[str]:
-        return [entry.id for entry in memory.log(**filters)]  # type: ignore[arg-type]
+        return [entry.id for entry in memory.history.log(**filters)]  # type: ignore[arg-type]
 
     assert ids() == ids(limit=None) == [third, second, first]
     assert ids(limit=2) == [third, second]
@@ -261,8 +261,8 @@ def test_the_log_is_read_by_author_note_time_and_in_pieces(home: Path, clock: Ca
     assert ids(note="note-memory-ffffffff") == []
     assert ids(since=at) == [third, second]
     assert ids(since=at, note=TWO, author="person") == [third]
-    assert ids(before=memory.entry(third).seq) == [second, first]
-    assert ids(before=memory.entry(third).seq, limit=1) == [second]
+    assert ids(before=memory.history.entry(third).seq) == [second, first]
+    assert ids(before=memory.history.entry(third).seq, limit=1) == [second]
 
 
 def test_an_entry_is_found_by_the_beginning_of_its_id(home: Path) -> None:
@@ -270,17 +270,17 @@ def test_an_entry_is_found_by_the_beginning_of_its_id(home: Path) -> None:
     memory = Memory.open(home, ids=lambda: next(numbers))
     for turn in range(4):
         edit_text(memory, f"Turn {turn}.")
-    assert memory.entry("bb").id == "bbbb0001"
-    assert memory.entry(" bbbb0001 ").id == "bbbb0001"
-    assert memory.entry("aaaa0002").id == "aaaa0002"
+    assert memory.history.entry("bb").id == "bbbb0001"
+    assert memory.history.entry(" bbbb0001 ").id == "bbbb0001"
+    assert memory.history.entry("aaaa0002").id == "aaaa0002"
     with pytest.raises(AmbiguousError, match="aaaa0001"):
-        memory.entry("aaaa")
+        memory.history.entry("aaaa")
     for nothing in ("c", "bbbb00011", "%", "_", "aaaa000_", "\udcff", "a\x00"):
         with pytest.raises(NotFoundError):
-            memory.entry(nothing)
+            memory.history.entry(nothing)
     for empty in ("", "  "):
         with pytest.raises(NuggetsError):
-            memory.entry(empty)
+            memory.history.entry(empty)
 
 
 def test_a_journal_knows_when_its_file_was_exchanged(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_journal_knows_when_its_file_was_exchanged(tmp_path: Path) -> None:
 def test_the_person_is_the_author_unless_somebody_else_is_named(home: Path) -> None:
     memory = Memory.open(home)
     edit_text(memory, "Ours.")
-    assert memory.log()[0].change_set.author == PERSON
+    assert memory.history.log()[0].change_set.author == PERSON
 
 
 def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was_looked_at(
@@ -310,8 +310,8 @@ def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was
     previewed = draft.change_set("edit")
     memory.change("meanwhile", lambda draft: edit_note(draft, TWO, content="quicker"))
     applied = memory.apply(previewed)
-    assert [entry.change_set.reason for entry in memory.log()] == ["edit", "meanwhile"]
-    assert memory.log()[0].change_set.at == applied.at > memory.log()[1].change_set.at
+    assert [entry.change_set.reason for entry in memory.history.log()] == ["edit", "meanwhile"]
+    assert memory.history.log()[0].change_set.at == applied.at > memory.history.log()[1].change_set.at
 
 
 @pytest.mark.slow

@@ -70,9 +70,9 @@ def _live(memory: Memory, step: Step) -> None:
 def _theirs(memory: Memory, what: str, number: int, word: str) -> None:
     notes = notes_of(memory.home)
     plain = [id for id, note in notes.items() if note["kind"] == "note"]
-    at = LATER.format(len(memory.log(limit=None)))
+    at = LATER.format(len(memory.history.log(limit=None)))
     if what == "note":
-        id = f"note-memory-{0xB000 + len(memory.log(limit=None)):08x}"
+        id = f"note-memory-{0xB000 + len(memory.history.log(limit=None)):08x}"
         template = next(iter(notes.values()), None)
         if template is None or id in notes:
             return
@@ -119,7 +119,7 @@ def _meaning(note: Note) -> object:
 
 
 def _done(memory: Memory) -> list[str]:
-    return [entry.id for entry in reversed(memory.log(limit=None)) if entry.state == "done"]
+    return [entry.id for entry in reversed(memory.history.log(limit=None)) if entry.state == "done"]
 
 
 @settings(max_examples=examples(EXAMPLES))
@@ -136,7 +136,7 @@ def test_changes_are_taken_back_in_any_order_that_does_not_conflict(
         if _take_all_back(memory, waiting):
             assert _said(memory.snapshot) == _said(before)
         assert_facts_and_notes_are_one(memory.snapshot)
-        assert memory.conflicts() == ()
+        assert memory.history.conflicts() == ()
 
 
 def _take_all_back(memory: Memory, waiting: list[str]) -> bool:
@@ -147,7 +147,7 @@ def _take_all_back(memory: Memory, waiting: list[str]) -> bool:
         for id in waiting:
             now = memory.snapshot
             try:
-                Memory.open(memory.home).undo(id)
+                Memory.open(memory.home).history.undo(id)
             except ConflictError as error:
                 reasons.append(error.message)
                 memory.refresh()
@@ -163,14 +163,14 @@ def _take_all_back(memory: Memory, waiting: list[str]) -> bool:
 
 def _start_over(memory: Memory, after: Snapshot) -> None:
     """Does again all that was taken back, and takes back all from the newest on."""
-    turns = [entry for entry in memory.log(limit=None) if entry.change_set.kind == "undo"]
+    turns = [entry for entry in memory.history.log(limit=None) if entry.change_set.kind == "undo"]
     for entry in turns:
-        memory.undo(entry.id)
+        memory.history.undo(entry.id)
     assert _said(memory.snapshot) == _said(after)
     for id in reversed(
-        [id for id in _done(memory) if memory.entry(id).change_set.kind not in ("undo", "redo")]
+        [id for id in _done(memory) if memory.history.entry(id).change_set.kind not in ("undo", "redo")]
     ):
-        memory.undo(id)
+        memory.history.undo(id)
 
 
 @settings(max_examples=examples(EXAMPLES))
@@ -180,11 +180,11 @@ def test_everything_whoever_did_it_is_taken_back_from_the_newest_on(steps: list[
         states = {0: memory.snapshot}
         for step in steps:
             _live(memory, step)
-            states[memory._store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
-        entries = memory.log(limit=None)
+            states[memory._repository.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
+        entries = memory.history.log(limit=None)
         known = {entry.seq for entry in entries} | {0}
         for entry in entries:
-            memory.undo(entry.id)
+            memory.history.undo(entry.id)
             former = max((seq for seq in known if seq < entry.seq), default=0)
             if former in states:
                 assert memory.snapshot.notes == states[former].notes
@@ -198,10 +198,10 @@ def test_unwinding_the_log_gives_every_former_state(steps: list[Step]) -> None:
         states = {0: memory.snapshot}
         for number, step in enumerate(steps):
             _live(memory, step)
-            if number % 3 == 2 and memory.log():
+            if number % 3 == 2 and memory.history.log():
                 _quietly_undone(memory)
-            states[memory._store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
-        entries = memory.log(limit=None)
+            states[memory._repository.store.journal.last_seq] = memory.snapshot  # type: ignore[union-attr]
+        entries = memory.history.log(limit=None)
         known = {entry.seq for entry in entries} | {0}
         for seq, state in states.items():
             if seq in known:
@@ -222,7 +222,7 @@ def _put_right(change_set: ChangeSet) -> bool:
 
 def _quietly_undone(memory: Memory) -> None:
     try:
-        memory.undo(memory.log()[0].id)
+        memory.history.undo(memory.history.log()[0].id)
     except NuggetsError:
         return
 
@@ -233,17 +233,17 @@ def test_the_log_has_seen_the_files_as_they_are_after_every_step(steps: list[Ste
     with _memory() as memory:
         for number, step in enumerate(steps):
             _live(memory, step)
-            if number % 4 == 3 and memory.log():
+            if number % 4 == 3 and memory.history.log():
                 _quietly_undone(memory)
             _assert_seen(memory)
-            entries = len(memory.log(limit=None))
+            entries = len(memory.history.log(limit=None))
             again = Memory.open(memory.home)
-            assert len(again.log(limit=None)) == entries
+            assert len(again.history.log(limit=None)) == entries
             assert again.take_notices() == ()
 
 
 def _assert_seen(memory: Memory) -> None:
-    store = memory._store
+    store = memory._repository.store
     journal = store.journal
     assert journal is not None
     assert store.reconciled

@@ -48,7 +48,7 @@ def test_without_locks_a_note_is_stored_and_that_is_said_once(
     assert len(_add(tmp_path, "One")) == 1
     assert _add(tmp_path, "Two") == ()
     assert _titles(tmp_path) == ["One", "Two"]
-    assert len(Memory.open(tmp_path).log()) == 2
+    assert len(Memory.open(tmp_path).history.log()) == 2
 
 
 def test_the_lock_of_a_database_whose_writer_was_killed_is_nobodys(

@@ -28,8 +28,8 @@ def test_a_fact_file_whose_name_is_no_utf_8_is_a_problem_and_stays_as_it_is(home
         assert problem.kind is ProblemKind.UNREADABLE_FILE
         assert problem.where.isprintable()
     memory.change("store", lambda draft: remember(draft, "memory", "user:b", "new"))
-    memory.repair()
+    memory.maintenance.repair()
     with open(odd, "rb") as file:
         assert file.read().startswith(b"{")
     assert {fact.key for fact in Memory.open(home).snapshot.nuggets[-1].facts} == {"user:a", "user:b"}
-    assert memory.verify() != ()
+    assert memory.maintenance.verify() != ()

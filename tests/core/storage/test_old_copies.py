@@ -41,7 +41,7 @@ class _Beside:
         write_nugget(home, "memory", [fact_object("user:a")])
         self.home = home
         self.memory = Memory.open(home)
-        self.memory.repair()
+        self.memory.maintenance.repair()
         self.ours: dict[str, str | None] = {}
         self.theirs: dict[str, str] = {}
         self._held: list[dict[str, Any] | None] = [None, None]
@@ -118,11 +118,15 @@ def test_what_was_seen_of_any_program_and_all_of_ours_stands_at_the_end(events: 
             beside.do(event)
         beside.end()
         texts = {note["id"]: note["content"] for note in graph_of(beside.home)["notes"]}
-        waiting = {change.id for entry in beside.memory.conflicts() for change in entry.change_set.notes}
-        seen = {change.id for entry in beside.memory.log(limit=None) for change in entry.change_set.notes}
+        waiting = {
+            change.id for entry in beside.memory.history.conflicts() for change in entry.change_set.notes
+        }
+        seen = {
+            change.id for entry in beside.memory.history.log(limit=None) for change in entry.change_set.notes
+        }
         assert {id: texts.get(id) for id in beside.ours if id not in waiting} == {
             id: text for id, text in beside.ours.items() if id not in waiting
         }
         assert [id for id in beside.theirs if id in seen and texts.get(id) != beside.theirs[id]] == []
-        assert beside.memory.verify() == ()
+        assert beside.memory.maintenance.verify() == ()
         beside.memory.close()

@@ -88,7 +88,7 @@ def test_what_another_program_saves_while_an_edit_is_thought_out_is_kept_beside_
     assert content_of(home, TWO) == "Ours."
     assert content_of(home, "note-memory-00000003") == "Theirs."
     assert "note-memory-00000009" in notes_of(home)
-    assert [entry.change_set.kind for entry in memory.log(limit=2)] == ["edit", "outside"]
+    assert [entry.change_set.kind for entry in memory.history.log(limit=2)] == ["edit", "outside"]
 
 
 def test_what_changes_in_two_ways_while_an_edit_is_thought_out_is_thought_out_again(memory: Memory) -> None:
@@ -118,7 +118,9 @@ def test_a_second_memory_that_writes_while_an_edit_is_thought_out_loses_nothing(
     assert {fact["key"]: fact["value"] for fact in facts_of(home, "new.nugget.json")} == {"k": "v", "j": "w"}
     assert sorted(path.name for path in home.glob("*.nugget.json")) == [NUGGET, "new.nugget.json"]
     assert facts_of(home, NUGGET)[0]["value"] == "of the other"
-    assert not [finding for finding in memory.verify() if finding.kind in ("second-file", "unfinished")]
+    assert not [
+        finding for finding in memory.maintenance.verify() if finding.kind in ("second-file", "unfinished")
+    ]
 
 
 def test_an_edit_that_is_thought_out_for_ever_ends(memory: Memory) -> None:

@@ -48,7 +48,7 @@ def test_entries_say_where_they_come_from(tmp_path: Path) -> None:
         )
         write_graph(tmp_path, [*notes_of(tmp_path), note_object(2, content="By another program.")])
         memory.refresh()
-        found = {entry.id: entry.origin for entry in memory.log()}
+        found = {entry.id: entry.origin for entry in memory.history.log()}
         assert found[mine.id] is Origin.MADE
         assert Origin.OUTSIDE in found.values()
 
@@ -62,4 +62,4 @@ def test_an_entry_keeps_its_origin_when_the_journal_was_written_by_an_older_vers
         database.execute("UPDATE entry SET made_by = 'nuggets', kind = 'restore'")
     database.close()
     with closing(Memory.open(tmp_path)) as memory:
-        assert [entry.origin for entry in memory.log()] == [Origin.RESTORED]
+        assert [entry.origin for entry in memory.history.log()] == [Origin.RESTORED]

@@ -147,7 +147,7 @@ def test_pages_whose_index_another_program_takes_away_stay_pages_with_their_hist
     again = Memory.open(folder)
     assert again.pages == folder
     assert home_of(folder) == memory.home
-    again.undo(memory.log()[0].change_set)
+    again.history.undo(memory.history.log()[0].change_set)
     assert tree(folder) == {"a.md": b"text\n"}
 
 
@@ -165,7 +165,7 @@ def test_an_edit_writes_its_page_alone_and_keeps_every_other_byte_of_it(folder: 
     assert tree(folder)["deploy-needs-vpn.md"] == before["deploy-needs-vpn.md"].replace(
         b"run deploy", b"run make"
     )
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -180,9 +180,9 @@ def test_a_title_changes_in_the_page_and_in_the_index_and_links_still_lead_there
     assert note_of(memory, "feedback_pnpm.md").id in [
         link.to for link in note_of(memory, "deploy-needs-vpn.md").links
     ]
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
-    memory.redo()
+    memory.history.redo()
     assert tree(folder) == now
 
 
@@ -218,8 +218,8 @@ def test_a_new_note_is_a_page_with_a_name_of_its_own_and_a_line_in_the_index(fol
     reopened = Memory.open(folder)
     note = note_of(reopened, "billing-x-con.md")
     assert (note.title, note.content) == ("../Billing: # [x] CON", "First.\n\nSecond.")
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -230,8 +230,8 @@ def test_a_type_is_written_where_the_page_has_it_and_other_metadata_stays_outsid
     assert tree(folder)["billing.md"] == before["billing.md"].replace(b"type: reference", b"type: user")
     memory.change("scope", lambda draft: edit_note(draft, deploy.id, meta=MetaInput(scope="user")))
     assert b"\r\n  type: user\r\n" in tree(folder)["deploy-needs-vpn.md"]
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     memory.change("tags", lambda draft: edit_note(draft, deploy.id, add_tags=["mine"]))
     memory.change("link", lambda draft: link_notes(draft, deploy.id, billing.id, "because"))
     assert tree(folder) == before
@@ -245,7 +245,7 @@ def test_facts_are_refused_in_one_sentence_and_nothing_is_written(folder: Path) 
     with pytest.raises(InvalidInputError, match="no place for facts"):
         memory.change("fact", lambda draft: remember(draft, "claude", "key", "value"))
     assert tree(folder) == before
-    assert memory.log() == () or not memory.log()
+    assert memory.history.log() == () or not memory.history.log()
 
 
 def test_pages_that_link_by_a_title_link_to_the_new_one(folder: Path) -> None:
@@ -258,7 +258,7 @@ def test_pages_that_link_by_a_title_link_to_the_new_one(folder: Path) -> None:
     assert "# Invoices\n" in (folder / "billing.md").read_text()
     assert {change.id for change in made.notes} == {billing.id, note_of(memory, "debugging.md").id}
     assert billing.id in [link.to for link in note_of(memory, "debugging.md").links]
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -278,8 +278,8 @@ def test_the_words_of_the_index_are_edited_between_its_lines(folder: Path) -> No
     left = (folder / "MEMORY.md").read_text()
     assert "Ask" not in left
     assert left.count("](") == 3
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -292,7 +292,7 @@ def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder:
         Pipeline.open(memory.home)
     memory.daily_pass(if_due=False)
     changed = _differs(folder, before)
-    memory.undo()
+    memory.history.undo()
     assert changed == set() or tree(folder) == before
 
 
@@ -317,16 +317,16 @@ def test_a_credential_is_masked_in_the_pages_too(folder: Path) -> None:
     for path in (*folder.rglob("*"), *memory.home.rglob("*")):
         assert not path.is_file() or secret.encode() not in path.read_bytes(), path
     assert (folder / "debugging.md").stat().st_mode & 0o777 == 0o640
-    assert memory.log()[0].change_set.kind == "mask"
-    assert Memory.open(folder).log()[0].change_set.kind == "mask"
+    assert memory.history.log()[0].change_set.kind == "mask"
+    assert Memory.open(folder).history.log()[0].change_set.kind == "mask"
 
 
 def test_an_export_goes_into_another_memory_without_its_pages(folder: Path, tmp_path: Path) -> None:
     memory = Memory.open(folder)
     target = tmp_path / "export.json"
-    memory.export("json", target)
+    memory.exchange.export("json", target)
     other = Memory.open(tmp_path / "other")
-    other.bring_import(other.read_import(target))
+    other.exchange.bring(other.exchange.read(target))
     assert all(note.page is None for note in other.snapshot.notes)
     assert {note.title for note in other.snapshot.notes} == {note.title for note in memory.snapshot.notes}
 
@@ -350,13 +350,13 @@ def test_undo_gives_back_the_lines_of_the_index_however_it_names_a_page(
     before, memory = listed(folder), Memory.open(folder)
     memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "a.md").id))
     assert "a.md" not in tree(folder).get("MEMORY.md", b"").decode()
-    memory.undo()
+    memory.history.undo()
     assert listed(folder) == before
     before = tree(folder)
     memory.change("new", lambda draft: create_note(draft, "claude", "New", "Text."))
     memory.change("new", lambda draft: create_note(draft, "claude", "Newer", "Text."))
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -366,7 +366,7 @@ def test_undo_of_many_pages_at_once_gives_back_every_page_and_line(folder: Path,
     ids = [note.id for note in memory.snapshot.notes]
     memory.change("all", lambda draft: [act(draft, id) for id in ids])
     assert tree(folder) == {}
-    memory.undo()
+    memory.history.undo()
     assert listed(folder) == before
 
 
@@ -380,7 +380,7 @@ def test_pages_whose_names_differ_in_case_alone_come_back_under_their_own(tmp_pa
     for name in ("A.md", "a.md", "memory.md"):
         id = note_of(memory, name).id
         memory.change("delete", lambda draft, id=id: delete_note(draft, id))  # type: ignore[misc]
-        memory.undo()
+        memory.history.undo()
         assert listed(folder) == before
 
 
@@ -402,7 +402,7 @@ def test_undo_of_an_import_of_pages_gives_back_the_index_without_its_words(
         )
     )
     assert "Ask before you push." in tree(other)["MEMORY.md"].decode()
-    memory.undo()
+    memory.history.undo()
     assert tree(other) == before
 
 
@@ -412,7 +412,7 @@ def test_a_file_whose_name_no_line_can_hold_gets_none(tmp_path: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     (folder / name).unlink()
     memory.refresh()
-    memory.undo(memory.log()[0].change_set)
+    memory.history.undo(memory.history.log()[0].change_set)
     assert tree(folder) == before
 
 
@@ -429,9 +429,9 @@ def test_what_claude_writes_is_logged_and_can_be_undone(folder: Path) -> None:
     memory.refresh()
     assert "Use pnpm 9." in note_of(memory, "feedback_pnpm.md").content
     assert note_of(memory, "feedback_pnpm.md").id in [link.to for link in note_of(memory, "new.md").links]
-    entry = memory.log()[0].change_set
+    entry = memory.history.log()[0].change_set
     assert (entry.kind, len({change.id for change in entry.notes})) == ("outside", 2)
-    memory.undo(entry)
+    memory.history.undo(entry)
     assert tree(folder) == before
 
 
@@ -442,7 +442,7 @@ def test_a_page_that_was_deleted_is_kept_hidden_and_undo_brings_back_its_bytes(f
     memory.refresh()
     assert memory.snapshot.by_id[id].hidden
     assert Memory.open(folder, reconcile=False).snapshot.by_id[id].hidden
-    memory.undo(memory.log()[0].change_set)
+    memory.history.undo(memory.history.log()[0].change_set)
     assert (folder / "deploy-needs-vpn.md").read_bytes() == data
 
 
@@ -462,7 +462,7 @@ def test_an_unknown_field_that_changed_alone_is_in_the_log_and_comes_back(folder
     page = folder / "billing.md"
     page.write_bytes(page.read_bytes().replace(b"owner: 'ops'", b"owner: 'sales'"))
     memory.refresh()
-    memory.undo(memory.log()[0].change_set)
+    memory.history.undo(memory.history.log()[0].change_set)
     assert tree(folder) == before
 
 
@@ -500,7 +500,7 @@ def test_two_paragraphs_that_two_change_go_together_and_one_paragraph_is_a_confl
     with pytest.raises(ConflictError):
         memory.apply(ours)
     assert "theirs" in page.read_text()
-    assert len(memory.conflicts()) == 1
+    assert len(memory.history.conflicts()) == 1
 
 
 @pytest.mark.slow
@@ -514,10 +514,10 @@ def test_a_page_saved_from_before_our_edit_of_seconds_ago_gets_that_edit_back(fo
         lambda draft: edit_note(draft, note_of(memory, "a.md").id, content="our first\n\nbetween\n\nlast"),
     )
     page.write_text(read.replace("last", "their last"))
-    while memory.refresh() or not memory._store.reconciled:
+    while memory.refresh() or not memory._repository.store.reconciled:
         pass
     assert page.read_text() == "---\nname: a\n---\n\nour first\n\nbetween\n\ntheir last\n"
-    assert {"restore", "outside"} <= {entry.change_set.kind for entry in memory.log()}
+    assert {"restore", "outside"} <= {entry.change_set.kind for entry in memory.history.log()}
 
 
 @pytest.mark.parametrize(
@@ -560,12 +560,12 @@ def test_a_bullet_of_the_index_is_whole_however_many_lines_it_has(tmp_path: Path
     memory.change("new", lambda draft: create_note(draft, "claude", "Rack plan", "Rack 4 is full."))
     now = tree(folder)["MEMORY.md"].decode()
     assert "every\n  Sunday.\n- [Rack plan]" in now
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
     memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "a.md").id))
     left = tree(folder)["MEMORY.md"].decode()
     assert left == WRAPPED.replace(WRAPPED[WRAPPED.index("- [A]") : WRAPPED.index("- My own")], "")
-    memory.undo()
+    memory.history.undo()
     assert listed(folder)["MEMORY.md"] == sorted(
         line for line in before["MEMORY.md"].splitlines() if line.strip()
     )
@@ -589,10 +589,10 @@ def test_own_words_of_the_index_keep_their_places_on_edit_and_on_undo(
     memory.change("words", lambda draft: edit_note(draft, note.id, content=note.content.replace(old, new)))
     said = "\n".join(line for line in WRAPPED.replace(old, new).split("\n") if line)
     assert "\n".join(tree(folder)["MEMORY.md"].decode().split()) == "\n".join(said.split())
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
     memory.change("hide", lambda draft: hide_note(draft, note.id))
-    memory.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -612,7 +612,7 @@ def test_a_page_that_cannot_be_read_is_named_keeps_its_bytes_and_its_note_stands
     other = note_of(memory, "feedback_pnpm.md")
     memory.change("edit", lambda draft: edit_note(draft, other.id, content="Other."))
     assert (folder / "debugging.md").read_bytes() == (folder / "strange.md").read_bytes() == data
-    assert {record.path.read_bytes() for record in memory.set_aside()} == {data}
+    assert {record.path.read_bytes() for record in memory.maintenance.set_aside()} == {data}
     (folder / "debugging.md").write_text(PAGES["debugging.md"])
     (folder / "strange.md").unlink()
     memory.refresh()
@@ -626,8 +626,8 @@ def test_an_index_that_cannot_be_read_is_left_alone_while_pages_come_and_go(fold
     memory.change("new", lambda draft: create_note(draft, "claude", "New one", "Text."))
     memory.change("hide", lambda draft: hide_note(draft, note_of(memory, "billing.md").id))
     assert tree(folder)["MEMORY.md"] == before["MEMORY.md"]
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -751,9 +751,9 @@ def test_a_change_touches_its_page_alone_and_undo_gives_back_the_exact_bytes(
     again = Memory.open(folder)
     assert {one.id: (one.title, one.content, one.hidden) for one in again.snapshot.notes} == shown
     assert again.snapshot.problems == memory.snapshot.problems
-    assert all(entry.change_set.kind != "outside" for entry in again.log())
+    assert all(entry.change_set.kind != "outside" for entry in again.history.log())
     if not made.empty:
-        memory.undo(made)
+        memory.history.undo(made)
     assert tree(folder) == before
 
 
@@ -799,9 +799,9 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
     assert "Edited." in refused.read_text()
     assert done._store.journal is not None
     assert done._store.journal.pending_count() == 0
-    assert [entry.change_set.kind for entry in done.log()] == ["edit", "edit"]
-    done.undo(done.log()[1].change_set)
-    done.undo(done.log()[1].change_set)
+    assert [entry.change_set.kind for entry in done.history.log()] == ["edit", "edit"]
+    done.history.undo(done.history.log()[1].change_set)
+    done.history.undo(done.history.log()[1].change_set)
     assert all(not path.name.endswith(".tmp") for path in folder.iterdir())
 
 

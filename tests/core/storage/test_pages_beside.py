@@ -61,7 +61,9 @@ def test_pages_that_another_program_writes_do_not_lose_its_changes_nor_ours(way:
     assert "ours 20" in (folder / "a.md").read_text()
     assert "theirs 29" in (folder / "b.md").read_text()
     assert "theirs 29" in note_of(memory, "b.md").content
-    ours = [e.change_set.reason for e in memory.log(limit=500) if e.change_set.reason.startswith("turn ")]
+    ours = [
+        e.change_set.reason for e in memory.history.log(limit=500) if e.change_set.reason.startswith("turn ")
+    ]
     assert len(ours) == 20
 
 
@@ -75,10 +77,10 @@ def test_one_page_that_both_write_keeps_the_last_change_of_each(tmp_path: Path, 
     for turn in range(1, 16):
         _edit(memory, "a.md", turn)
     assert writer.communicate()[0] == b"done\n"
-    while memory.refresh() or not memory._store.reconciled:
+    while memory.refresh() or not memory._repository.store.reconciled:
         pass
     text = (folder / "a.md").read_text()
-    held = [str(entry.change_set) for entry in memory.log(limit=500)]
+    held = [str(entry.change_set) for entry in memory.history.log(limit=500)]
     for wanted in (*(f"ours {turn}" for turn in range(1, 16)), "theirs 29"):
         assert any(wanted in one for one in held)
     assert text == PAGE.replace("ours 0", "ours 15").replace("theirs 0", "theirs 29")
@@ -102,4 +104,4 @@ def test_two_of_our_processes_at_once_lose_nothing(tmp_path: Path) -> None:
     pages = [note.page.file for note in memory.snapshot.notes if note.page]
     assert len(set(pages)) == len(pages)
     assert (folder / "MEMORY.md").read_text().count("(same-title") == 12
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()

@@ -110,12 +110,12 @@ def test_killed_before_any_step_the_change_is_whole_or_not_there(
         assert {n.id: (n.title, n.content, n.hidden) for n in memory.snapshot.notes} == shown, step
         assert memory.snapshot.problems == ()
         assert findings(memory.snapshot) == []
-        assert memory.conflicts() == ()
-        assert all(entry.change_set.kind != "outside" for entry in memory.log()), step
-        assert memory._store.journal is not None
-        assert memory._store.journal.pending_count() == 0
+        assert memory.history.conflicts() == ()
+        assert all(entry.change_set.kind != "outside" for entry in memory.history.log()), step
+        assert memory._repository.store.journal is not None
+        assert memory._repository.store.journal.pending_count() == 0
         if found == after and deed != "undo":
-            memory.undo()
+            memory.history.undo()
             assert tree(folder) == before, step
         if done:
             break

@@ -70,7 +70,7 @@ def test_changes_are_read_as_they_were_made_and_undone_to_the_byte(
         again = Memory.open(folder)
         assert _said(again) == _said(memory)
         assert again.snapshot.problems == ()
-        assert all(entry.change_set.kind != "outside" for entry in again.log(limit=100))
+        assert all(entry.change_set.kind != "outside" for entry in again.history.log(limit=100))
         if memory.is_team:
             with monkeypatch.context() as elsewhere:
                 elsewhere.setenv("NUGGETS_STATE", str(tmp_path / "another machine"))
@@ -78,5 +78,5 @@ def test_changes_are_read_as_they_were_made_and_undone_to_the_byte(
             shutil.rmtree(tmp_path / "another machine", ignore_errors=True)
         memory = again
     for _ in range(made):
-        memory.undo()
+        memory.history.undo()
     assert listed(folder) == before

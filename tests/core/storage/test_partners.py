@@ -59,7 +59,7 @@ def test_a_hide_and_an_edit_outlive_an_agent_that_recalls_other_facts(tmp_path: 
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(6)])
     memory = Memory.open(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     agent = Original(tmp_path, load=True)
     memory.refresh()
     hidden = memory.snapshot.fact_notes["memory", "user:k0"].id
@@ -75,8 +75,8 @@ def test_a_hide_and_an_edit_outlive_an_agent_that_recalls_other_facts(tmp_path: 
     assert values_of(tmp_path)["user:k1"] == "new"
     assert again.snapshot.note(hidden).hidden
     assert [fact.hits for fact in again.snapshot.nugget("memory").facts if fact.key == "user:k3"] == [1]
-    assert again.conflicts() == ()
-    assert again.verify() == ()
+    assert again.history.conflicts() == ()
+    assert again.maintenance.verify() == ()
 
 
 @pytest.mark.parametrize("reopened", [0, 10, 1], ids=["never", "every tenth round", "every round"])
@@ -88,7 +88,7 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     keys = [f"user:k{number}" for number in range(40)]
     write_nugget(tmp_path, "memory", [fact_object(key, f"old {key}") for key in keys])
     memory = Memory.open(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     partner = Original(tmp_path, load=True)
     memory.refresh()
     chance, own = random.Random(reopened), {key: f"old {key}" for key in keys}
@@ -120,9 +120,9 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     _after_quiet(memory)
     assert values_of(tmp_path) == own
     assert all(memory.snapshot.fact_notes["memory", key].hidden for key in gone)
-    places = [entry.conflict.where for entry in memory.conflicts() if entry.conflict]
+    places = [entry.conflict.where for entry in memory.history.conflicts() if entry.conflict]
     assert len(places) == len(set(places))
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
     assert Memory.open(tmp_path)._store.reconciled
 
 
@@ -133,7 +133,7 @@ def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conf
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(4)])
     memory = Memory.open(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     partner = Original(tmp_path, load=True)
     memory.refresh()
     memory.change("edit", lambda draft: remember(draft, "memory", "user:k0", "ours"))
@@ -142,15 +142,15 @@ def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conf
     _after_quiet(memory)
     assert values_of(tmp_path)["user:k1"] == "ours too"
     texts = {values_of(tmp_path)["user:k0"]}
-    for entry in memory.conflicts():
+    for entry in memory.history.conflicts():
         assert entry.conflict is not None
         texts |= {entry.conflict.ours, entry.conflict.theirs}
     assert {"ours", "theirs"} <= texts
-    assert len(memory.conflicts()) == 1
+    assert len(memory.history.conflicts()) == 1
     assert values_of(tmp_path)["user:k0"] == "ours"
-    memory.resolve_conflict(memory.conflicts()[0].id, take)
+    memory.history.resolve_conflict(memory.history.conflicts()[0].id, take)
     assert values_of(tmp_path)["user:k0"] == ("theirs" if take == "ours" else "ours")
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 # Several programs at once
@@ -162,7 +162,7 @@ def _run(home: Path, writers: Sequence[tuple[str, ...]], seconds: float) -> tupl
     facts = [fact_object(f"user:kept {number * 100 + own}") for number in range(3) for own in range(60)]
     write_nugget(home, "memory", facts)
     memory = Memory.open(home)
-    memory.repair()
+    memory.maintenance.repair()
     own = [start(home, "ours", number, seconds, "0.2") for number in range(3)]
     others = [start(home, role, number, seconds, *options) for number, (role, *options) in enumerate(writers)]
     while any(process.poll() is None for process in (*own, *others)):
@@ -191,7 +191,7 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
     memory = Memory.open(tmp_path)
     waiting = {
         name
-        for entry in memory.conflicts()
+        for entry in memory.history.conflicts()
         for name in (
             *(change.id for change in entry.change_set.notes),
             *(fact.key for fact in entry.change_set.facts),
@@ -200,16 +200,16 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
     gone = missing(tmp_path, made)
     assert [change for change in gone if not {change.get("id"), change.get("key")} & waiting] == []
     # What one of them wrote over the other before anybody could see it is not ours to keep.
-    seen = {change.id for entry in memory.log(limit=None) for change in entry.change_set.notes}
-    keys = {fact.key for entry in memory.log(limit=None) for fact in entry.change_set.facts}
+    seen = {change.id for entry in memory.history.log(limit=None) for change in entry.change_set.notes}
+    keys = {fact.key for entry in memory.history.log(limit=None) for fact in entry.change_set.facts}
     lost = missing(tmp_path, theirs)
     assert [change for change in lost if change.get("id") in seen or change.get("key") in keys] == []
     if [role for role, *_ in writers].count("rename") < 2:
         assert lost == []
     ours = {change.get("key", "") for change in made} | {f"user:kept {number}" for number in range(300)}
-    findings = [f for f in memory.verify() if any(key in f.where for key in ours if key)]
+    findings = [f for f in memory.maintenance.verify() if any(key in f.where for key in ours if key)]
     assert [f for f in findings if f.kind != "conflict"] == []
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
 
 
 # Files that are written in place
@@ -242,7 +242,7 @@ def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_k
     memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
     titles = sorted(note["title"] for note in notes_of(tmp_path).values())
     assert titles == ["Ours", "Title 0", "Title 1", "Title 2", "Title 9"]
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_a_file_that_is_being_written_in_place_is_waited_for(

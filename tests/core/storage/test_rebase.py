@@ -203,7 +203,7 @@ def test_taking_back_a_recall_leaves_a_later_one() -> None:
     with two_programs() as (ours, _):
         _, done = ours.change("hit", HITS[0], kind="hit")
         ours.change("hit", HITS[1], kind="hit")
-        ours.undo(done)
+        ours.history.undo(done)
         found = ours.snapshot.nugget("memory").find("k")
         assert found is not None
         assert (found[1].hits, found[1].last_hit_session) == (1, "s-2")
@@ -357,8 +357,8 @@ def test_a_whole_file_is_written_once_and_only_over_what_was_seen(tmp_path: Path
         assert ours.apply(change_set).empty
         target.write_bytes(b"by hand\n")
         with pytest.raises(ConflictError, match="has changed since"):
-            ours.undo(done)
+            ours.history.undo(done)
         assert target.read_bytes() == b"by hand\n"
         target.write_bytes(b"one\n")
-        ours.undo(done)
+        ours.history.undo(done)
         assert not target.exists()

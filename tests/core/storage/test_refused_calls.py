@@ -28,7 +28,7 @@ def memory(tmp_path: Path) -> Memory:
     write_graph(tmp_path, [note_object(number) for number in (1, 2)])
     write_nugget(tmp_path, "memory", [fact_object("old")])
     opened = Memory.open(tmp_path)
-    opened.repair()
+    opened.maintenance.repair()
     opened.change("fact", lambda draft: remember(draft, "memory", "port", "5432"))
     return opened
 
@@ -89,7 +89,7 @@ def test_a_change_that_was_cut_off_is_finished_by_the_next_change_of_the_same_me
     cut_off_hiding(memory, monkeypatch)
     memory.change("more", lambda draft: create_note(draft, "memory", "More", "text"))
     assert "port" not in keys(memory)
-    assert [entry.change_set.reason for entry in memory.log(limit=2)] == ["more", "hide"]
+    assert [entry.change_set.reason for entry in memory.history.log(limit=2)] == ["more", "hide"]
 
 
 def test_what_is_taken_back_right_after_a_cut_off_change_is_that_change(
@@ -97,7 +97,7 @@ def test_what_is_taken_back_right_after_a_cut_off_change_is_that_change(
 ) -> None:
     before = tree(memory.home)
     cut_off_hiding(memory, monkeypatch)
-    memory.undo()
+    memory.history.undo()
     assert tree(memory.home) == before
 
 
@@ -109,9 +109,9 @@ def test_an_earlier_change_is_not_taken_back_in_place_of_one_that_cannot_be_fini
         patch.setattr(files, "sync_folder", refused_always)
         patch.setattr(exchange, "sync_folder", refused_always)
         with pytest.raises(StorageError, match="not finished yet"):
-            memory.undo()
-    assert [entry.change_set.reason for entry in memory.log(limit=1)] == ["fact"]
-    assert not memory.log(limit=1)[0].undone
+            memory.history.undo()
+    assert [entry.change_set.reason for entry in memory.history.log(limit=1)] == ["fact"]
+    assert not memory.history.log(limit=1)[0].undone
 
 
 def refused_always(*_: object) -> None:
@@ -124,14 +124,14 @@ def test_the_log_tells_the_whole_of_a_change_that_was_cut_off_so_that_undo_takes
     before = tree(memory.home)
     cut_off_hiding(memory, monkeypatch)
     later = Memory.open(memory.home)
-    (entry,) = later.log(limit=1)
+    (entry,) = later.history.log(limit=1)
     assert entry.change_set.reason == "hide"
     assert [change.id for change in entry.change_set.notes] == [note_of(later, "port")]
     assert [change.key for change in entry.change_set.facts] == ["port"]
     hidden = tree(memory.home)
-    later.undo()
+    later.history.undo()
     assert tree(memory.home) == before
-    later.redo()
+    later.history.redo()
     assert tree(memory.home) == hidden
 
 
@@ -144,9 +144,9 @@ def test_what_another_program_adds_to_a_cut_off_change_stays_when_that_is_taken_
     write_graph(memory.home, notes)
     later = Memory.open(memory.home)
     assert "port" not in keys(memory)
-    (entry,) = (one for one in later.log(limit=5) if one.change_set.reason == "hide")
+    (entry,) = (one for one in later.history.log(limit=5) if one.change_set.reason == "hide")
     assert [change.key for change in entry.change_set.facts] == ["port"]
-    later.undo(entry.id)
+    later.history.undo(entry.id)
     assert "port" in keys(memory)
     assert not later.snapshot.note(note_of(later, "port")).hidden
     contents = {note["content"] for note in notes_of(memory.home).values()}
@@ -170,7 +170,7 @@ def test_a_recovery_that_is_cut_off_itself_leaves_the_rest_to_the_next(
     assert "port" not in keys(memory)
     later = Memory.open(memory.home)
     assert findings(later.snapshot) == []
-    later.undo()
+    later.history.undo()
     assert tree(memory.home) == before
 
 
@@ -203,7 +203,7 @@ def test_a_log_that_cannot_mark_a_change_as_done_does_not_deny_the_change(
     (said,) = memory.take_notices()
     assert "the change itself is written" in said
     assert "nothing was written" not in said
-    memory.undo()
+    memory.history.undo()
     assert notes_of(memory.home)["note-memory-00000001"]["content"] != "New."
 
 

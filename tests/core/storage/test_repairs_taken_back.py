@@ -40,7 +40,7 @@ def home(tmp_path: Path) -> Path:
     write_graph(tmp_path, [note_object(number) for number in (1, 2, 3)])
     write_nugget(tmp_path, "memory", [fact_object(key, f"value of {key}") for key in "ab"])
     memory = opened(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000003", content="mine"))
     memory.close()
     return tmp_path
@@ -59,61 +59,61 @@ def test_undo_right_after_a_repair_puts_the_bytes_back_that_were_there(
 ) -> None:
     path, before = damaged(home, kind)
     memory = opened(home)
-    made = memory.repair()
+    made = memory.maintenance.repair()
     mended = path.read_bytes()
     assert mended != before
-    entry = memory.entry(made.id).change_set
+    entry = memory.history.entry(made.id).change_set
     assert (entry.author, entry.kind, [mend.path for mend in entry.mends]) == (
         ME, "repair", [str(path.relative_to(home))]
     )  # fmt: skip
     if window == "another":
         memory.close()
         memory = opened(home)
-    undone = memory.undo()
+    undone = memory.history.undo()
     assert path.read_bytes() == before
     assert (undone.about, undone.empty) == (made.id, False)
-    assert mended in [record_bytes(record) for record in memory.set_aside()]
+    assert mended in [record_bytes(record) for record in memory.maintenance.set_aside()]
     again = opened(home)
-    assert made.id in again.taken_back()
-    again.repair()
+    assert made.id in again.history.taken_back()
+    again.maintenance.repair()
     assert path.read_bytes() == mended
 
 
 def test_a_repair_is_not_taken_back_over_what_came_later(home: Path) -> None:
     path, before = damaged(home, "cut off")
     memory = opened(home)
-    made = memory.repair()
+    made = memory.maintenance.repair()
     memory.change("later", lambda draft: edit_note(draft, "note-memory-00000001", content="later"))
-    now, entries = path.read_bytes(), memory.newest_in_log()
+    now, entries = path.read_bytes(), memory.history.newest()
     with pytest.raises(ConflictError) as refused:
-        memory.undo(made.id)
-    [kept] = [record.path for record in memory.set_aside() if record_bytes(record) == before]
+        memory.history.undo(made.id)
+    [kept] = [record.path for record in memory.maintenance.set_aside() if record_bytes(record) == before]
     assert str(kept) in refused.value.todo
-    assert (path.read_bytes(), memory.newest_in_log()) == (now, entries)
+    assert (path.read_bytes(), memory.history.newest()) == (now, entries)
 
 
 def test_a_repair_whose_former_bytes_are_gone_is_not_taken_back(home: Path) -> None:
     path, _ = damaged(home, "a note that is none")
     memory = opened(home)
-    memory.repair()
+    memory.maintenance.repair()
     now = path.read_bytes()
-    for record in memory.set_aside():
+    for record in memory.maintenance.set_aside():
         record.path.unlink()
     with pytest.raises(ConflictError, match="quarantine"):
-        memory.undo()
+        memory.history.undo()
     assert path.read_bytes() == now
 
 
 def test_a_repair_that_is_taken_back_is_made_again_by_repair_alone(home: Path) -> None:
     damaged(home, "a note that is none")
     memory = opened(home)
-    made = memory.repair()
-    memory.undo()
+    made = memory.maintenance.repair()
+    memory.history.undo()
     for what in (None, made.id):
         with pytest.raises(InvalidInputError, match="verify --repair"):
-            memory.redo(what)
+            memory.history.redo(what)
     with pytest.raises(InvalidInputError, match="already"):
-        memory.undo(made.id)
+        memory.history.undo(made.id)
 
 
 def test_in_one_window_a_repair_of_notes_is_taken_back_first_and_that_of_their_file_is_never_passed_over(
@@ -122,9 +122,9 @@ def test_in_one_window_a_repair_of_notes_is_taken_back_first_and_that_of_their_f
     path, before = damaged(home, "a note that is none")
     replace_bytes(path, before.replace(b'"tags": [', b'"tags": ["twice", "twice", ', 1))
     memory = opened(home)
-    assert memory.repair().notes
-    memory.undo()
+    assert memory.maintenance.repair().notes
+    memory.history.undo()
     # Taking that back wrote the file anew.
     with pytest.raises(ConflictError, match="quarantine"):
-        memory.undo()
+        memory.history.undo()
     assert graph_of(home)["notes"][2]["content"] == "mine"

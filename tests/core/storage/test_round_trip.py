@@ -95,7 +95,7 @@ def test_an_edit_that_changes_nothing_writes_nothing(store: Path) -> None:
     memory.change("nothing", lambda draft: unhide_note(draft, note.id))
     memory.change("nothing", lambda draft: forget(draft, "memory", "no such key"))
     assert tree(store) == before
-    assert memory.log() == ()
+    assert memory.history.log() == ()
 
 
 def test_hiding_one_note_changes_the_fields_of_that_note_alone(
@@ -182,7 +182,7 @@ def test_taking_a_change_back_gives_back_every_byte_whatever_the_clock_says(
     ):
         _, done = memory.change("try", edit)
         assert tree(store) != before
-        memory.undo(done)
+        memory.history.undo(done)
         assert tree(store) == before
 
 

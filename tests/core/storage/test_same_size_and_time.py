@@ -43,9 +43,9 @@ def test_it_is_kept_by_our_next_change_and_stands_in_the_log(memory: Memory, tmp
     memory.change("ours", lambda draft: edit_note(draft, two, content="our text"))
     assert (text_of(memory, "one"), text_of(memory, "two")) == ("their text", "our text")
     assert text_of(Memory.open(tmp_path), "one") == "their text"
-    outside = [entry for entry in memory.log() if entry.change_set.kind == "outside"]
+    outside = [entry for entry in memory.history.log() if entry.change_set.kind == "outside"]
     assert len(outside) == 1
-    memory.undo(outside[0].id)
+    memory.history.undo(outside[0].id)
     assert (text_of(memory, "one"), text_of(memory, "two")) == ("first text", "our text")
 
 
@@ -53,9 +53,9 @@ def test_it_is_shown_when_somebody_looks(memory: Memory, tmp_path: Path) -> None
     write_unseen(tmp_path / "graph" / "graph.json", b"first text", b"their text")
     memory.refresh()
     assert text_of(memory, "one") == "their text"
-    count = len(memory.log())
+    count = len(memory.history.log())
     memory.refresh()
-    assert len(memory.log()) == count
+    assert len(memory.history.log()) == count
 
 
 def test_a_fact_file_is_watched_in_the_same_way(memory: Memory, tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_our_own_writes_are_not_read_again_and_other_rights_are_no_change(
         memory.change("more", lambda draft, n=number: create_note(draft, "memory", f"more {n}", "x"))
         memory.refresh()
     assert read == []
-    count = len(memory.log())
+    count = len(memory.history.log())
     (tmp_path / "graph" / "graph.json").chmod(0o644)
     memory.refresh()
     assert len(read) == 1
     memory.refresh()
-    assert (len(read), len(memory.log())) == (1, count)
+    assert (len(read), len(memory.history.log())) == (1, count)

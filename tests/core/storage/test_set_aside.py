@@ -142,7 +142,7 @@ def test_a_deleted_note_comes_back_between_its_neighbours_also_beside_an_unreada
     before = tree(tmp_path)
     memory = Memory.open(tmp_path)
     _, done = memory.change("delete", lambda draft: [delete_note(draft, id) for id in (THIRD, FIRST)])
-    memory.undo(done)
+    memory.history.undo(done)
     assert tree(tmp_path) == before
 
 
@@ -157,7 +157,7 @@ def test_one_bad_fact_costs_no_fact_at_all(tmp_path: Path, bad: object) -> None:
     before = path.read_bytes()
     _, done = memory.change("forget", lambda draft: forget(draft, "memory", "b"))
     assert facts_of(tmp_path, "memory.nugget.json") == [fact_object("a"), bad, fact_object("c")]
-    memory.undo(done)
+    memory.history.undo(done)
     assert path.read_bytes() == before
 
 

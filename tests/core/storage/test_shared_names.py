@@ -31,8 +31,8 @@ def values(home: Path) -> list[tuple[str, str]]:
 
 def undo_all_since(memory: Memory, entries: tuple[Entry, ...], path: Path, before: bytes) -> None:
     """Takes back what was done since these were the newest entries; then the file is as it was."""
-    while path.read_bytes() != before and memory.log(limit=1) != entries:
-        memory.undo()
+    while path.read_bytes() != before and memory.history.log(limit=1) != entries:
+        memory.history.undo()
     assert path.read_bytes() == before
 
 
@@ -70,9 +70,9 @@ def test_once_the_first_note_of_an_id_is_deleted_the_second_counts(tmp_path: Pat
     assert memory.snapshot.problems == ()
     again = Memory.open(tmp_path)
     assert again.snapshot.notes == memory.snapshot.notes
-    assert [entry.origin for entry in again.log()] == [entry.origin for entry in memory.log()]
+    assert [entry.origin for entry in again.history.log()] == [entry.origin for entry in memory.history.log()]
     with pytest.raises(ConflictError):
-        memory.undo()
+        memory.history.undo()
     assert graph_of(tmp_path)["notes"][1] == TWIN
 
 
@@ -92,7 +92,7 @@ def test_what_another_program_forgets_is_seen_beside_a_key_that_stands_twice(tmp
     of_one_key(tmp_path).close()
     write_nugget(tmp_path, "memory", [fact_object("k", "one"), fact_object("k", "two")])
     memory = Memory.open(tmp_path)
-    assert [change.key for change in memory.log(limit=1)[0].change_set.facts] == ["j"]
+    assert [change.key for change in memory.history.log(limit=1)[0].change_set.facts] == ["j"]
 
 
 def test_repair_gives_each_later_note_an_id_of_its_own_drops_copies_and_undo_has_the_bytes_again(
@@ -102,15 +102,15 @@ def test_repair_gives_each_later_note_an_id_of_its_own_drops_copies_and_undo_has
     path = write_graph(tmp_path, [note_object(1), unread, other, note_object(1), note_object(2)])
     before = path.read_bytes()
     memory = Memory.open(tmp_path)
-    found = [one for one in memory.verify() if one.kind == ProblemKind.SHARED_ID]
+    found = [one for one in memory.maintenance.verify() if one.kind == ProblemKind.SHARED_ID]
     assert [bool(one.repair) for one in found] == [True, True]
-    done = memory.log(limit=1)
-    memory.repair()
+    done = memory.history.log(limit=1)
+    memory.maintenance.repair()
     stored = graph_of(tmp_path)["notes"]
     assert [note["title"] for note in stored] == ["Title 1", 7, "Other", "Title 2"]
     assert len({note["id"] for note in stored}) == 4
     assert stored[2]["theirs"] == [1]
-    assert [one for one in memory.verify() if one.kind == ProblemKind.SHARED_ID] == []
+    assert [one for one in memory.maintenance.verify() if one.kind == ProblemKind.SHARED_ID] == []
     undo_all_since(memory, done, path, before)
 
 
@@ -120,8 +120,8 @@ def test_repair_gives_each_later_fact_a_key_of_its_own_and_undo_has_the_bytes_ag
     )
     before = path.read_bytes()
     memory = Memory.open(tmp_path)
-    first = memory.log(limit=1)
-    memory.repair()
+    first = memory.history.log(limit=1)
+    memory.maintenance.repair()
     assert values(tmp_path) == [("k", "one"), ("k (2)", "two")]
     undo_all_since(memory, first, path, before)
 
@@ -130,7 +130,7 @@ def test_a_fact_that_is_forgotten_beside_a_later_one_of_its_key_comes_back_when_
     tmp_path: Path,
 ) -> None:
     memory = of_one_key(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     _, done = memory.change("forget", lambda draft: forget(draft, "memory", "k"))
-    memory.undo(done)
+    memory.history.undo(done)
     assert values(tmp_path) == [("k", "one"), ("j", "a value"), ("k (2)", "two")]

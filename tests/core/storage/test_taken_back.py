@@ -60,16 +60,16 @@ def test_a_change_that_another_program_took_back_is_restored_once_and_said(home:
     assert [notice.partition(";")[0] for notice in again.take_notices()] == [RESTORED_ONE]
     assert again.take_notices() == ()
     assert kinds(again) == [("edit", "done"), ("outside", "done"), ("outside", "done"), ("restore", "done")]
-    restored, taken_back, meant = (entry.change_set for entry in again.log()[:3])
+    restored, taken_back, meant = (entry.change_set for entry in again.history.log()[:3])
     assert (restored.about, [change.id for change in restored.notes]) == (done.id, [ONE])
     assert [change.id for change in taken_back.notes] == [ONE]
     assert [change.id for change in meant.notes] == ["note-memory-00000009"]
     for _ in range(2):
         assert Memory.open(home).take_notices() == ()
-    assert len(Memory.open(home).log()) == 4
+    assert len(Memory.open(home).history.log()) == 4
     memory.refresh()
     assert memory.snapshot.note(ONE).content == "Ours."
-    memory.undo()
+    memory.history.undo()
     assert content_of(home) == "Content of note 1."
     assert Memory.open(home).take_notices() == ()
     assert content_of(home) == "Content of note 1."
@@ -83,7 +83,7 @@ def test_a_memory_that_stays_open_restores_at_its_next_look(home: Path) -> None:
     assert memory.refresh()
     assert memory.snapshot.note(ONE).content == "Ours."
     assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
-    assert [change_set.kind for change_set in memory.history] == ["edit", "outside", "restore"]
+    assert [change_set.kind for change_set in memory.history.of_this_run] == ["edit", "outside", "restore"]
 
 
 @pytest.mark.slow
@@ -98,8 +98,8 @@ def test_what_is_taken_back_again_and_again_is_restored_each_time_and_said_twice
         assert content_of(home) == "Ours."
         said += memory.take_notices()
     assert len(said) == 2
-    assert memory.conflicts() == ()
-    assert Memory.open(home)._store.reconciled
+    assert memory.history.conflicts() == ()
+    assert Memory.open(home)._repository.store.reconciled
 
 
 def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
@@ -118,14 +118,16 @@ def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
                 save_stale(home, stale)
                 memory.refresh(patient=False)
             assert content_of(home) == "Content of note 1."
-            (entry,) = memory.conflicts()
+            (entry,) = memory.history.conflicts()
             assert entry.conflict is not None
             assert (entry.conflict.where, entry.conflict.field) == (ONE, "content")
             assert (entry.conflict.ours, entry.conflict.theirs) == ("Ours.", "Content of note 1.")
         memory.refresh()
         assert content_of(home) == "Ours."
-        assert memory.conflicts() == (), turn
-    assert len(memory.log(limit=None, text="reverted")) == len(memory.log(limit=None, kind="restore"))
+        assert memory.history.conflicts() == (), turn
+    assert len(memory.history.log(limit=None, text="reverted")) == len(
+        memory.history.log(limit=None, kind="restore")
+    )
 
 
 def _fought_over(home: Path, monkeypatch: pytest.MonkeyPatch, path: str = str(GRAPH)) -> tuple[Memory, str]:
@@ -142,7 +144,7 @@ def _fought_over(home: Path, monkeypatch: pytest.MonkeyPatch, path: str = str(GR
     never_quiet(monkeypatch)
     write_later(home / path, lambda: replace_bytes(home / path, old))
     memory.refresh(patient=False)
-    (entry,) = memory.conflicts()
+    (entry,) = memory.history.conflicts()
     return memory, entry.id
 
 
@@ -151,12 +153,12 @@ def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_thei
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, conflict = _fought_over(home, monkeypatch)
-    memory.resolve_conflict(conflict, "theirs")
+    memory.history.resolve_conflict(conflict, "theirs")
     assert content_of(home) == "Content of note 1."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     monkeypatch.undo()
     for _ in range(2):
-        assert Memory.open(home).conflicts() == ()
+        assert Memory.open(home).history.conflicts() == ()
         assert content_of(home) == "Content of note 1."
 
 
@@ -165,15 +167,15 @@ def test_settling_a_conflict_about_a_fact_writes_the_fact_and_its_note(
     home: Path, monkeypatch: pytest.MonkeyPatch, take: Any
 ) -> None:
     memory, conflict = _fought_over(home, monkeypatch, NUGGET)
-    (entry,) = memory.conflicts()
+    (entry,) = memory.history.conflicts()
     assert entry.conflict is not None
     assert entry.conflict.where == "memory: user:a"
-    memory.resolve_conflict(conflict, take)
+    memory.history.resolve_conflict(conflict, take)
     monkeypatch.undo()
     again = Memory.open(home)
     assert values_of(home)["user:a"] == ("Ours." if take == "ours" else "a value")
     assert_facts_and_notes_are_one(again.snapshot)
-    assert again.verify() == ()
+    assert again.maintenance.verify() == ()
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3.0, 100.0])
@@ -186,7 +188,7 @@ def test_a_real_edit_of_another_program_is_not_fought(home: Path, seconds: float
     memory.refresh()
     assert content_of(home) == "Theirs, later."
     assert memory.take_notices() == ()
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     assert kinds(memory) == [("edit", "done"), ("outside", "done")]
 
 
@@ -198,7 +200,7 @@ def test_a_file_put_back_long_after_is_a_change_like_any_other(home: Path) -> No
     memory.refresh()
     assert content_of(home) == "Content of note 1."
     assert memory.take_notices() == ()
-    memory.undo(memory.log(author="program")[0].id)
+    memory.history.undo(memory.history.log(author="program")[0].id)
     assert content_of(home) == "Ours."
 
 
@@ -216,7 +218,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
             save_stale(home, stale, 0.02)
             memory.refresh(patient=False)
             assert content_of(home) == "Content of note 1."
-            assert not memory._store.reconciled
+            assert not memory._repository.store.reconciled
         # Whoever writes meanwhile does so on what stands there.
         memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours too."))
         assert memory.take_notices() == ()
@@ -224,7 +226,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
     memory.refresh()
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
     assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
-    assert memory._store.reconciled
+    assert memory._repository.store.reconciled
     assert {f"note-memory-{number:08x}" for number in range(9, 14)} <= set(notes_of(home))
 
 
@@ -264,7 +266,7 @@ def test_every_kind_of_change_of_notes_outlives_a_stale_save(home: Path, edit: A
     memory.refresh()
     assert _without_times(memory.snapshot) == after
     assert "".join(memory.take_notices()).startswith(reason)
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 @pytest.mark.parametrize("what", ["both", "facts", "graph"])
@@ -289,14 +291,16 @@ def test_facts_and_their_notes_outlive_a_stale_save_of_either_file(home: Path, e
         stale["notes"][1] |= {"content": "News.", "updatedAt": "2030-01-01T00:00:00.000Z"}
         save_stale(home, stale)
         memory.refresh()
-        news = next(e for e in memory.log(author="program") if any(c.id == TWO for c in e.change_set.notes))
-        memory.undo(news.id)
+        news = next(
+            e for e in memory.history.log(author="program") if any(c.id == TWO for c in e.change_set.notes)
+        )
+        memory.history.undo(news.id)
     memory.refresh()
     assert _without_times(memory.snapshot) == after
     assert len(memory.take_notices()) == 1
     assert_facts_and_notes_are_one(memory.snapshot)
     assert Memory.open(home).take_notices() == ()
-    memory.undo()
+    memory.history.undo()
     assert values_of(home) == {"user:a": "a value", "user:b": "a value"}
     assert_facts_and_notes_are_one(memory.snapshot)
     assert Memory.open(home).take_notices() == ()
@@ -323,7 +327,7 @@ def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path)
     memory = Memory.open(home)
     code = "- a\n  - b\n\n    code()"
     memory.change("edit", lambda draft: edit_note(draft, ONE, content=code))
-    entries = len(memory.log())
+    entries = len(memory.history.log())
     graph = read_graph(home)
     graph["notes"].append(note_object(9))
     save_stale(home, graph)
@@ -332,8 +336,8 @@ def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path)
     assert content_of(home) == code
     assert memory.take_notices() == ()
     assert [kind for kind, _ in kinds(memory)] == ["edit", "outside"]
-    assert len(memory.log()) == entries + 1
-    assert Memory.open(home)._store.reconciled
+    assert len(memory.history.log()) == entries + 1
+    assert Memory.open(home)._repository.store.reconciled
 
 
 @pytest.mark.parametrize("change", ["tag", "hide", "count"])
@@ -364,7 +368,7 @@ def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object("plain", "value"), fact_object("user:b", "other")])
     memory = Memory.open(tmp_path)
-    memory.repair()
+    memory.maintenance.repair()
     note = next(note for note in memory.snapshot.notes if note.key == "plain")
     Original(tmp_path, load=True)
     memory.refresh()
@@ -395,7 +399,7 @@ def test_an_edit_of_what_was_just_taken_back_is_made_on_our_own_version(
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
     assert values_of(home)["user:new"] == "second"
     assert_facts_and_notes_are_one(memory.snapshot)
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_a_fact_whose_note_was_gone_when_it_was_changed_keeps_one_note(
@@ -427,7 +431,7 @@ def test_an_edit_that_meets_anothers_in_the_last_moment_is_thought_out_again(hom
     memory.change("edit", edit)
     assert seen == ["Content of note 1.", "Theirs."]
     assert content_of(home) == "Ours."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     assert kinds(memory) == [("outside", "done"), ("edit", "done")]
 
 
@@ -441,7 +445,7 @@ def test_an_edit_that_meets_anothers_every_time_waits_in_the_log(home: Path) -> 
 
     with pytest.raises(ConflictError) as caught:
         memory.change("edit", edit)
-    assert [entry.id for entry in memory.conflicts()] == [caught.value.entry]
+    assert [entry.id for entry in memory.history.conflicts()] == [caught.value.entry]
     assert content_of(home).startswith("Theirs")
 
 
@@ -471,7 +475,7 @@ def test_an_agent_that_lost_our_edit_goes_on_editing_a_fact_of_its_own(home: Pat
         memory.refresh()
         assert values_of(home)["user:theirs"] == value
         assert values_of(home)["user:a"] == "Ours."
-        assert memory.conflicts() == ()
+        assert memory.history.conflicts() == ()
 
 
 def test_an_agent_that_recalled_what_we_changed_forgets_a_fact_of_its_own(home: Path) -> None:
@@ -499,12 +503,12 @@ def test_an_agent_that_edits_on_what_we_edited_too_makes_one_conflict(home: Path
         _save_list(home, [fact_object("user:a", value), fact_object("user:b")])
         memory.refresh()
         assert values_of(home) == {"user:a": "Ours.", "user:b": "Ours."}
-    (waiting,) = memory.conflicts()
+    (waiting,) = memory.history.conflicts()
     assert waiting.conflict is not None
     assert waiting.conflict.ours == "third"
-    memory.resolve_conflict(waiting.id, take)
+    memory.history.resolve_conflict(waiting.id, take)
     assert values_of(home)["user:a"] == ("third" if take == "ours" else "Ours.")
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_an_agent_that_lost_a_recall_of_ours_may_edit_another_fact(home: Path) -> None:
@@ -514,7 +518,7 @@ def test_an_agent_that_lost_a_recall_of_ours_may_edit_another_fact(home: Path) -
     _save_list(home, [fact_object("user:a"), fact_object("user:b", "Theirs.")])
     memory.refresh()
     assert values_of(home)["user:b"] == "Theirs."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_a_note_outlives_an_old_list_and_an_old_graph_that_are_saved_together(home: Path) -> None:
@@ -530,7 +534,7 @@ def test_a_note_outlives_an_old_list_and_an_old_graph_that_are_saved_together(ho
         memory.refresh()
     assert content_of(home) == "Ours."
     assert values_of(home)["user:a"] == "Ours."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     assert_facts_and_notes_are_one(memory.snapshot)
 
 
@@ -544,7 +548,7 @@ def test_a_note_outlives_an_old_graph_beside_a_list_that_lost_an_earlier_edit(ho
     memory.refresh()
     assert content_of(home) == "Ours."
     assert values_of(home)["user:a"] == "Ours."
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
 
 
 def test_a_fact_that_an_old_list_and_an_old_graph_dropped_together_comes_back(home: Path) -> None:
@@ -589,10 +593,10 @@ def test_a_change_that_is_taken_back_again_and_again_is_settled_as_a_person_says
     home: Path, monkeypatch: pytest.MonkeyPatch, take: Any, text: str | None, content: str
 ) -> None:
     memory, conflict = _fought_over(home, monkeypatch)
-    memory.resolve_conflict(conflict, take, text)
+    memory.history.resolve_conflict(conflict, take, text)
     assert content_of(home) == content
     monkeypatch.undo()
-    assert Memory.open(home).conflicts() == ()
+    assert Memory.open(home).history.conflicts() == ()
     assert content_of(home) == content
 
 
@@ -608,7 +612,7 @@ def test_a_persons_own_text_stands_in_a_fact_and_in_its_note(home: Path, field: 
     Original(home, load=False).remember("user:a", "theirs")
     with pytest.raises(ConflictError) as caught:
         memory.apply(draft.change_set("edit"))
-    memory.resolve_conflict(caught.value.entry, "ours", "both")
+    memory.history.resolve_conflict(caught.value.entry, "ours", "both")
     assert values_of(home)["user:a"] == content_of(home, note.id) == "both"
     assert_facts_and_notes_are_one(memory.snapshot)
 
@@ -629,7 +633,7 @@ def test_a_file_that_breaks_between_two_looks_takes_nothing_out_of_the_log(home:
     replace_bytes(home / GRAPH, whole)
     memory.refresh()
     assert kinds(memory) == [("edit", "done")]
-    memory.undo()
+    memory.history.undo()
     assert content_of(home) == "Content of note 1."
 
 
@@ -645,8 +649,8 @@ def test_a_fact_file_that_breaks_takes_no_fact_out_of_the_log(home: Path) -> Non
     replace_bytes(home / NUGGET, whole)
     again = Memory.open(home)
     assert [kind for kind, _ in kinds(again)] == ["edit", "edit"]
-    again.undo()
-    again.undo()
+    again.history.undo()
+    again.history.undo()
     assert values_of(home) == {"user:a": "a value", "user:b": "a value"}
 
 
@@ -657,7 +661,7 @@ def test_a_conflict_is_raised_to_whoever_applies_and_kept_for_whoever_looks(home
     Original(home, load=False).edit_note(ONE, content="Theirs.")
     with pytest.raises(ConflictError) as caught:
         memory.apply(draft.change_set("edit"))
-    assert caught.value.entry == Memory.open(home).conflicts()[0].id
+    assert caught.value.entry == Memory.open(home).history.conflicts()[0].id
 
 
 def _hits_in(home: Path) -> tuple[int, int]:
@@ -680,7 +684,7 @@ def test_a_recall_that_an_old_copy_dropped_is_logged_as_dropped_and_counted_agai
         replace_bytes(home / name, data)
     again = Memory.open(home)
     assert _hits_in(home) == (1, 1)
-    assert [entry.change_set.reason for entry in again.log()[:3]] == [
+    assert [entry.change_set.reason for entry in again.history.log()[:3]] == [
         "counted a recall that another program had dropped",
         "dropped a recall of user:a",
         "recalled user:a",
@@ -701,7 +705,7 @@ def test_a_recall_of_what_was_taken_back_is_logged_once_however_long_its_restori
             memory.refresh(patient=False)
             counted = [
                 (change.before.hits, change.after.hits)
-                for entry in memory.log(kind="hit")
+                for entry in memory.history.log(kind="hit")
                 for change in entry.change_set.facts
                 if change.before is not None and change.after is not None
             ]
@@ -709,7 +713,7 @@ def test_a_recall_of_what_was_taken_back_is_logged_once_however_long_its_restori
     memory.refresh()
     assert values_of(home)["user:a"] == "Ours."
     assert _hits_in(home) == (3, 3)
-    assert all(entry.change_set.reason == "recalled user:a" for entry in memory.log(kind="hit"))
+    assert all(entry.change_set.reason == "recalled user:a" for entry in memory.history.log(kind="hit"))
 
 
 @pytest.mark.slow
@@ -742,5 +746,5 @@ def test_an_agent_that_forgets_a_fact_and_adds_another_before_anybody_looks_is_o
         memory.refresh()
     assert set(values_of(home)) == {"user:a", "user:b", "user:d"}
     assert memory.take_notices() == ()
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     assert_facts_and_notes_are_one(memory.snapshot)

@@ -114,8 +114,8 @@ def test_a_tag_is_one_line_and_what_people_wrote_keeps_its_bytes(folder: Path) -
     now = tree(folder)["vpn-setup.md"]
     list = b'tags: [network,  "Remote Work"] # two'
     assert now == before["vpn-setup.md"].replace(list, b"tags:\r\n  - ops\r\n  - remote-work")
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -136,7 +136,7 @@ def test_each_kind_of_change_touches_its_lines_alone_and_undo_gives_back_the_byt
     memory.change("delete", lambda draft: delete_note(draft, billing.id))
     assert "billing.md" not in tree(folder)
     for _ in range(6):
-        memory.undo()
+        memory.history.undo()
     assert tree(folder) == before
     assert findings(memory.snapshot) == []
 
@@ -150,8 +150,8 @@ def test_a_link_stands_on_one_page_and_goes_from_there(folder: Path) -> None:
     assert plain.id in [link.to for link in Memory.open(folder).snapshot.by_id[limits.id].links]
     memory.change("unlink", lambda draft: unlink_notes(draft, plain.id, limits.id))
     assert tree(folder) == before
-    memory.undo()
-    memory.undo()
+    memory.history.undo()
+    memory.history.undo()
     assert tree(folder) == before
 
 
@@ -175,7 +175,7 @@ def test_undoing_one_of_two_tags_keeps_the_other(folder: Path) -> None:
     note = note_of(memory, "deploy-to-staging.md")
     _, first = memory.change("tag", lambda draft: edit_note(draft, note.id, add_tags=["one"]))
     memory.change("tag", lambda draft: edit_note(draft, note.id, add_tags=["two"]))
-    memory.undo(first)
+    memory.history.undo(first)
     assert {"two"} == {"one", "two"} & set(note_of(Memory.open(folder), "deploy-to-staging.md").tags)
     assert "  - one" not in (folder / "deploy-to-staging.md").read_text()
 
@@ -254,7 +254,7 @@ def test_a_page_that_git_renames_keeps_its_id_and_history(folder: Path, change: 
 
 def test_switching_branches_hides_and_shows_notes_with_one_entry_each(folder: Path) -> None:
     memory = Memory.open(folder)
-    known, logged = {note.id: note for note in memory.snapshot.notes}, len(memory.log())
+    known, logged = {note.id: note for note in memory.snapshot.notes}, len(memory.history.log())
     texts = tree(folder)
     shutil.rmtree(folder)
     memory.refresh()
@@ -264,7 +264,7 @@ def test_switching_branches_hides_and_shows_notes_with_one_entry_each(folder: Pa
     assert {n.id: (n.title, n.hidden, n.links) for n in memory.snapshot.notes} == {
         id: (n.title, n.hidden, n.links) for id, n in known.items()
     }
-    assert len(memory.log()) <= logged + 2
+    assert len(memory.history.log()) <= logged + 2
 
 
 def test_what_git_brings_back_right_after_an_edit_stays(folder: Path) -> None:

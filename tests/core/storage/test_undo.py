@@ -48,7 +48,7 @@ def test_facts_and_notes_stay_one_and_all_is_taken_back(steps: list[Step]) -> No
             assert Memory.open(memory.home).snapshot.nuggets == memory.snapshot.nuggets
             assert memory.apply(change_set).empty
         for change_set, before, files in reversed(done):
-            memory.undo(change_set)
+            memory.history.undo(change_set)
             assert memory.snapshot.notes == before.notes
             assert memory.snapshot.nuggets == before.nuggets
             assert tree(memory.home).keys() == files.keys()
@@ -65,8 +65,8 @@ def test_what_was_taken_back_can_be_done_again(steps: list[Step]) -> None:
             if change_set is None or change_set.empty:
                 continue
             after = memory.snapshot
-            undone = memory.undo(change_set)
-            memory.undo(undone)
+            undone = memory.history.undo(change_set)
+            memory.history.undo(undone)
             assert memory.snapshot.notes == after.notes
             assert memory.snapshot.nuggets == after.nuggets
 
@@ -90,7 +90,7 @@ def test_many_edits_in_one_change_set_are_as_good_as_one_after_the_other(steps: 
         assert [(n.title, n.content, n.hidden) for n in single.snapshot.notes] == [
             (n.title, n.content, n.hidden) for n in several.snapshot.notes
         ]
-        single.undo(done)
+        single.history.undo(done)
         assert single.snapshot.notes == before.notes
         assert single.snapshot.nuggets == before.nuggets
 

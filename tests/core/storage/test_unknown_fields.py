@@ -152,7 +152,7 @@ def _assert_undone(memory: Memory, done: ChangeSet, home: Path, extra: dict[str,
     with _folder(extra) as other:
         fresh = Memory.open(other)
         if not done.empty:
-            memory.undo(done)
+            memory.history.undo(done)
         assert Memory.open(home).snapshot.notes == fresh.snapshot.notes
         assert Memory.open(home).snapshot.nuggets == fresh.snapshot.nuggets
         assert graph_of(home) == graph_of(other)
@@ -168,7 +168,7 @@ def test_a_field_with_a_name_that_we_use_inside_is_kept_as_it_is(
     assert not memory.snapshot.problems
     before = notes_of(tmp_path)
     _, done = memory.change("delete", lambda draft: delete_note(draft, SECOND))
-    memory.undo(done)
+    memory.history.undo(done)
     assert notes_of(tmp_path)[SECOND] == before[SECOND]
 
 

@@ -54,19 +54,19 @@ def test_a_note_that_is_readable_again_was_changed_not_added(tmp_path: Path, fie
     notes = three()
     write_graph(tmp_path, [notes[0], notes[1] | {"content": "Theirs."}, notes[2]])
     memory = Memory.open(tmp_path)
-    [entry] = memory.log()
+    [entry] = memory.history.log()
     [change] = entry.change_set.notes
     assert change.before is not None
     assert change.after is not None
     assert (change.before.content, change.after.content) == ("Content of note 2.", "Theirs.")
-    memory.undo(entry.change_set.id)
+    memory.history.undo(entry.change_set.id)
     assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
 
 
 def test_a_note_that_is_readable_again_as_it_was_is_no_change(tmp_path: Path) -> None:
     broken_note(tmp_path)
     write_graph(tmp_path, three())
-    assert Memory.open(tmp_path).log() == ()
+    assert Memory.open(tmp_path).history.log() == ()
 
 
 def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_
     seen(tmp_path, bad)
     write_graph(tmp_path, [bad[0], bad[2]])
     memory = Memory.open(tmp_path)
-    [entry] = memory.log()
+    [entry] = memory.history.log()
     assert [(c.id, c.after) for c in entry.change_set.notes] == [(SECOND, None)]
-    memory.undo(entry.change_set.id)
+    memory.history.undo(entry.change_set.id)
     assert graph_of(tmp_path)["notes"] == three()
 
 
@@ -84,14 +84,14 @@ def test_what_cannot_be_read_is_not_called_removed_when_we_write_or_others_do(tm
     bad = broken_note(tmp_path)
     memory = Memory.open(tmp_path)
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
-    assert [entry.change_set.kind for entry in memory.log()] == ["edit"]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit"]
     ours = graph_of(tmp_path)["notes"]
     write_graph(tmp_path, [*ours, note_object(4)])
     memory.refresh()
-    assert [entry.change_set.reason for entry in memory.log()][:1] == ["+1 note"]
+    assert [entry.change_set.reason for entry in memory.history.log()][:1] == ["+1 note"]
     write_graph(tmp_path, [ours[0], three()[1] | {"content": "Back."}, ours[2], note_object(4)])
     memory.refresh()
-    [change] = memory.log()[0].change_set.notes
+    [change] = memory.history.log()[0].change_set.notes
     assert change.before is not None
     assert change.before.content == "Content of note 2."
     assert bad[1]["content"] == 5
@@ -103,7 +103,7 @@ def test_a_file_cut_off_after_a_note_could_not_be_read_is_mended_with_its_last_g
     broken_note(tmp_path)
     path = tmp_path / GRAPH
     replace_bytes(path, path.read_bytes()[:-30])
-    Memory.open(tmp_path, tolerant=True).repair()
+    Memory.open(tmp_path, tolerant=True).maintenance.repair()
     assert [note["content"] for note in graph_of(tmp_path)["notes"]] == [
         f"Content of note {number}." for number in (1, 2, 3)
     ]
@@ -130,20 +130,22 @@ def test_a_fact_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(
     tmp_path: Path, bad: object
 ) -> None:
     facts = broken_fact(tmp_path, bad)
-    assert not [e for e in Memory.open(tmp_path).log() if any(c.after is None for c in e.change_set.facts)]
+    assert not [
+        e for e in Memory.open(tmp_path).history.log() if any(c.after is None for c in e.change_set.facts)
+    ]
     write_nugget(tmp_path, "memory", [facts[0], facts[2]])
     memory = Memory.open(tmp_path)
-    entry = memory.log()[0]
+    entry = memory.history.log()[0]
     [change] = entry.change_set.facts
     assert (change.key, change.after) == ("b", None)
-    memory.undo(entry.change_set.id)
+    memory.history.undo(entry.change_set.id)
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
 
 
 def test_a_fact_that_is_readable_again_was_changed_not_added(tmp_path: Path) -> None:
     facts = broken_fact(tmp_path, BAD_FACTS[0])
     write_nugget(tmp_path, "memory", [facts[0], fact_object("b", "theirs"), facts[2]])
-    [change] = Memory.open(tmp_path).log()[0].change_set.facts
+    [change] = Memory.open(tmp_path).history.log()[0].change_set.facts
     assert change.before is not None
     assert change.before.value == "value of b"
 
@@ -153,7 +155,7 @@ def test_a_fact_that_we_forget_beside_an_unreadable_one_does_not_come_back(tmp_p
     memory = Memory.open(tmp_path)
     memory.change("forget", lambda draft: forget(draft, "memory", "c"))
     memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
-    memory.repair()
+    memory.maintenance.repair()
     assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "d"]
     assert facts[1] == BAD_FACTS[0]
 
@@ -162,11 +164,11 @@ def test_a_fact_that_we_forget_beside_an_unreadable_one_does_not_come_back(tmp_p
 def test_repair_brings_a_fact_back_as_it_could_last_be_read(tmp_path: Path, bad: object) -> None:
     broken_fact(tmp_path, bad)
     memory = Memory.open(tmp_path)
-    [finding] = [one for one in memory.verify() if one.kind == "unreadable-fact"]
+    [finding] = [one for one in memory.maintenance.verify() if one.kind == "unreadable-fact"]
     assert finding.repair
-    memory.repair()
+    memory.maintenance.repair()
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
-    assert not [one for one in memory.verify() if one.kind.startswith("unreadable")]
+    assert not [one for one in memory.maintenance.verify() if one.kind.startswith("unreadable")]
 
 
 # Notes mended
@@ -178,15 +180,15 @@ def test_repair_brings_a_note_back_as_it_could_last_be_read(tmp_path: Path, fiel
     path = tmp_path / GRAPH
     was = path.read_bytes()
     memory = Memory.open(tmp_path)
-    [finding] = memory.verify()
+    [finding] = memory.maintenance.verify()
     assert finding.kind == "unreadable-note"
     assert "restores the last readable version" in finding.repair
     assert "restore" not in finding.detail
-    memory.repair()
+    memory.maintenance.repair()
     assert graph_of(tmp_path)["notes"] == three()
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
     assert SECOND in memory.snapshot.by_id
-    kept = [record_bytes(record) for record in memory.set_aside()]
+    kept = [record_bytes(record) for record in memory.maintenance.set_aside()]
     assert was in kept
     assert bad[1] in [json.loads(data) for data in kept]
     assert any("its last readable version is restored" in notice for notice in memory.take_notices())
@@ -196,11 +198,11 @@ def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> 
     path = write_graph(tmp_path, [note_object(1), note_object(2, content=5)])
     was = path.read_bytes()
     memory = Memory.open(tmp_path)
-    [finding] = memory.verify()
+    [finding] = memory.maintenance.verify()
     assert finding.repair == ""
     assert "Fix it in the file" in finding.detail
     assert "restore" not in finding.detail
-    assert memory.repair().empty
+    assert memory.maintenance.repair().empty
     assert path.read_bytes() == was
 
 
@@ -208,7 +210,7 @@ def test_repair_tells_of_no_former_change_when_it_leaves_nothing_to_log(tmp_path
     broken_note(tmp_path)
     memory = Memory.open(tmp_path)
     memory.change("earlier", lambda draft: edit_note(draft, FIRST, content="Ours."), kind="repair")
-    made = memory.repair()
+    made = memory.maintenance.repair()
     assert (made.notes, [mend.path for mend in made.mends]) == ((), [str(GRAPH)])
     assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
 
@@ -217,8 +219,8 @@ def test_what_others_did_before_a_repair_is_put_down_to_them(tmp_path: Path) -> 
     bad = broken_note(tmp_path)
     memory = Memory.open(tmp_path)
     write_graph(tmp_path, [bad[0] | {"content": "Theirs."}, bad[1], bad[2]])
-    memory.repair()
-    theirs = memory.log()[-1].change_set
+    memory.maintenance.repair()
+    theirs = memory.history.log()[-1].change_set
     assert (theirs.kind, [change.id for change in theirs.notes]) == ("outside", [FIRST])
     assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Theirs.", "Content of note 2."]
 
@@ -236,7 +238,7 @@ def test_a_note_with_bytes_that_are_no_utf_8_is_set_aside_with_them(tmp_path: Pa
     assert "is not UTF-8" in problem.what
     memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Other words."))
     assert b'"latin \xe9\xff"' in path.read_bytes()
-    assert any(b"latin \xe9\xff" in record_bytes(record) for record in memory.set_aside())
+    assert any(b"latin \xe9\xff" in record_bytes(record) for record in memory.maintenance.set_aside())
 
 
 @pytest.mark.parametrize("value", [b'"caf\xe9"', b'{"odd": "\xff"}'])
@@ -262,7 +264,7 @@ def test_a_fact_with_bytes_that_are_no_utf_8_is_set_aside_and_comes_back_by_repa
     assert "not UTF-8" in memory.snapshot.problems[0].what
     memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
     assert b'"latin \xe9"' in path.read_bytes()
-    memory.repair()
+    memory.maintenance.repair()
     assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "c", "d"]
     assert facts_of(tmp_path, FACTS)[1]["value"] == "@v"
 
@@ -293,6 +295,6 @@ def test_what_we_wrote_and_cannot_be_read_now_is_not_written_a_second_time(tmp_p
     assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["three", 5]
     assert len(graph_of(tmp_path)["notes"]) == count
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", 5]
-    memory.repair()
+    memory.maintenance.repair()
     assert notes_of(tmp_path)[SECOND]["content"] == "Ours."
     assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", "ours"]

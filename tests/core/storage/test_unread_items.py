@@ -17,7 +17,7 @@ def test_what_cannot_be_read_is_put_into_no_history_piece_by_piece(tmp_path: Pat
     (tmp_path / "graph" / "graph.json").write_text(f'{{"version": 3, "notes": [{",".join(notes)}]}}')
     (tmp_path / "a.nugget.json").write_text(f'{{"name": "a", "facts": [{",".join(facts)}]}}')
     memory = Memory.open(tmp_path)
-    memory.verify()
+    memory.maintenance.verify()
     memory.close()
     # The bytes stay in the files; a row for each took twenty times their size.
     assert (tmp_path / "ledger.db").stat().st_size < 500_000

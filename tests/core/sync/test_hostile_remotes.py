@@ -39,7 +39,7 @@ def test_control_characters_in_a_commit_stop_no_sync_and_reach_no_log(tmp_path: 
     )
     laptop.sync()
     assert laptop.facts == {"web": {"port": "8081"}}
-    (entry,) = laptop.memory.log(limit=1)
+    (entry,) = laptop.memory.history.log(limit=1)
     assert (str(entry.change_set.author) + entry.change_set.reason).isprintable()
     laptop.memory.close()
 
@@ -50,7 +50,7 @@ def test_a_user_who_has_git_show_signatures_gets_the_same_authors(tmp_path: Path
     git(laptop.home, "config", "color.ui", "always")
     _pushed(tmp_path, remote, "by hand", "Eve")
     laptop.sync()
-    (entry,) = laptop.memory.log(limit=1)
+    (entry,) = laptop.memory.history.log(limit=1)
     assert entry.change_set.author.name == "Eve"
     assert entry.change_set.reason.endswith(": by hand")
     laptop.memory.close()

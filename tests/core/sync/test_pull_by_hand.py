@@ -41,18 +41,18 @@ def test_a_conflict_met_by_git_pull_and_the_merge_driver_waits_until_somebody_de
     desk.memory.refresh()
     desk.send(laptop)
     desk.sync()
-    waiting = desk.memory.conflicts()
+    waiting = desk.memory.history.conflicts()
     found = {
         entry.conflict.field: (entry.conflict.theirs, entry.conflict.ours)
         for entry in waiting
         if entry.conflict
     }
     assert found == {"content": ("make mine", "make theirs"), "value": ("mine", "theirs")}
-    desk.memory.resolve_all_conflicts(take)
+    desk.memory.history.resolve_all_conflicts(take)
     word = "mine" if take == "theirs" else "theirs"
     assert titled(desk.memory, "Deploy").content == f"make {word}"
     assert desk.facts == {"web": {"port": word}}
-    assert desk.memory.conflicts() == ()
-    assert desk.memory.verify() == ()
+    assert desk.memory.history.conflicts() == ()
+    assert desk.memory.maintenance.verify() == ()
     desk.send(laptop)
     assert laptop.facts == {"web": {"port": word}}

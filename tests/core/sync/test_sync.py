@@ -29,7 +29,7 @@ def _note(machine: Machine, title: str) -> str:
 
 def _sound(*machines: Machine) -> None:
     for machine in machines:
-        assert [one for one in machine.memory.verify() if one.kind != "conflict"] == []
+        assert [one for one in machine.memory.maintenance.verify() if one.kind != "conflict"] == []
         assert git(machine.home, "status", "--porcelain") == ""
         assert machine.state() == machines[0].state()
 
@@ -55,13 +55,13 @@ def test_what_arrives_is_in_the_log_under_its_author_and_machine_and_can_be_undo
     claude.close()
     desk.sync()
     result = laptop.sync()
-    (entry,) = laptop.memory.log(limit=1)
+    (entry,) = laptop.memory.history.log(limit=1)
     assert result.change_sets == (entry.id,)
     assert str(entry.change_set.author) == "claude on desk"
     assert entry.change_set.author.kind == "agent"
     assert "claude changed 1 note" in entry.change_set.reason
     assert laptop.facts["web"]["port"] == "9090"
-    laptop.memory.undo(entry.id)
+    laptop.memory.history.undo(entry.id)
     _quiet(laptop, desk)
     assert desk.facts["web"]["port"] == "8080"
     _sound(laptop, desk)
@@ -72,7 +72,7 @@ def test_undo_without_an_id_does_not_take_back_what_arrived(pair: tuple[Machine,
     laptop.memory.change("tag", lambda draft: edit_note(draft, _note(laptop, "Deploy"), add_tags=["mine"]))
     desk.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
     _quiet(desk, laptop)
-    laptop.memory.undo()
+    laptop.memory.history.undo()
     assert laptop.facts["web"]["port"] == "9090"
     assert "mine" not in laptop.memory.snapshot.by_id[_note(laptop, "Deploy")].tags
 
@@ -101,13 +101,13 @@ def test_one_fact_changed_in_two_ways_waits_as_one_conflict_and_leaves_no_marker
     desk.memory.change("store", lambda draft: remember(draft, "web", "port", "2222"))
     laptop.sync()
     assert desk.sync().state.standing is Standing.CONFLICT
-    (waits,) = desk.memory.conflicts()
+    (waits,) = desk.memory.history.conflicts()
     assert desk.facts["web"]["port"] == "2222"
-    desk.memory.resolve_conflict(waits.id, "ours")
+    desk.memory.history.resolve_conflict(waits.id, "ours")
     assert desk.facts["web"]["port"] == "1111"
     _quiet(laptop, desk)
     assert all(b"<<<<" not in data for data in files(laptop.home).values())
-    assert laptop.memory.conflicts() == desk.memory.conflicts() == ()
+    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
     _sound(laptop, desk)
 
 
@@ -125,7 +125,7 @@ def test_an_edit_stands_against_a_deletion_and_the_sync_says_so(
     assert (result.brought_back if edits_first else result.kept_here) == (id,)
     _quiet(first, second)
     assert desk.memory.snapshot.by_id[id].content == "make deploy-all"
-    assert laptop.memory.conflicts() == desk.memory.conflicts() == ()
+    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
     _sound(laptop, desk)
 
 
@@ -160,7 +160,7 @@ def test_a_fact_shown_again_on_both_machines_says_what_its_note_says_after_an_ed
     _quiet(*((laptop, desk) if edited_first else (desk, laptop)))
     assert laptop.facts == desk.facts == {"web": {"port": "9090"}}
     assert desk.memory.snapshot.by_id[id].content == "9090"
-    assert laptop.memory.conflicts() == desk.memory.conflicts() == ()
+    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()
     _sound(laptop, desk)
 
 
@@ -185,7 +185,7 @@ def test_two_memories_that_were_apart_are_joined_with_nothing_of_either_lost(mac
     desk.sync()
     assert {"laptop", "desk"} <= {note.title for note in desk.memory.snapshot.notes}
     assert desk.facts["web"] == {"port": "9090", "same": "x"}
-    (waits,) = desk.memory.conflicts()
+    (waits,) = desk.memory.history.conflicts()
     assert waits.conflict is not None
     assert (waits.conflict.ours, waits.conflict.theirs) == ("8080", "9090")
     _quiet(laptop, desk)
@@ -224,7 +224,7 @@ def test_a_push_by_somebody_faster_is_taken_in_and_the_sync_goes_on(
     laptop.memory.change("store", lambda draft: remember(draft, "web", "port", "9090"))
 
     def step(at: str) -> None:
-        if at == "pushing" and desk.memory.conflicts() == () and not told:
+        if at == "pushing" and desk.memory.history.conflicts() == () and not told:
             told.append(at)
             desk.sync()
 
@@ -394,7 +394,7 @@ def test_what_a_commit_says_of_its_author_is_short_and_plain_text(
     git(other, "commit", "-qam", said)
     git(other, "push", "-q", "origin", "HEAD")
     laptop.sync()
-    (entry,) = laptop.memory.log(limit=1)
+    (entry,) = laptop.memory.history.log(limit=1)
     assert entry.change_set.author.kind == "program"
     told = str(entry.change_set.author) + entry.change_set.reason
     assert told.isprintable()

@@ -72,7 +72,7 @@ def test_a_writer_without_a_lock_beside_syncs_loses_nothing_and_costs_nobody_any
     assert {f"note-web-{number:08x}" for number in range(turns * (WRITES // 4))} <= notes.keys()
     assert {f"Desk {turn}" for turn in range(turns)} <= {note["title"] for note in notes.values()}
     assert laptop.state() == desk.state()
-    assert [*laptop.memory.verify(), *desk.memory.verify()] == []
+    assert [*laptop.memory.maintenance.verify(), *desk.memory.maintenance.verify()] == []
 
 
 @pytest.mark.timeout(120)
@@ -92,4 +92,4 @@ def test_processes_that_sync_one_memory_and_another_machine_at_once_all_finish(
         each.sync()
     assert laptop.state() == desk.state()
     assert {note.title for note in desk.memory.snapshot.notes} == {"laptop", "desk"}
-    assert laptop.memory.conflicts() == desk.memory.conflicts() == ()
+    assert laptop.memory.history.conflicts() == desk.memory.history.conflicts() == ()

@@ -89,7 +89,7 @@ def test_a_sync_killed_before_any_step_loses_nothing_and_the_next_one_finishes(
         assert laptop.state() == desk.state()
         assert files(laptop.home).keys() == files(desk.home).keys()
         assert git(laptop.home, "status", "--porcelain") == git(desk.home, "status", "--porcelain") == ""
-        assert [*laptop.memory.verify(), *desk.memory.verify()] == []
+        assert [*laptop.memory.maintenance.verify(), *desk.memory.maintenance.verify()] == []
     facts = {fact.key: fact for fact in desk.memory.snapshot.nugget("web").facts}
     assert facts.keys() >= {f"{name} {turn}" for name in ("laptop", "desk") for turn in range(KILLS)}
     assert facts["port"].hits == recalls

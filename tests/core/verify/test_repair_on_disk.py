@@ -85,7 +85,7 @@ def test_a_repaired_memory_is_sound_in_its_files_and_repairing_can_be_taken_back
         assert repairable(fresh) == []
         assert repaired(fresh).empty
         if not change_set.empty:
-            memory.undo(change_set)
+            memory.history.undo(change_set)
             assert whole(Memory.open(home).snapshot) == whole(before)
 
 
@@ -101,14 +101,14 @@ def test_one_repair_settles_any_damage_and_keeps_every_text(
             write_nugget(home, "memory", shaped, suffix=".donna.json")
         memory = Memory.open(home)
         said = _texts(memory.snapshot) | {squeeze(fact.value) for n in damaged.nuggets for fact in n.facts}
-        memory.repair()
+        memory.maintenance.repair()
         fresh = Memory.open(home)
-        left = fresh.verify()
+        left = fresh.maintenance.verify()
         assert [found for found in left if found.repair] == []
         assert all(". " in found.detail for found in left)
         assert said - {""} <= _texts(fresh.snapshot) | _unread(fresh)
         written = tree(home)
-        assert fresh.repair().empty
+        assert fresh.maintenance.repair().empty
         assert tree(home) == written
         memory.close()
         fresh.close()
@@ -137,11 +137,11 @@ def test_one_repair_settles_files_that_are_cut_off_wherever_that_is(
             data = (home / file).read_bytes()
             (home / file).write_bytes(data[: int(part * len(data))])
         memory = Memory.open(home, tolerant=True)
-        memory.repair()
+        memory.maintenance.repair()
         fresh = Memory.open(home, tolerant=True)
-        assert [found for found in fresh.verify() if found.repair] == []
+        assert [found for found in fresh.maintenance.verify() if found.repair] == []
         written = tree(home)
-        assert fresh.repair().empty
+        assert fresh.maintenance.repair().empty
         assert tree(home) == written
         memory.close()
         fresh.close()
@@ -155,7 +155,7 @@ def _texts(snapshot: Snapshot) -> set[str]:
 
 def _unread(memory: Memory) -> set[str]:
     """Values of files that are left to a person, as they lie beside the others."""
-    second = [found.where for found in memory.verify() if found.kind == "second-file"]
+    second = [found.where for found in memory.maintenance.verify() if found.kind == "second-file"]
     return {
         squeeze(fact["value"])
         for file in second
@@ -175,7 +175,7 @@ def test_a_further_note_of_one_fact_is_hidden_with_its_text_and_can_be_brought_b
         ("v", False),
     ]
     assert facts_of(tmp_path, "memory.nugget.json")[0]["value"] == "v"
-    memory.undo(change_set)
+    memory.history.undo(change_set)
     assert [note["hidden"] for note in graph_of(tmp_path)["notes"]] == [False, False]
 
 
@@ -186,16 +186,16 @@ def test_a_value_changed_in_the_fact_file_alone_is_settled_by_one_repair_and_bot
     memory = Memory.open(tmp_path)
     memory.change("stored", lambda draft: remember(draft, "memory", "user:k", "from the note"))
     write_nugget(tmp_path, "memory", [fact_object("user:k", "from the file", hits=2)])
-    assert [found.kind for found in memory.verify()] == ["value-differs"]
-    memory.repair()
-    assert memory.verify() == ()
+    assert [found.kind for found in memory.maintenance.verify()] == ["value-differs"]
+    memory.maintenance.repair()
+    assert memory.maintenance.verify() == ()
     assert [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")] == ["from the note"]
     assert [(note["content"], note["hidden"]) for note in graph_of(tmp_path)["notes"]] == [
         ("from the note", False),
         ("from the file", True),
     ]
     written = tree(tmp_path)
-    assert memory.repair().empty
+    assert memory.maintenance.repair().empty
     assert tree(tmp_path) == written
 
 

@@ -42,9 +42,11 @@ def hidden(memory: Memory) -> set[tuple[str, str]]:
 
 def repaired(home: Path) -> Memory:
     memory = Memory.open(home)
-    assert [found.repair != "" for found in memory.verify() if found.kind == "second-file"] == [True]
-    memory.repair()
-    assert memory.verify() == ()
+    assert [found.repair != "" for found in memory.maintenance.verify() if found.kind == "second-file"] == [
+        True
+    ]
+    memory.maintenance.repair()
+    assert memory.maintenance.verify() == ()
     assert not (home / SECOND).exists()
     return memory
 
@@ -73,7 +75,7 @@ def test_beside_the_newest_original_what_was_hidden_stays_hidden_and_an_edit_sta
         ("user:k2", "same"),
     }
     assert ("user:k0", "v0") in hidden(again)
-    assert bytes_before in [record_bytes(record) for record in again.set_aside()]
+    assert bytes_before in [record_bytes(record) for record in again.maintenance.set_aside()]
 
 
 @pytest.mark.slow
@@ -86,8 +88,8 @@ def test_what_the_log_says_was_given_last_stands_and_the_other_value_is_kept(mem
     graph = home / "graph" / "graph.json"
     graph.write_bytes(graph.read_bytes().replace(b'"content": "new"', b'"content": "old"'))
     fresh = Memory.open(home)
-    fresh.repair()
-    assert fresh.verify() == ()
+    fresh.maintenance.repair()
+    assert fresh.maintenance.verify() == ()
     assert values(home)["user:k1"] == "new"
     assert fresh.snapshot.note(note_id(fresh, "user:k1")).content == "new"
 
@@ -138,20 +140,20 @@ def two_files(home: Path) -> Memory:
 def test_a_repair_that_brought_facts_in_can_be_taken_back_with_its_file(tmp_path: Path) -> None:
     memory = two_files(tmp_path)
     bytes_before = (tmp_path / SECOND).read_bytes()
-    done = memory.repair()
+    done = memory.maintenance.repair()
     assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
-    memory.undo(done)
+    memory.history.undo(done)
     assert values(tmp_path) == {"user:k0": "v0", "user:k1": "used"}
     assert (tmp_path / SECOND).read_bytes() == bytes_before
     assert memory.snapshot.notes == ()
-    memory.redo()
+    memory.history.redo()
     assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
     assert not (tmp_path / SECOND).exists()
 
 
 def test_a_repair_that_was_taken_back_brings_the_same_in_again(tmp_path: Path) -> None:
     memory = two_files(tmp_path)
-    memory.undo(memory.repair())
+    memory.history.undo(memory.maintenance.repair())
     again = repaired(tmp_path)
     assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
     assert hidden(again) == {("user:k1", "other")}
@@ -159,17 +161,17 @@ def test_a_repair_that_was_taken_back_brings_the_same_in_again(tmp_path: Path) -
 
 def test_where_another_file_stands_in_its_place_a_repair_keeps_its_facts(tmp_path: Path) -> None:
     memory = two_files(tmp_path)
-    done = memory.repair()
+    done = memory.maintenance.repair()
     write_nugget(tmp_path, "memory", [fact_object("user:new", "somebody's")])
     with pytest.raises(ConflictError):
-        memory.undo(done)
+        memory.history.undo(done)
     assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
     assert values(tmp_path, SECOND) == {"user:new": "somebody's"}
 
 
 def test_what_lies_in_the_quarantine_of_a_second_file_is_called_sound(tmp_path: Path) -> None:
     repaired(two_files(tmp_path).home)
-    assert [record.sound for record in Memory.open(tmp_path).set_aside()] == [True]
+    assert [record.sound for record in Memory.open(tmp_path).maintenance.set_aside()] == [True]
 
 
 def test_a_second_file_that_is_written_to_meanwhile_stays(
@@ -186,10 +188,10 @@ def test_a_second_file_that_is_written_to_meanwhile_stays(
         return put(*args, **named)
 
     monkeypatch.setattr(writing, "put_instead", late)
-    fresh.repair()
+    fresh.maintenance.repair()
     assert (home / SECOND).exists()
     monkeypatch.undo()
-    fresh.repair()
+    fresh.maintenance.repair()
     assert values(home).items() >= {"user:first": "brought in", "user:late": "newer"}.items()
     assert not (home / SECOND).exists()
 
@@ -198,9 +200,9 @@ def test_a_copy_that_somebody_made_under_another_name_is_left_to_them(memory: Me
     home = memory.home
     (home / "memory-before.nugget.json").write_bytes((home / SECOND).read_bytes())
     fresh = Memory.open(home)
-    fresh.repair()
+    fresh.maintenance.repair()
     assert (home / "memory-before.nugget.json").exists()
-    assert [(found.kind, found.repair) for found in fresh.verify()] == [("second-file", "")]
+    assert [(found.kind, found.repair) for found in fresh.maintenance.verify()] == [("second-file", "")]
 
 
 @pytest.mark.slow
@@ -209,5 +211,5 @@ def test_a_second_repair_writes_nothing(memory: Memory) -> None:
     write_nugget(home, "memory", [fact_object("user:k1", "other")], suffix=".donna.json")
     again = repaired(home)
     written = tree(home)
-    assert again.repair().empty
+    assert again.maintenance.repair().empty
     assert tree(home) == written

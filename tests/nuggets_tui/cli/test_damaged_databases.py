@@ -57,7 +57,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.change("edit", partial(_reworded, text=text))
     memory.change("new", lambda draft: create_note(draft, "memory", "New", "Some text of it."))
     memory.recall("user:k1")
-    memory.undo()
+    memory.history.undo()
     write_graph(home, [note_object(number, content=f"Theirs {number}.") for number in (1, 2, 3, 4)])
     memory.refresh()
     memory.close()

@@ -153,8 +153,8 @@ def test_python_reads_through_a_memory_that_was_opened_to_read(beside: Path) -> 
     assert memory.snapshot.note(ONE).content == "Ours about ferries."
     assert memory.search("ferries")[0].note.id == ONE
     assert memory.recall("ferries", record=False).note_id == ONE
-    assert memory.log()[0].change_set.kind == "restore"
-    assert memory.timeline() is not None
+    assert memory.history.log()[0].change_set.kind == "restore"
+    assert memory.history.timeline() is not None
     memory.close()
     assert _files(beside) == before
     memory.refresh()
@@ -234,5 +234,5 @@ def test_where_nothing_may_be_written_a_read_answers_all_the_same(
     before = _files(beside)
     memory = Memory.open(beside)
     assert memory.snapshot.note(ONE).content == "Ours about ferries."
-    assert memory.log()[0].change_set.kind == "restore"
+    assert memory.history.log()[0].change_set.kind == "restore"
     assert _files(beside) == before

@@ -278,8 +278,8 @@ def test_a_smaller_memory_has_the_oldest_notes_with_their_facts_and_links(tmp_pa
     memory = Memory.open(write_demo(tmp_path / "small", size))
     oldest = sorted(notes_in(made()), key=lambda note: (note.created_at, note.id))[:size]
     assert {note.id for note in memory.snapshot.notes} == {note.id for note in oldest}
-    assert memory.verify() == ()
-    assert len(memory.log(limit=None)) == 1
+    assert memory.maintenance.verify() == ()
+    assert len(memory.history.log(limit=None)) == 1
 
 
 def test_the_finished_memory_is_the_one_that_its_story_tells(home: Path, tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_the_finished_memory_is_the_one_that_its_story_tells(home: Path, tmp_pat
     build(tmp_path / "told")
     told, finished = Memory.open(tmp_path / "told"), Memory.open(home)
     assert same_memory(told.snapshot, finished.snapshot)
-    logs = [[entry.change_set for entry in one.log(limit=None)] for one in (told, finished)]
+    logs = [[entry.change_set for entry in one.history.log(limit=None)] for one in (told, finished)]
     assert logs[0] == logs[1]
     visit = write_demo(tmp_path / "visit", texts=True)
     proposals = []
@@ -313,9 +313,11 @@ def test_all_times_are_counted_from_now(home: Path, tmp_path: Path) -> None:
         assert [parse_iso(link.created_at) for link in one.links] == [
             (parse_iso(link.created_at) or now) + later for link in other.links
         ]
-    ats = [[parse_iso(entry.change_set.at) for entry in one.log(limit=None)] for one in (memory, fixed)]
+    ats = [
+        [parse_iso(entry.change_set.at) for entry in one.history.log(limit=None)] for one in (memory, fixed)
+    ]
     assert ats[0] == [(at or now) + later for at in ats[1]]
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
     assert memory.take_notices() == ()
     with Pipeline.open(memory.home) as pipeline:
         made_at = {one.created_at for one in pipeline.proposals()}
@@ -331,7 +333,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_log_tells_a_story_by_many_hands(home: Path) -> None:
     from core.memory import Memory
 
-    entries = Memory.open(home).log(limit=None)
+    entries = Memory.open(home).history.log(limit=None)
     times = [entry.change_set.at for entry in reversed(entries)]
     authors = {str(entry.change_set.author) for entry in entries}
     assert 25 <= len(entries) <= 60
@@ -361,14 +363,14 @@ def test_the_same_story_is_told_each_time(home: Path, tmp_path: Path) -> None:
     from core.memory import Memory
 
     again = write_demo(tmp_path / "again")
-    told = [[entry.change_set for entry in Memory.open(one).log(limit=None)] for one in (home, again)]
+    told = [[entry.change_set for entry in Memory.open(one).history.log(limit=None)] for one in (home, again)]
     assert told[0] == told[1]
 
 
 def test_each_state_on_the_way_is_sound(home: Path) -> None:
     from core.memory import Memory
 
-    timeline = Memory.open(home).timeline()
+    timeline = Memory.open(home).history.timeline()
     counts = []
     for position in range(len(timeline), -1, -1):
         state = timeline.at(position)
@@ -389,19 +391,19 @@ def test_each_state_on_the_way_is_sound(home: Path) -> None:
 def test_opening_the_written_memory_finds_nothing_from_outside(home: Path) -> None:
     from core.memory import Memory
 
-    before = len(Memory.open(home).log(limit=None))
+    before = len(Memory.open(home).history.log(limit=None))
     memory = Memory.open(home)
     memory.refresh()
-    assert len(memory.log(limit=None)) == before
-    assert all(entry.change_set.at <= iso(DEMO_NOW) for entry in memory.log(limit=None))
-    assert memory.conflicts() == ()
+    assert len(memory.history.log(limit=None)) == before
+    assert all(entry.change_set.at <= iso(DEMO_NOW) for entry in memory.history.log(limit=None))
+    assert memory.history.conflicts() == ()
     assert memory.take_notices() == ()
 
 
 def test_made_up_notes_are_one_entry_of_their_own(tmp_path: Path) -> None:
     from core.memory import Memory
 
-    newest, before = Memory.open(write_demo(tmp_path / "more", BY_HAND + 30)).log(limit=2)
+    newest, before = Memory.open(write_demo(tmp_path / "more", BY_HAND + 30)).history.log(limit=2)
     assert newest.change_set.kind == "import"
     assert len([change for change in newest.change_set.notes if change.before is None]) == 30
     assert before.change_set.kind == "hit"
@@ -449,7 +451,7 @@ def test_a_large_memory_begins_without_a_log(tmp_path: Path, monkeypatch: pytest
     assert sorted(path.relative_to(large) for path in large.rglob("*") if path.is_file()) == names
     opened = Memory.open(large)
     assert opened.snapshot.by_id == Memory.open(small).snapshot.by_id
-    assert opened.log() == ()
+    assert opened.history.log() == ()
     opened.close()
     assert list(large.parent.iterdir()) == [large]
 

@@ -40,7 +40,7 @@ def test_the_texts_leave_notes_and_log_as_the_story_has_them(tmp_path: Path) -> 
     plain = write_demo(tmp_path / "plain")
     shown, told = Memory.open(write_demo(tmp_path / "texts", texts=True)), Memory.open(plain)
     assert shown.snapshot.by_id == told.snapshot.by_id
-    assert len(shown.log(limit=None)) == len(told.log(limit=None))
+    assert len(shown.history.log(limit=None)) == len(told.history.log(limit=None))
     assert not (plain / "pipeline.db").exists()
 
 
@@ -51,7 +51,7 @@ def test_what_a_visitor_accepts_is_written_and_taken_back_without_a_model(tmp_pa
         (change,) = [one for one in pipeline.proposals() if one.action == "update"]
         assert pipeline.accept([change.id]).written == (change.id,)
     assert "3 December" in str(memory.recall("code freeze").answer)
-    memory.undo()
+    memory.history.undo()
     assert "1 December" in str(memory.recall("code freeze").answer)
 
 

@@ -109,10 +109,10 @@ def test_what_a_person_says_to_last_becomes_notes_of_the_agent(home: Path, hook:
     }
     assert found["Staging listens on port 5433."].nugget_name == "shop"
     assert found["I prefer tabs over spaces."].type == "preference"
-    entry = memory.log(limit=1)[0].change_set
+    entry = memory.history.log(limit=1)[0].change_set
     assert entry.author == Author("agent", "claude")
     assert "s-1" in entry.reason
-    memory.undo(entry)
+    memory.history.undo(entry)
     assert not memory.snapshot.visible
 
 
@@ -356,7 +356,7 @@ def test_masking_removes_the_briefing_from_the_cache(home: Path) -> None:
         folder = Path(cache_folder(str(home)) or "")
         assert (folder / fast.BRIEFING).exists()
         assert KEY in (home / "graph" / "graph.json").read_text()
-        memory.mask_secrets(memory.masking())
+        memory.secrets.mask(memory.secrets.preview())
     assert not (folder / fast.BRIEFING).exists()
 
 

@@ -144,7 +144,7 @@ def test_an_agent_that_goes_without_a_word_leaves_a_sound_memory_and_no_complain
         # It ends in order, or as a program that writes into a closed pipe.
         assert process.wait(30) in (0, 141)
         assert stderr.read() == b""
-    assert Memory.open(home).verify() == ()
+    assert Memory.open(home).maintenance.verify() == ()
 
 
 def test_an_interrupt_ends_the_server_without_a_traceback(tmp_path: Path) -> None:

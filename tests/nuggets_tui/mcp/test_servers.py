@@ -45,7 +45,7 @@ def test_two_agents_on_one_folder_see_each_other_and_the_log_tells_them_apart(
     memory = Memory.open(home)
     made = memory.snapshot.fact_notes
     for key, names in (("from claude", {"claude", "codex"}), ("from codex", {"codex"})):
-        assert {str(author) for author, _ in memory.makers(made["both", key].id)} == names
+        assert {str(author) for author, _ in memory.history.makers(made["both", key].id)} == names
     # Each has a session of its own, so both recalls of the first fact count.
     assert made["both", "from claude"].hits == 2
 
@@ -82,7 +82,7 @@ def test_a_server_that_is_killed_while_it_writes_loses_nothing_and_leaves_nothin
     assert len(kept) <= len(acknowledged) + 1
     assert set(facts_in(home, "survivor")) == {"before", "right after", "after"}
     memory = Memory.open(home)
-    assert (memory.verify(), memory.conflicts()) == ((), ())
+    assert (memory.maintenance.verify(), memory.history.conflicts()) == ((), ())
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_many_calls_at_once_are_all_done_one_change_after_the_other(tmp_path: Pa
     assert len(told) == 24
     assert not [id for id, (one,) in told.items() if one["result"].get("isError")]
     assert len(facts_in(home, "many")) == 12
-    assert Memory.open(home, reconcile=False).conflicts() == ()
+    assert Memory.open(home, reconcile=False).history.conflicts() == ()
 
 
 # Who, and for which session
@@ -131,7 +131,11 @@ def test_a_client_that_says_its_name_late_is_logged_under_it_from_then_on(tmp_pa
         session.identify(name)
         session.reading().change("x", lambda draft, key=str(number): remember(draft, "n", key, "x"))
     memory = Memory.open(tmp_path / "memory")
-    assert [str(entry.change_set.author) for entry in reversed(memory.log())] == ["agent", "codex", "codex"]
+    assert [str(entry.change_set.author) for entry in reversed(memory.history.log())] == [
+        "agent",
+        "codex",
+        "codex",
+    ]
     session.close()
 
 
@@ -242,4 +246,4 @@ def test_looking_at_a_memory_that_is_not_there_makes_none(tmp_path: Path) -> Non
             assert agent(tool, **given)
         assert not home.exists()
         agent("remember", key="first", value="x")
-    assert [str(entry.change_set.author) for entry in Memory.open(home).log()] == ["codex"]
+    assert [str(entry.change_set.author) for entry in Memory.open(home).history.log()] == ["codex"]

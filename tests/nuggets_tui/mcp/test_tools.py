@@ -23,7 +23,7 @@ def test_a_fact_is_remembered_recalled_revised_and_forgotten(
     agent: AgentClient, home: Path, stored: Stored
 ) -> None:
     said = agent("remember", key="test command", value="pytest -q", nugget="app")
-    (entry,) = Memory.open(home).log(limit=1)
+    (entry,) = Memory.open(home).history.log(limit=1)
     assert (entry.change_set.author.kind, entry.change_set.author.name) == ("agent", "claude")
     assert entry.id in said
     assert stored("test command").source == "agent_reflection"
@@ -82,7 +82,7 @@ def test_a_note_is_written_found_changed_linked_and_hidden(
     assert (made.content, custom_tags(made), made.scope) == ("Reports need JSON.", ("sql",), "project")
     assert [link.to for link in made.links] == [other.id]
     # One change, which one undo takes back.
-    (entry,) = Memory.open(home).log(limit=1)
+    (entry,) = Memory.open(home).history.log(limit=1)
     assert entry.id in said
     read = agent("getNote", id=made.id)
     assert all(part in read for part in ("Reports need JSON.", "#sql", other.id))

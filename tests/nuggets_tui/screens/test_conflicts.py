@@ -114,7 +114,7 @@ async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_
     async with opened(home) as app:
         await app.until(lambda: app.view.log.loaded)
         assert "two ways" not in app.notices
-        assert other.resolve().conflicts
+        assert other.maintenance.resolve().conflicts
         app.main.audit.refresh()
         await app.until(lambda: "Changed in two ways: user:k" in app.notices)
         assert "c shows both" in app.notices
@@ -185,7 +185,7 @@ async def test_after_a_sync_the_versions_are_called_by_their_machines(home: Path
     copy.write_bytes((home / "prefs.nugget.json").read_bytes().replace(b'"base"', b'"elsewhere"'))
     other = Memory.open(home)
     other.change("edited", lambda draft: remember(draft, "prefs", "user:k", "here"))
-    assert other.resolve().conflicts
+    assert other.maintenance.resolve().conflicts
     async with opened(home) as app:
         await waiting_conflict(app)
         await app.until(lambda: "save this machine's" in app.text)
@@ -395,4 +395,4 @@ async def test_all_conflicts_that_wait_are_settled_alike(home: Path) -> None:
         await app.press("ctrl+s")
         await app.until(lambda: not app.view.log.waiting)
     assert Memory.open(home).snapshot.note(note).content == "Theirs 2"
-    assert Memory.open(home).conflicts() == ()
+    assert Memory.open(home).history.conflicts() == ()

@@ -85,7 +85,10 @@ def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> Non
     agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
     memory.refresh()
     assert origin_of(memory, memory.snapshot.note(note.id)) == NoteAuthors(note.id, "you", "claude")
-    assert [author for author, _ in memory.makers(note.id)] == [memory.author, Author("agent", "claude")]
+    assert [author for author, _ in memory.history.makers(note.id)] == [
+        memory.author,
+        Author("agent", "claude"),
+    ]
 
 
 def test_where_a_note_comes_from_is_shown_whatever_it_says() -> None:

@@ -159,7 +159,7 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
 
 async def test_an_entry_of_which_parts_are_taken_back_says_so_in_the_log(home: Path) -> None:
     done = tag_three(agent_on(home))
-    Memory.open(home).undo(f"{done.id}.2")
+    Memory.open(home).history.undo(f"{done.id}.2")
     async with opened(home, (170, 50)) as app:
         assert "↶ 1 undone" in app.text
         await app.press("a", "down", "enter")
@@ -186,7 +186,7 @@ async def test_an_undo_in_the_log_is_looked_at_and_its_change_done_again_at_its_
     memory = Memory.open(home)
     (store,) = ids_of(home, "Session store")
     memory.change("hid", partial(hide_note, id=store))
-    memory.undo()
+    memory.history.undo()
     async with opened(home) as app:
         await app.ready()
         await app.press("6", "home")

@@ -34,7 +34,7 @@ async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> N
         file.unlink()
     agent = agent_on(home)
     assert agent.recall("session store", session="s1").found
-    assert [entry.change_set.kind for entry in agent.log()] == ["hit"]
+    assert [entry.change_set.kind for entry in agent.history.log()] == ["hit"]
     agent.close()
     async with opened(home, (120, 40)) as app:
         await app.press("a")

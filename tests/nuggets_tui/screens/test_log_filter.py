@@ -114,7 +114,7 @@ async def test_an_entry_of_a_thousand_changes_opens_and_one_of_them_is_taken_bac
         assert row is not None
         await app.press("space")
         await app.until(lambda: "1 undone" in app.text)
-    assert Memory.open(tmp_path).taken_back() == {row.key}
+    assert Memory.open(tmp_path).history.taken_back() == {row.key}
 
 
 def test_a_pane_whose_log_cannot_be_read_says_so() -> None:

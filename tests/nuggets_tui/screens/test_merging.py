@@ -213,5 +213,5 @@ async def test_an_edited_merge_never_overwrites_what_another_program_wrote_meanw
         await app.press("ctrl+s")
         await app.until(lambda: "Mine alone." in screen.query_one("#becomes", LineView).text)
         await app.press("ctrl+s")
-        await app.until(lambda: Memory.open(home).conflicts())
+        await app.until(lambda: Memory.open(home).history.conflicts())
     assert stored(home, "Test database").content == "Theirs alone."

@@ -102,8 +102,9 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
     target = PromotionTarget(str(home / "MEMORY.md"), "", "", 0, current=True, there=True)
     async with opened(home) as app:
         slow = SlowWork()
-        monkeypatch.setattr(app.main.session.memory, name, slow)
-        monkeypatch.setattr(app.main.session.memory, "promotion_targets", lambda: (target,))
+        memory = app.main.session.memory
+        monkeypatch.setattr(memory if name == "reflect" else memory.maintenance, name, slow)
+        monkeypatch.setattr(memory, "promotion_targets", lambda: (target,))
         before, snapshot = _files(home), app.view.snapshot
         await app.press(key)
         if name == "restoration":
@@ -126,7 +127,7 @@ async def test_short_work_shows_no_sign(home: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(long_work, "PATIENCE", FOREVER)
     async with opened(home) as app:
         slow = SlowWork()
-        monkeypatch.setattr(app.main.session.memory, "secrets", slow)
+        monkeypatch.setattr(app.main.session.memory.secrets, "holders", slow)
         await app.press("S")
         await app.until(slow.begun.is_set, "begun")
         assert app.view.busy == ""

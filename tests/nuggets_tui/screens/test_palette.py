@@ -188,7 +188,7 @@ async def test_nothing_of_the_present_is_offered_while_the_past_is_shown(home: P
 
 
 async def test_a_saved_search_is_found_by_its_name_and_run(home: Path) -> None:
-    Memory.open(home).save_search(SavedSearch("my tokens", "jwt tokens"))
+    Memory.open(home).searches.save(SavedSearch("my tokens", "jwt tokens"))
     async with opened(home) as app:
         screen = await palette(app, "my tok")
         assert rows(screen)[:2] == ["group Search", "search my tokens"]

@@ -75,7 +75,7 @@ async def test_what_is_unticked_is_refused_says_so_and_is_not_proposed_again(
         await app.back_on_main()
         await app.until(lambda: "1 refused and not proposed again" in app.notices)
     assert merge not in proposed(home)
-    assert "refused 1" in Memory.open(home).log(limit=1)[0].change_set.reason
+    assert "refused 1" in Memory.open(home).history.log(limit=1)[0].change_set.reason
 
 
 async def test_what_is_refused_by_mistake_is_accepted_with_the_same_key(home: Path) -> None:

@@ -30,7 +30,7 @@ async def test_a_search_is_saved_run_deleted_and_taken_back(home: Path) -> None:
         await app.press("ctrl+s")
         await app.back_on_main()
         memory = app.main.session.memory
-        assert memory.searches == (SavedSearch("tokens", "jwt tokens"),)
+        assert memory.searches.all == (SavedSearch("tokens", "jwt tokens"),)
         await app.press("escape", "Q")
         await app.screen(SearchesScreen)
         await app.until(lambda: "jwt tokens" in app.text)
@@ -41,16 +41,16 @@ async def test_a_search_is_saved_run_deleted_and_taken_back(home: Path) -> None:
         await app.screen(SearchesScreen)
         await app.until(lambda: "jwt tokens" in app.text)
         await app.press("x")
-        await app.until(lambda: memory.searches == ())
+        await app.until(lambda: memory.searches.all == ())
         await app.press("u")
-        await app.until(lambda: len(memory.searches) == 1)
+        await app.until(lambda: len(memory.searches.all) == 1)
         await app.press("u")
         await app.until(lambda: "There is nothing to undo here" in app.notices)
-        assert len(memory.searches) == 1
+        assert len(memory.searches.all) == 1
 
 
 async def test_a_saved_search_is_changed(home: Path) -> None:
-    agent_on(home).save_search(SavedSearch("mine", "jwt tokens"))
+    agent_on(home).searches.save(SavedSearch("mine", "jwt tokens"))
     async with opened(home, NARROW) as app:
         await app.press("Q")
         await app.screen(SearchesScreen)
@@ -59,7 +59,9 @@ async def test_a_saved_search_is_changed(home: Path) -> None:
         await app.screen(SaveSearchScreen)
         app.fill("#name", "renamed")
         await app.press("enter")
-        await app.until(lambda: app.main.session.memory.searches == (SavedSearch("renamed", "jwt tokens"),))
+        await app.until(
+            lambda: app.main.session.memory.searches.all == (SavedSearch("renamed", "jwt tokens"),)
+        )
         await app.screen(SearchesScreen)
 
 

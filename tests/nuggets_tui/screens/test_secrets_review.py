@@ -49,7 +49,7 @@ async def test_masking_asks_once_more_and_then_it_stands_nowhere(home: Path) -> 
         assert "Nobody can undo this" in app.text.replace("\n", " ")
         await app.press("n")
         await app.screen(SecretsReview)
-        assert Memory.open(home).secrets()
+        assert Memory.open(home).secrets.holders()
         await app.press("ctrl+s")
         await app.screen(ConfirmScreen)
         await app.press("y")
@@ -67,7 +67,7 @@ async def test_what_is_no_secret_bears_no_sign_any_more(home: Path) -> None:
         await app.press("n")
         await app.back_on_main()
         await app.until(lambda: "Marked as not a credential" in app.notices)
-    assert len(Memory.open(home).secrets()) == 1
+    assert len(Memory.open(home).secrets.holders()) == 1
 
 
 async def test_a_text_that_was_handed_in_is_shown_masked_and_masked_for_good(tmp_path: Path) -> None:

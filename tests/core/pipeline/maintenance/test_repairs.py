@@ -245,7 +245,7 @@ def test_an_accepted_merge_hides_one_note_and_undo_brings_it_back(twice: Pipelin
     assert done.change_set is not None
     assert note_texts(twice) == [SAID[0]]
     assert twice.database.reading.figures.duplicate()[:] == (1, 0, 0)
-    twice.memory.undo(done.change_set.id)
+    twice.memory.history.undo(done.change_set.id)
     twice.follow_undo()
     assert sorted(note_texts(twice)) == sorted(SAID)
     assert len(twice.proposals()) == 1

@@ -194,8 +194,8 @@ def test_a_removed_hint_finds_its_note_no_more_until_it_is_undone_also_when_hint
         )
         drained(tmp_path, memory, ScriptedModel([Answer(ANSWER)]))
         assert pipeline.hints(note.id).hints == (receives,)
-        for turned, hints in ((memory.undo, {receives, handles}), (memory.redo, {receives})):
+        for turned, hints in ((memory.history.undo, {receives, handles}), (memory.history.redo, {receives})):
             turned(done.id)
             assert pipeline.follow_undo() == 1
             assert set(pipeline.hints(note.id).hints) == hints
-        assert f'removed the hint "{handles}"' in [entry.change_set.reason for entry in memory.log()]
+        assert f'removed the hint "{handles}"' in [entry.change_set.reason for entry in memory.history.log()]

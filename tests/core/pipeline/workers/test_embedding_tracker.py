@@ -274,7 +274,7 @@ def test_hidden_and_deleted_notes_are_skipped_and_come_back_without_a_call(bench
     bench.drain()
     assert bench.counts == (1, 1, 0)
     assert [target for target, _ in bench.stored()] == [bench.id_of("two")]
-    bench.memory.undo()
+    bench.memory.history.undo()
     bench.drain()
     assert bench.counts == (2, 2, 0)
 

@@ -56,7 +56,7 @@ def test_many_texts_are_written_in_few_change_sets(opened: Opened) -> None:
         pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
     drain(pipeline)
     assert len(note_texts(pipeline)) == 20
-    assert len(pipeline.memory.log(limit=None)) <= 2
+    assert len(pipeline.memory.history.log(limit=None)) <= 2
 
 
 def test_nothing_is_asked_within_a_transaction_and_others_may_write_meanwhile(
@@ -178,7 +178,7 @@ def test_what_a_person_accepted_can_be_taken_back_by_them(opened: Opened) -> Non
     drain(pipeline)
     pipeline.accept_above(0.5)
     assert note_texts(pipeline) == [TEXT]
-    pipeline.memory.undo()
+    pipeline.memory.history.undo()
     assert note_texts(pipeline) == []
     drain(pipeline)
     assert note_texts(pipeline) == []

@@ -73,12 +73,12 @@ def test_many_facts_become_notes_in_one_entry_of_the_log_by_the_pipeline(
     handed = [
         learned(database, f"Service {number} listens on port {number}.") for number in range(8000, 8020)
     ]
-    before = len(memory.log(limit=None))
+    before = len(memory.history.log(limit=None))
     done = _over(database, memory)
     assert done.written == tuple(one.proposal for one in handed)
     assert (done.unchanged, done.conflicts, done.failed, done.waiting, done.busy) == ((), (), (), 0, False)
-    entry = memory.log(limit=1)[0]
-    assert len(memory.log(limit=None)) == before + 1
+    entry = memory.history.log(limit=1)[0]
+    assert len(memory.history.log(limit=None)) == before + 1
     assert (entry.change_set.author, entry.change_set.reason) == (Author("pipeline"), "learned 20 facts")
     assert {change.id for change in entry.change_set.notes} == {one.note for one in handed}
     notes = notes_of(memory.home)
@@ -130,15 +130,15 @@ def test_undo_without_a_name_takes_back_what_a_person_accepted_and_passes_over_w
     memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000000", content="Mine."))
     by_itself = learned(database, FRIDAY)
     _over(database, memory)
-    memory.undo()
+    memory.history.undo()
     assert notes_of(memory.home)["note-memory-00000000"]["content"] == "Content of note 0."
     assert by_itself.note in notes_of(memory.home)
     accepted = learned(database, DARK, by="person")
     _over(database, memory, asked=True)
     assert accepted.note in notes_of(memory.home)
-    memory.undo()
+    memory.history.undo()
     assert accepted.note not in notes_of(memory.home)
-    memory.redo()
+    memory.history.redo()
     assert notes_of(memory.home)[accepted.note]["confidence"] == 0.9
 
 
@@ -160,13 +160,13 @@ def test_doing_it_all_again_changes_nothing(database: Database, memory: Memory) 
     )
     hidden = decided(database, "hide", "note-memory-00000001", "Content of note 1.")
     assert _over(database, memory).written == (added.proposal, changed.proposal, hidden.proposal)
-    graph, entries = (memory.home / "graph" / "graph.json").read_bytes(), len(memory.log(limit=None))
+    graph, entries = (memory.home / "graph" / "graph.json").read_bytes(), len(memory.history.log(limit=None))
     _as_if_killed_before_marking(database)
     again = _over(database, memory)
     assert (again.written, again.change_set) == ((), None)
     assert again.unchanged == (added.proposal, changed.proposal, hidden.proposal)
     assert (memory.home / "graph" / "graph.json").read_bytes() == graph
-    assert len(memory.log(limit=None)) == entries
+    assert len(memory.history.log(limit=None)) == entries
 
 
 @pytest.mark.parametrize("undone", [False, True])
@@ -177,7 +177,7 @@ def test_a_note_that_a_person_took_out_is_not_made_again_even_after_a_crash(
     done = _over(database, memory)
     if undone:
         assert done.change_set is not None
-        memory.undo(done.change_set)
+        memory.history.undo(done.change_set)
     else:
         memory.change("out", lambda draft: delete_note(draft, added.note))
     _as_if_killed_before_marking(database)
@@ -331,7 +331,7 @@ def test_a_deletion_hides_and_undo_brings_it_back(database: Database, memory: Me
     note = notes_of(memory.home)["note-memory-00000000"]
     assert (note["hidden"], note["content"], "archivedAt" in note) == (True, "Content of note 0.", True)
     assert done.change_set is not None
-    memory.undo(done.change_set)
+    memory.history.undo(done.change_set)
     assert notes_of(memory.home)["note-memory-00000000"]["hidden"] is False
 
 
@@ -593,4 +593,4 @@ def test_what_is_said_of_an_entity_follows_its_fact_without_a_look_at_what_came_
 
 def test_undoing_an_unknown_entry_is_an_error_as_ever(memory: Memory) -> None:
     with pytest.raises(NotFoundError):
-        memory.undo()
+        memory.history.undo()

@@ -73,7 +73,7 @@ def test_two_processes_at_once_make_each_note_once(tmp_path: Path, locks: str) -
     assert Counter(notes_of(tmp_path)).keys() >= {one.note for one in handed}
     assert len(notes_of(tmp_path)) == FACTS + 3
     assert findings(memory.snapshot) == []
-    assert memory.conflicts() == ()
+    assert memory.history.conflicts() == ()
     assert drift(memory, now=NOW + 10**7) == ()
     rows = database.reading.connection.execute("SELECT status, count(*) FROM graph_outbox GROUP BY status")
     assert [tuple(row) for row in rows] == [("done", FACTS)]

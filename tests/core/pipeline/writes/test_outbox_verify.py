@@ -58,7 +58,7 @@ def test_a_memory_whose_facts_are_all_brought_over_has_nothing_to_tell(
     decided(database, "hide", added.note, "Dark mode at night.")
     flush_outbox(database, memory, now=NOW)
     assert drift(memory, now=LATER) == ()
-    assert memory.verify() == ()
+    assert memory.maintenance.verify() == ()
 
 
 def test_what_waits_is_told_and_brought_over(database: Database, memory: Memory) -> None:
@@ -133,7 +133,7 @@ def test_notes_of_facts_that_the_database_never_had_are_told_once_and_lose_their
     [change_set] = repair_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     assert all("origin" not in note for note in notes_of(memory.home).values())
-    memory.undo(change_set)
+    memory.history.undo(change_set)
     assert _kinds(drift(memory, now=LATER)) == [("unknown-origin", True)]
 
 

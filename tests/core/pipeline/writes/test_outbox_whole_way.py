@@ -128,7 +128,7 @@ def test_what_waited_in_shadow_mode_is_accepted_as_one_change_that_undo_takes_ba
     assert all(note["confidence"] == 0.9 for note in notes_of(home).values() if "origin" in note)
     assert accepted.change_set is not None
     assert accepted.change_set.author.kind == "pipeline"
-    pipeline.memory.undo()
+    pipeline.memory.history.undo()
     assert _made(home) == {}
     pipeline.flush()
     assert _made(home) == {}
@@ -140,7 +140,7 @@ def test_any_text_comes_through_and_both_sides_agree(pipeline: Pipeline, home: P
     pipeline.ingest(f"Whatever stands here: «a value of {text} was seen» somewhere.")
     _work(pipeline)
     assert drift(pipeline.memory, now=LATER) == ()
-    assert pipeline.memory.verify() == ()
+    assert pipeline.memory.maintenance.verify() == ()
     outbox = pipeline.database.reading.connection.execute("SELECT count(*) FROM graph_outbox").fetchone()[0]
     assert len(_made(home)) == outbox
 
@@ -159,17 +159,17 @@ def test_what_is_undone_waits_again_and_what_is_redone_no_more(pipeline: Pipelin
     for _ in range(2):
         pipeline.accept(ids)
         assert pipeline.proposals() == ()
-        pipeline.memory.undo()
+        pipeline.memory.history.undo()
         assert pipeline.follow_undo() == 1
         assert pipeline.follow_undo() == 0
         (again,) = pipeline.proposals()
         assert (again.open, again.status) == (True, "review")
         assert pipeline.status().proposals_open == 1
-        pipeline.memory.redo()
+        pipeline.memory.history.redo()
         assert pipeline.follow_undo() == 1
         assert pipeline.proposals() == ()
         assert list(_made(home).values()) == ["deploys run on Friday"]
-        pipeline.memory.undo()
+        pipeline.memory.history.undo()
         assert pipeline.follow_undo() == 1
     # Nothing is learned twice, and each acceptance is one note.
     pipeline.accept(ids)
@@ -182,7 +182,7 @@ def test_what_is_undone_waits_again_and_what_is_redone_no_more(pipeline: Pipelin
 def test_a_refusal_after_an_undo_is_final(pipeline: Pipeline, home: Path) -> None:
     ids = waiting(pipeline, home, "deploys run on Friday")
     pipeline.accept(ids)
-    pipeline.memory.undo()
+    pipeline.memory.history.undo()
     pipeline.follow_undo()
     assert pipeline.refuse(ids) == 1
     assert pipeline.follow_undo() == 0
@@ -195,7 +195,7 @@ def test_of_an_entry_undone_in_part_that_part_waits_again(pipeline: Pipeline, ho
     ids = waiting(pipeline, home, "deploys run on Friday", "the kitchen is painted green")
     done = pipeline.accept(ids).change_set
     assert done is not None
-    pipeline.memory.undo(f"{done.id}.1")
+    pipeline.memory.history.undo(f"{done.id}.1")
     assert pipeline.follow_undo() == 1
     assert len(pipeline.proposals()) == len(_made(home)) == 1
     assert pipeline.proposals()[0].content not in _made(home).values()

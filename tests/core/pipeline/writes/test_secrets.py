@@ -32,7 +32,7 @@ from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
 from core.pipeline.writes.verify import drift
-from core.services.secrets import Masking
+from core.services.secrets import Masking, Secrets
 from core.workspace import Workspace
 
 VALUE = "Blau3" + "Katze!77"
@@ -348,7 +348,7 @@ def test_what_stops_it_leaves_rows_and_audit_as_they_were(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stop", ["mask_secrets", "leave_no_byte"])
+@pytest.mark.parametrize("stop", ["mask", "leave_no_byte"])
 def test_stopped_in_between_it_is_finished_the_next_time(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, stop: str
 ) -> None:
@@ -357,12 +357,12 @@ def test_stopped_in_between_it_is_finished_the_next_time(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(pipeline.memory) if stop == "mask_secrets" else Database, stop, stopped)
+    monkeypatch.setattr(Secrets if stop == "mask" else Database, stop, stopped)
     with pytest.raises(KeyboardInterrupt):
         masked(pipeline)
     monkeypatch.undo()
     assert any(VALUE.encode() in data for data in everything(pipeline.home).values())
-    if stop == "mask_secrets":
+    if stop == "mask":
         assert secrets.secrets(pipeline.memory)
         masked(pipeline)
     assert not secrets.secrets(pipeline.memory)
@@ -386,7 +386,7 @@ def _mask_until_killed(home: Path, call: int) -> None:
         return stepped
 
     for owner, name in (
-        (rows.Masking, "mask_rows"), (Memory, "mask_secrets"), (Database, "vacuum"), (Database, "empty_log"),
+        (rows.Masking, "mask_rows"), (Secrets, "mask"), (Database, "vacuum"), (Database, "empty_log"),
     ):  # fmt: skip
         setattr(owner, name, killing(getattr(owner, name)))
     with open_pipeline(home) as pipeline:
