@@ -39,7 +39,7 @@ PROCESSES, EDITS = 4, 50 if FULL else 6
 
 EDITOR = """
 import sys, time
-import core.storage.journal.journal as journal
+from core.storage import database
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note

@@ -215,7 +215,10 @@ def test_a_search_that_asks_models_writes_nothing(opened: Opened, monkeypatch: p
     done = CliRunner().invoke(program, ["search", "remuneration of the release"])
     assert "Payments" in done.output
     assert (bench.queries(), len(bench.ollama.prompts)) == (1, 1)
-    assert files(bench.home) == before
+    # What the command's connections hold open goes with its process.
+    assert {
+        path: held for path, held in files(bench.home).items() if not path.endswith(("-shm", "-wal"))
+    } == before
 
 
 def test_a_read_only_memory_is_searched_by_meaning(opened: Opened) -> None:
