@@ -340,11 +340,11 @@ class Workspace:
         return mask(self.memory, masking, now=self._now())
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
-        """Files that still hold a masked value, or that cannot be read; see `Memory.masking_left`."""
+        """Files that still hold a masked value, or that cannot be read; see `Secrets.left`."""
         return self.memory.secrets.left(masking)
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
-        """Marks what these hold now as no credential. Errors as `Memory.mark_not_secret`."""
+        """Marks what these hold now as no credential. Errors as `Secrets.mark_not_secret`."""
         from core.pipeline.writes.secrets import mark_not_secret
 
         return mark_not_secret(self.memory, ids)

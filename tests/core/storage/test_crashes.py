@@ -43,7 +43,7 @@ for turn in range(start, start + 100_000):
         memory.change("forget", lambda draft: forget(draft, "memory", f"key {turn}"))
         print("gone", turn, flush=True)
     if turn % 4 == 1:
-        memory.undo()
+        memory.history.undo()
         print("undone", turn, flush=True)
     memory.change("link", lambda draft: link_notes(draft, note, f"note-memory-{(turn + 5) % 12:08x}", str(turn)))
 """

@@ -797,8 +797,8 @@ def test_a_page_that_cannot_be_written_yet_is_owed_and_others_can_be_edited_mean
     monkeypatch.undo()
     done = Memory.open(folder)
     assert "Edited." in refused.read_text()
-    assert done._store.journal is not None
-    assert done._store.journal.pending_count() == 0
+    assert done._repository.store.journal is not None
+    assert done._repository.store.journal.pending_count() == 0
     assert [entry.change_set.kind for entry in done.history.log()] == ["edit", "edit"]
     done.history.undo(done.history.log()[1].change_set)
     done.history.undo(done.history.log()[1].change_set)

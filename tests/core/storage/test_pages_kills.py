@@ -45,7 +45,7 @@ deeds = {
 }
 end_before_step(int(sys.argv[2]))
 if sys.argv[3] == "undo":
-    memory.undo()
+    memory.history.undo()
 else:
     memory.change(sys.argv[3], deeds[sys.argv[3]])
 print("done", flush=True)

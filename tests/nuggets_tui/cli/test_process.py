@@ -99,7 +99,7 @@ def test_a_terminal_that_cannot_encode_gets_utf8(home: Path, more: dict[str, str
     assert shown.returncode == 0
     assert "日本" in shown.stdout.decode("utf-8")
     document = json.loads(run(home, "notes", "--json", **more).stdout.decode("utf-8"))
-    assert document[0]["title"] == "日本 \ud800 é"
+    assert document[0]["title"] == "日本 \ufffd é"
 
 
 def test_a_closed_pipe_ends_quietly(home: Path) -> None:
