@@ -123,7 +123,7 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     places = [entry.conflict.where for entry in memory.history.conflicts() if entry.conflict]
     assert len(places) == len(set(places))
     assert memory.maintenance.verify() == ()
-    assert Memory.open(tmp_path)._store.reconciled
+    assert Memory.open(tmp_path)._repository.store.reconciled
 
 
 @pytest.mark.parametrize("take", ["ours", "theirs"])
