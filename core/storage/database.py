@@ -137,7 +137,7 @@ class Database:
         self._file = seen
 
     def _connect(self) -> sqlite3.Connection:
-        connection = _connect(self.path, self.seconds)
+        connection = _connect(self.path, self.seconds, reading=self.read_only)
         try:
             if self.read_only:
                 if not self._is_made(connection):
@@ -365,12 +365,16 @@ def begin_file(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
 
 
-def _connect(path: Path, seconds: float) -> sqlite3.Connection:
+def _connect(path: Path, seconds: float, *, reading: bool = False) -> sqlite3.Connection:
     """Opens a database that is there, also in a shared folder: where its files cannot be locked, a folder beside it is
     the lock; where programs cannot share memory, it is written without.
+
+    reading: what is in the log beside it stays there. Whoever may write, and closes it last, brings it into the file.
     """
     if not may_write(path):
         return _connect_unwritable(path, seconds)
+    if reading and _has_log(path):
+        return _connect_by("mode=ro", path, seconds)
     vfs = ""
     if not can_be_locked(path.parent):
         vfs, lock = "&vfs=unix-dotfile", path.with_name(f"{path.name}.lock")
@@ -393,6 +397,13 @@ def _connect(path: Path, seconds: float) -> sqlite3.Connection:
     return connection
 
 
+def _has_log(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
 def _lacks_shared_memory(error: BaseException) -> bool:
     return getattr(error, "sqlite_errorcode", 0) in _NO_SHARED_MEMORY
 
@@ -401,10 +412,9 @@ def _connect_unwritable(path: Path, seconds: float) -> sqlite3.Connection:
     """Opens a database beside which nothing may be written: as it stands, through the side files of who has it open,
     or else as a copy, since reading what is only in the log beside it would make such files.
     """
-    wal, shm = path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")
-    if not (wal.exists() and wal.stat().st_size):
+    if not _has_log(path):
         return _connect_by("mode=ro&immutable=1", path, seconds)
-    if shm.exists():
+    if path.with_name(path.name + "-shm").exists():
         return _connect_by("mode=ro", path, seconds)
     from tempfile import TemporaryDirectory
 
@@ -459,7 +469,7 @@ def damage_in(path: Path) -> str:
     Reads all of it: pages, rules of the tables, types of the values. For after an error only.
     """
     try:
-        with contextlib.closing(_connect(path, BUSY_SECONDS)) as connection:
+        with contextlib.closing(_connect(path, BUSY_SECONDS, reading=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
             said = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if said == "ok" and connection.execute("PRAGMA foreign_key_check").fetchone():

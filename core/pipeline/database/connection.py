@@ -84,12 +84,6 @@ class Database(database.Database):
         return Tables(self.reader())
 
     @contextmanager
-    def reading_apart(self) -> Iterator[Tables]:
-        """The tables for one long look, through a connection of its own, which may make temporary tables."""
-        with self.errors(), closing(self._connect()) as connection:
-            yield Tables(connection)
-
-    @contextmanager
     def checked_reading(self) -> Iterator[Tables]:
         """The tables for reading, for whom errors of the database are to be errors of ours."""
         with self.errors():

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from core.pipeline.contradiction import denials, plain_words
 from core.pipeline.intake.numbers import numbers_stand_in
-from core.pipeline.intake.orders import addresses_reader, is_rule, speaks_to_reader
+from core.pipeline.intake.orders import addresses_reader, is_rule, speaks_to_reader, word_set
 from core.pipeline.intake.redaction import MARK
 from core.pipeline.intake.sentences import sentences
 from core.text.languages import FOREIGN_WORDS
@@ -42,21 +42,17 @@ _HIDDEN: Final = re.compile(
 )
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_FIRST_PERSON: Final = _set(
+_FIRST_PERSON: Final = word_set(
     "i me my mine we us our ours ich mir mich mein meine meinen wir uns unser unsere unserem je j moi mon ma mes nous "
     "notre nos yo mi mis nosotros nuestro nuestra nuestros usamos"
 )
 # What makes less of a sentence.
-_DOUBTS: Final = _set(
+_DOUBTS: Final = word_set(
     "perhaps maybe might would could if unless almost only except vielleicht konnte wenn falls fast nur ausser si sauf "
     "seulement quizas solo salvo"
 )
 # Stems of whom a text means by "I" and "we".
-_SELVES: Final = _set(
+_SELVES: Final = word_set(
     "user author team project group benutz nutzer projekt grupp utilisateur equip projet usuario equipo proyecto"
 )
 # What is contracted into a word: "l'équipe", "Emma's".

@@ -11,12 +11,13 @@ from typing import Final
 from core.text.tokens import fold, words
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Words of a list that is written as one text."""
     return frozenset(text.split())
 
 
 # First words of an order; a statement begins with who or what it is about.
-ORDERS: Final = _set(
+ORDERS: Final = word_set(
     "run execute use install delete remove add call send fetch download push pull commit merge ignore disregard "
     "disable enable read write open upload post copy paste set trust approve accept allow skip bypass forget "
     "remember respond reply answer treat follow obey include prefix append print show reveal keep make ensure "
@@ -33,21 +34,21 @@ ORDERS: Final = _set(
     "recuerda asegurate"
 )
 # What may stand before the order.
-_OPENERS: Final = _set(
+_OPENERS: Final = word_set(
     "also then now first and so just not important reminder attention from on before after each every task session "
     "to hey ok okay immer nie niemals stets zuerst dann toujours jamais ne pas siempre nunca jamas no por favor primero"
 )
-_READERS: Final = _set(
+_READERS: Final = word_set(
     "you your yours yourself du dich dir dein deine deinen euch euer vous votre vos tu tes toi usted ustedes ti "
     "tus contigo"
 )
-_AGENTS: Final = _set(
+_AGENTS: Final = word_set(
     "agent agents assistant assistants ai llm model models claude codex copilot gemini gpt chatgpt bot bots cursor "
     "subagent instruction instructions prompt prompts ki assistent assistenten agenten modell anweisung anweisungen "
     "ia agente agentes asistente asistentes modelo instrucciones"
 )
 # What lets, forbids or wants: a rule, a permission, a preference.
-_RULES: Final = _set(
+_RULES: Final = word_set(
     "must should shall may need needs needed require requires required mandatory optional allowed allow allows "
     "permit permits permitted permission authorised authorized approved approves forbid forbids forbidden prohibited "
     "rule policy prefer prefers preferred like likes love loves want wants wanted wish wishes dislike dislikes hate "
@@ -58,7 +59,7 @@ _RULES: Final = _set(
     "quiere quieren siempre nunca jamas acceso permiso"
 )
 # How an order to an agent is told as if it were a fact.
-_ROUTINE: Final = _set(
+_ROUTINE: Final = word_set(
     "before after each every whenever session task tasks run runs running execute executes ignore ignores ignored "
     "disregard disregarded override skip bypass obey obeys follow follows full jeder jede jedem aufgabe sitzung "
     "ausfuhren chaque tache cada tarea sesion ejecuta ejecutar"

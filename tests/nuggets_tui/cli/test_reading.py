@@ -183,18 +183,13 @@ def test_a_read_shows_a_change_whole_that_a_kill_cut_off(nuggets: Any, tmp_path:
         shutil.rmtree(nuggets.home, ignore_errors=True)
         shutil.copytree(made, nuggets.home)
         _killed_before(step, nuggets.home)
-        before = _memory_files(nuggets.home)
+        before = _files(nuggets.home)
         shown = nuggets.json("facts", "memory"), len(nuggets.json("notes"))
-        assert _memory_files(nuggets.home) == before
+        assert _files(nuggets.home) == before
         Memory.open(nuggets.home).close()
         assert (nuggets.json("facts", "memory"), len(nuggets.json("notes"))) == shown
         states.add(str(shown))
     assert len(states) == 2
-
-
-def _memory_files(home: Path) -> dict[str, tuple[str, int]]:
-    """All but the log: whoever opens it last brings what a killed process left beside it into its file."""
-    return {path: held for path, held in _files(home).items() if not path.startswith("ledger.db")}
 
 
 # More than hiding a fact takes.

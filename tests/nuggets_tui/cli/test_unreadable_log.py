@@ -53,7 +53,7 @@ def test_a_log_of_a_newer_version_is_named_not_denied(written: Any) -> None:
 
 
 def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: Any, monkeypatch: Any) -> None:
-    def refuse(path: Path, seconds: float) -> sqlite3.Connection:
+    def refuse(*_: object, **__: object) -> sqlite3.Connection:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(database, "_connect", refuse)
