@@ -33,11 +33,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OpenChange(NamedTuple):
-    """What is proposed in the place of a note, and waits for a person. note_id: of the note that says so, if any."""
+    """What is proposed in the place of a note, and waits for a person."""
 
     proposal_id: str
     content: str
-    note_id: str = ""
 
 
 # Gives the changes of one note that wait, or of all notes for "", by the id of the note. Never raises, from any thread.

@@ -807,10 +807,7 @@ class Pipeline:
         """Accepts proposals and writes them into the notes at once, as one change set that `undo` undoes."""
         from core.pipeline.writes.accept import accept
 
-        wanted = tuple(ids)
-        with self.database.errors():
-            self._working().notes.flush_disputing(wanted)
-        return self._flushed(accept(self.database, self.memory, wanted, by=by, now=self._now()))
+        return self._flushed(accept(self.database, self.memory, ids, by=by, now=self._now()))
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
         """Accepts all open additions with at least this confidence (0 to 1) that no rule objects to."""
@@ -824,22 +821,16 @@ class Pipeline:
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> Refused:
         """Refuses proposals. Returns how many were still open, with the entry of the log that `undo` takes back: the
-        proposals wait again then. Nothing is written into the notes but that the note is hidden which the new text of
-        a refused change had meanwhile.
+        proposals wait again then. Nothing is written into the notes.
         """
         from core.pipeline.records import Refused
         from core.pipeline.writes.accept import refuse
         from core.pipeline.writes.decisions import new_entry_id
 
-        wanted = tuple(ids)
         with self.database.errors():
-            self._working().notes.flush_disputing(wanted)
             entry_id = new_entry_id(self.memory, self._ids)
-            refused = refuse(self.database, wanted, by=by, now=self._now(), entry_id=entry_id)
-            hidden = None
-            if self.database.reading.outbox.count_waiting(refused):
-                hidden = self._working().notes.flush_accepted(refused).change_set
-            return Refused(len(refused), self._noted(entry_id, hidden) if refused else None)
+            refused = refuse(self.database, ids, by=by, now=self._now(), entry_id=entry_id)
+            return Refused(len(refused), self._noted(entry_id) if refused else None)
 
     # Hints
 
@@ -872,16 +863,10 @@ class Pipeline:
                 raise NotFoundError("the note has no such hint", where=note_id, kept="nothing was changed")
             return self._noted(entry_id)
 
-    def _noted(self, entry_id: str, hidden: ChangeSet | None = None) -> ChangeSet | None:
-        """The entry of the log that tells of a decision; None where it cannot be written now. hidden: the one that hid
-        what was refused.
-        """
+    def _noted(self, entry_id: str) -> ChangeSet | None:
+        """The entry of the log that tells of a decision; None where it cannot be written now."""
         from core.pipeline.writes.decisions import note_decisions
 
-        if hidden is not None:
-            with self.database.write() as writer:
-                writer.decisions.move(entry_id, hidden.id)
-            return hidden
         with contextlib.suppress(NuggetsError):
             noted = note_decisions(self.database, self.memory)
             return next((one for one in noted if one.id == entry_id), None)

@@ -366,7 +366,7 @@ class RecallService:
         target = snapshot.by_id.get(disputed_note(note))
         disputed = () if target is None or target.hidden else (target,)
         disputes, disputing = _other_sides(disputed), snapshot.disputing.get(note.id, ())
-        waiting = _without_notes(self.open_changes(note.id).get(note.id, ()), disputing)
+        waiting = _waiting(self.open_changes(note.id).get(note.id, ()))
         disputed_by = (*_other_sides(disputing), *waiting)
         if not disputed_by and not disputes:
             return found
@@ -460,13 +460,12 @@ def _passages(found: Sequence[Passage]) -> tuple[AnsweringPassage, ...]:
     )  # fmt: skip
 
 
-def _without_notes(changes: Sequence[OpenChange], notes: Sequence[Note]) -> Iterator[OtherSide]:
-    """Changes that wait and that no note says yet."""
+def _waiting(changes: Sequence[OpenChange]) -> Iterator[OtherSide]:
+    """What proposals would put in the place of a note."""
     from core.facts.recall import OtherSide
 
-    said = {note.id for note in notes}
     for one in changes:
-        if one.note_id not in said and one.content.strip() and not all_masked(one.content):
+        if one.content.strip() and not all_masked(one.content):
             yield OtherSide("", one.content, one.proposal_id)
 
 

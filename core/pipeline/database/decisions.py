@@ -65,14 +65,6 @@ class Decisions:
             [(note_id, hint.casefold(), hint, entry_id) for hint in hints],
         )
 
-    def move(self, entry_id: str, to: str) -> None:
-        """Another entry of the log tells of the decision: the one that hides what it refused."""
-        self._connection.execute(
-            "UPDATE decisions SET entry_id = ?, noted = 1 WHERE entry_id = ?", (to, entry_id)
-        )
-        for table in ("refused_proposals", "removed_hints"):
-            self._connection.execute(f"UPDATE {table} SET entry_id = ? WHERE entry_id = ?", (to, entry_id))
-
     def note(self, entry_id: str) -> None:
         """The log has it."""
         self._connection.execute("UPDATE decisions SET noted = 1 WHERE entry_id = ?", (entry_id,))

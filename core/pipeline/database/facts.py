@@ -147,19 +147,6 @@ class Facts:
         )
         return tuple(map(_whole, rows))
 
-    def of_proposal(self, proposal_id: str, but_note: str) -> StoredFact | None:
-        """The fact that stands for a proposal under a note of its own; None for none."""
-        return _fact(
-            self._connection.execute(
-                f"SELECT {_COLUMNS} FROM facts WHERE proposal_id = ? AND status = 'active' AND note_id <> ?",
-                (proposal_id, but_note),
-            ).fetchone()
-        )
-
-    def retract(self, fact_id: str) -> None:
-        """Marks a fact as refused by a person: it is not learned again."""
-        self._connection.execute("UPDATE facts SET status = 'retracted' WHERE id = ?", (fact_id,))
-
     def text_on_its_way(self, note_id: str) -> str | None:
         """What the note of a fact will say that is still to be written; None for any other."""
         row = self._connection.execute(

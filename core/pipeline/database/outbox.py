@@ -21,8 +21,6 @@ FROM graph_outbox AS row WHERE status = 'pending' AND (
     AND earlier.status = 'pending' AND earlier.id < row.id AND NOT instr(earlier.payload, '"joined":true')
 ) <= (instr(row.payload, '"joined":true') > 0)
 """
-# What changes or will change the words of a note; a note that takes another's place keeps its own.
-_REWORDS: Final = "op = 'update' AND coalesce(json_extract(payload, '$.replaces'), '') = ''"
 # With what must be brought over before it: earlier rows of the same notes.
 _NAMED: Final = """
 note_id IN (SELECT note_id FROM graph_outbox WHERE status = 'pending'
@@ -154,7 +152,7 @@ class Outbox:
         """The newest row that waits to change what a note says, or to hide it; None for none."""
         row = self._connection.execute(
             "SELECT * FROM graph_outbox WHERE note_id = ? AND status = 'pending'"
-            f" AND (op = 'hide' OR {_REWORDS}) ORDER BY id DESC LIMIT 1",
+            " AND op IN ('hide', 'update') ORDER BY id DESC LIMIT 1",
             (note_id,),
         ).fetchone()
         return None if row is None else _as_row(row)
@@ -166,7 +164,7 @@ class Outbox:
         return (
             self._connection.execute(
                 "UPDATE graph_outbox SET payload = json_set(payload, '$.content', ?)"
-                f" WHERE note_id = ? AND status = 'pending' AND {_REWORDS}",
+                " WHERE note_id = ? AND status = 'pending' AND op = 'update'",
                 (content, note_id),
             ).rowcount
             > 0
@@ -299,13 +297,11 @@ class Outbox:
             deleted_at=row["gone_at"],
         )
 
-    def forget_done(self, proposal_id: str, *, but_add: bool = False) -> None:
-        """Makes room for a second decision: what was handed over the last time is done and undone. but_add: but for the
-        note itself.
-        """
+    def forget_done(self, proposal_id: str) -> None:
+        """Makes room for a second decision: what was handed over the last time is done and undone."""
         self._connection.execute(
-            "DELETE FROM graph_outbox WHERE proposal_id = ?1 AND status = 'done' AND NOT (?2 AND op = 'add')"
+            "DELETE FROM graph_outbox WHERE proposal_id = ?1 AND status = 'done'"
             " AND entry_id = (SELECT entry_id FROM graph_outbox WHERE proposal_id = ?1 AND status = 'done'"
             " AND entry_id <> '' ORDER BY id DESC LIMIT 1)",
-            (proposal_id, but_add),
+            (proposal_id,),
         )

@@ -24,17 +24,15 @@ _INSERTED: Final = (
 # What was added by itself is not asked about: undone, it is kept as taken back, so that nothing learns it again. What
 # was changed by itself, as a correction within one text, is a person's to decide once it is undone.
 _ACCEPTED: Final = "(proposals.action <> 'add' OR resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%')"
-# Of what was handed over for a proposal, that which settled it; before, a note of its own may have been written.
+# Of what was handed over for a proposal, that which settled it.
 _UNDONE: Final = f"""
 SELECT proposals.id, proposals.status, proposals.reason, proposals.raw_id, proposals.content, proposals.model,
-    proposals.prompt_version, op, fact_id, box.note_id, entry_id, json_extract(payload, '$.refused') AS refused
+    proposals.prompt_version, op, fact_id, box.note_id, entry_id
 FROM proposals JOIN graph_outbox AS box ON box.proposal_id = proposals.id
 WHERE box.status = 'done' AND entry_id = (
     SELECT entry_id FROM graph_outbox AS last WHERE last.proposal_id = proposals.id AND last.status = 'done'
     AND entry_id <> '' ORDER BY id DESC LIMIT 1)
-AND (((proposals.status = 'applied'
-        OR (proposals.status IN ('rejected', 'skipped') AND json_extract(payload, '$.refused')))
-        AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
+AND ((proposals.status = 'applied' AND {_ACCEPTED} AND entry_id IN (SELECT value FROM json_each(:undone)))
     OR (proposals.status = 'review' AND reason = '{ProposalReason.UNDONE}'))
 ORDER BY box.id
 """
@@ -102,8 +100,7 @@ class Proposals:
     def turn_refusal(
         self, proposal_id: str, status: str, reason: str, *, undone: bool, by: str, now: int
     ) -> bool:
-        """Takes over that a refusal was undone or redone; False where somebody decided otherwise since, or a note that
-        the refusal hid tells of it.
+        """Takes over that a refusal was undone or redone; False where somebody decided otherwise since.
 
         status, reason: how it stood before it was refused.
         """
@@ -112,8 +109,7 @@ class Proposals:
         return (
             self._connection.execute(
                 "UPDATE proposals SET status = ?, reason = ?, resolved_at = ?, resolved_by = ?"
-                f" WHERE id = ? AND {standing} AND NOT EXISTS (SELECT 1 FROM graph_outbox AS box"
-                " WHERE box.proposal_id = proposals.id AND json_extract(payload, '$.refused'))",
+                f" WHERE id = ? AND {standing}",
                 (*values, proposal_id),
             ).rowcount
             == 1
@@ -138,26 +134,13 @@ class Proposals:
         row = self._connection.execute("SELECT * FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
         return None if row is None else _stored(row)
 
-    def behind(self, target: str) -> StoredProposal | None:
-        """The proposal that another one is aimed at: by its id, or its own note while it waits."""
-        row = self._connection.execute(
-            f"SELECT * FROM proposals WHERE id = ?1 OR (note_id NOT IN ('', target_note) AND note_id = ?1 AND {_OPEN}"
-            " AND action IN ('update', 'delete')) LIMIT 1",
-            (target,),
-        ).fetchone()
-        return None if row is None or not target else _stored(row)
-
-    def settled_with(self, proposal_id: str, *, noteless: bool = False) -> tuple[str, ...]:
-        """The proposals that were settled as replaced when this one was accepted, undone since or not.
-
-        noteless: those that never had a note, so that nothing in the log tells of them.
-        """
+    def settled_with(self, proposal_id: str) -> tuple[str, ...]:
+        """The proposals that were settled as replaced when this one was accepted, undone since or not."""
         rows = self._connection.execute(
             "SELECT other.id FROM proposals AS one JOIN proposals AS other ON other.resolved_at = one.resolved_at"
             " AND other.resolved_by = one.resolved_by AND other.id <> one.id"
-            f" WHERE one.id = ? AND other.reason IN ('{ProposalReason.REPLACED}', '{ProposalReason.UNDONE}')"
-            " AND NOT (? AND EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.proposal_id = other.id))",
-            (proposal_id, noteless),
+            f" WHERE one.id = ? AND other.reason IN ('{ProposalReason.REPLACED}', '{ProposalReason.UNDONE}')",
+            (proposal_id,),
         )
         return tuple(row[0] for row in rows)
 
@@ -250,6 +233,15 @@ class Proposals:
         ).fetchone()
         return None if row is None else _stored(row)
 
+    def refused_change(self, nugget: str, content_hash: str) -> StoredProposal | None:
+        """A change to this very text that a person refused; None for none."""
+        row = self._connection.execute(
+            "SELECT * FROM proposals WHERE nugget = ? AND content_hash = ? AND status = 'rejected'"
+            " AND action IN ('update', 'delete') LIMIT 1",
+            (nugget, content_hash),
+        ).fetchone()
+        return None if row is None else _stored(row)
+
     def accepted_meanwhile(self, proposal: StoredProposal) -> tuple[StoredProposal, ...]:
         """The changes of the same note that were accepted since a proposal was made, whatever clocks say."""
         rows = self._connection.execute(
@@ -268,12 +260,12 @@ class Proposals:
         ).fetchone()
         return "" if row is None else str(row[0])
 
-    def waiting_changes(self, note_id: str = "") -> tuple[tuple[str, str, str, str], ...]:
+    def waiting_changes(self, note_id: str = "") -> tuple[tuple[str, str, str], ...]:
         """The changes of one note that wait for a person, or of all notes, the oldest first: the note that each would
-        change, its id, what it says, and its own note, "" for none.
+        change, its id, and what it says.
         """
         rows = self._connection.execute(
-            "SELECT target_note, id, content, note_id FROM proposals"
+            "SELECT target_note, id, content FROM proposals"
             f" WHERE target_note <> '' AND (?1 = '' OR target_note = ?1) AND {_OPEN}"
             " AND action IN ('update', 'delete') ORDER BY created_at, raw_id, place",
             (note_id,),

@@ -106,20 +106,6 @@ class OutboxFlusher:
                 return Flushed(flushed)
             before = brought.waiting
 
-    def flush_disputing(self, proposals: Collection[str]) -> None:
-        """Brings over what waits of open changes, before they are decided: a decision is an entry of its own."""
-        from core.pipeline.writes.outbox import flush_outbox
-
-        if self._database.reading.outbox.count_waiting(proposals):
-            flush_outbox(
-                self._database,
-                self._memory(),
-                now=self._now(),
-                proposals=proposals,
-                most=max(1, 3 * len(proposals)),
-                seconds=_PATIENCE_SECONDS,
-            )
-
     def flush_accepted(self, proposals: Collection[str]) -> FlushedProposals:
         """Brings over at once what a person accepted, as one change set that they can take back."""
         from core.pipeline.writes.outbox import flush_outbox
@@ -130,8 +116,8 @@ class OutboxFlusher:
             now=self._now(),
             proposals=proposals,
             asked=True,
-            # A change is two rows, or three.
-            most=max(1, 3 * len(proposals)),
+            # A change is two rows.
+            most=max(1, 2 * len(proposals)),
             seconds=_PATIENCE_SECONDS,
         )
         refused = tuple((each, told) for each, _, told in (*brought.conflicts, *brought.failed))

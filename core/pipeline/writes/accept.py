@@ -16,7 +16,6 @@ from core.pipeline.writes.execution import (
     ExecutionResult,
     Graph,
     carry_out,
-    hide_refused,
     settle_replaced,
     stand_together,
 )
@@ -54,6 +53,9 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
     with database.write() as writer:
         chosen = {id: writer.proposals.by_id(id) for id in dict.fromkeys(ids)}
         replaced = _replaced([one for one in chosen.values() if one is not None and one.open])
+        for one in chosen.values():
+            if one is not None and one.id in replaced:
+                settle_replaced(writer, one, by, now)
         waiting = _Waiting(writer)
         for proposal_id, before in chosen.items():
             # What was accepted before may have settled it, or changed what it is about.
@@ -62,8 +64,6 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
                 skipped.append((proposal_id, "no such proposal"))
                 continue
             if proposal_id in replaced:
-                if proposal.open:
-                    settle_replaced(writer, proposal, by, now)
                 skipped.append((proposal_id, TOLD[ProposalReason.REPLACED]))
                 continue
             if not proposal.open:
@@ -117,7 +117,7 @@ def _replaces(one: StoredProposal, other: StoredProposal) -> bool:
     if one.target_note == other.target_note:
         later = one.created_at > other.created_at
         return other.changes and later and not stand_together(other, one)
-    return one.target_note in (other.id, other.note_id)
+    return one.target_note == other.id
 
 
 class _Waiting:
@@ -167,7 +167,6 @@ def _settle_repeated(
 ) -> None:
     """Settles the open proposals that say what was accepted just now."""
     for one in waiting.repeating(accepted):
-        hide_refused(writer, one, by, now)
         repeats = ExecutionResult("deduped", ProposalReason.DUPLICATE, outcome.note_id, outcome.fact_id)
         writer.proposals.resolve(
             one.id, repeats.status, reason=repeats.reason, by=by, now=now, repeated=outcome.note_id
@@ -218,8 +217,7 @@ def _accept_one(writer: Tables, proposal: StoredProposal, graph: Graph, by: str,
 
 
 def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_id: str) -> tuple[str, ...]:
-    """Settles open proposals without doing what they say; the ids of those. Their facts are not proposed again, and a
-    note that a change of them had meanwhile is hidden with the outbox.
+    """Settles open proposals without doing what they say; the ids of those. Their facts are not proposed again.
 
     entry_id: of the entry of the log that is to tell of it.
     """
@@ -230,7 +228,6 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int, entry_i
             proposal = writer.proposals.by_id(proposal_id)
             if proposal is None or not proposal.open:
                 continue
-            hide_refused(writer, proposal, by, now)
             writer.proposals.resolve(proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
             version = writer.proposals.prompt_version(proposal_id)
             audit.record_resolution(

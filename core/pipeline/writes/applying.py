@@ -8,19 +8,20 @@ from itertools import chain, islice
 from typing import Final, Literal
 
 from core.errors import ConflictError, NuggetsError
-from core.graph.edits import edit_note, hide_note
+from core.graph.edits import edit_note, hide_note, link_notes
 from core.model.compare import alike
 from core.model.draft import Draft
-from core.model.note import Note
+from core.model.note import Note, custom_tags, replace
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason
-from core.pipeline.writes.disputing import mark_disputing, take_place
 from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
 from core.text.normalise import normalise_content
 
 RowOutcome = Literal["written", "unchanged", "conflict", "failed"]
 _MOST_IDS: Final = 64
+# The reason of the link between a note and the one whose place it took.
+_REPLACES: Final = "replaces"
 TAKEN_OUT: Final = "the note was deleted"
 _REWORDED: Final = "the note has changed since"
 _GONE: Final = "the note no longer exists"
@@ -67,7 +68,7 @@ def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
         if row.op == "add":
             return _add(draft, row, known)
         if row.op == "update":
-            return _settle(draft, row) if row.text("replaces") else _update(draft, row)
+            return _update(draft, row)
         return _hide(draft, row)
     except ConflictError as error:
         return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, error.what)
@@ -92,23 +93,12 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
 
 
 def _made(draft: Draft, row: OutboxRow, id: str) -> Note:
-    """A new note as it stands to an old one: disputing it, in its place, or to none."""
-    note = draft.put(note_of(draft, row, id))
-    disputed, replaced = draft.note(row.text("disputes")), draft.note(row.text("replaces"))
-    if disputed is not None:
-        return mark_disputing(draft, note, disputed)
-    return note if replaced is None else take_place(draft, note, replaced)
-
-
-def _settle(draft: Draft, row: OutboxRow) -> AppliedRow:
-    """A note that disputed another takes its place."""
-    note, old = draft.note(row.note_id), draft.note(row.text("replaces"))
-    if note is None or note.hidden:
-        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, _GONE)
-    take_place(draft, note, old)
-    if draft.note(note.id) == note:
-        return AppliedRow(row, "unchanged", note.id)
-    return AppliedRow(row, "written", note.id, former=note.content, now=note.content)
+    """A new note; in the place of an old one it bears that one's tags, and the two are linked."""
+    note, old = note_of(draft, row, id), draft.note(row.text("replaces"))
+    if old is None:
+        return draft.put(note)
+    draft.put(replace(note, tags=tuple(dict.fromkeys((*note.tags, *custom_tags(old))))))
+    return link_notes(draft, note.id, old.id, _REPLACES)[0]
 
 
 def _found(row: OutboxRow, note: Note, content: str) -> AppliedRow:

@@ -39,43 +39,43 @@ _CLOSE: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CandidateSearch:
-    """Where candidates are looked for: one nugget of a memory, and its facts that are not among the notes yet.
+    """Where candidates are looked for: one nugget of a memory, its facts that are not among the notes yet, and the
+    changes that wait for a person.
 
-    among_proposals: also among the proposals that wait, which nothing but a person writes.
+    among_additions: also among the additions that wait, where nothing is written without a person.
     """
 
     database: Database
     memory: Memory
     nugget: str
     search: SearchPart
-    among_proposals: bool = False
+    among_additions: bool = False
 
     def of(self, batch: Sequence[ExtractedFact]) -> list[tuple[StoredCandidate, ...]]:
         """For each fact its candidates, best first: at most five of a score of at least `search.min_score`."""
         reader = self.database.reading
-        opened = reader.proposals.open_of(self.nugget, _MOST_PROPOSALS) if self.among_proposals else ()
-        # What has a note is found as that.
         waiting = [
             (one, saying(one.content))
-            for one in opened
-            if not one.note_id and one.reason != ProposalReason.SAME_AS
+            for one in reader.proposals.open_of(self.nugget, _MOST_PROPOSALS)
+            if one.reason != ProposalReason.SAME_AS and (one.changes or self.among_additions)
         ]
         return [self._of(fact.content, waiting) for fact in batch]
 
     def _of(
         self, content: str, waiting: Sequence[tuple[StoredProposal, Saying]]
     ) -> tuple[StoredCandidate, ...]:
-        there = self.database.reading.facts.same(self.nugget, normalise(content).content_hash)
+        reader, digest = self.database.reading, normalise(content).content_hash
+        there = reader.facts.same(self.nugget, digest)
+        refused = None if there is not None else reader.proposals.refused_change(self.nugget, digest)
+        # The rules need no other, and a model will not be asked.
         if there is not None:
-            # The rules need no other, and a model will not be asked.
             return (StoredCandidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
+        if refused is not None:
+            return (StoredCandidate(refused.id, refused.content, refused.type, 1.0, digest),)
         found = self._among_notes(content)
         taken_back: list[StoredCandidate] = []
-        matches = self.database.reading.facts.matching(
-            self.nugget,
-            match_terms(content),
-            _MOST_PER_SCORER,
-            self.database.counted_words,
+        matches = reader.facts.matching(
+            self.nugget, match_terms(content), _MOST_PER_SCORER, self.database.counted_words
         )
         best = max((abs(match.score) for match in matches), default=0.0)
         for fact, score, waits in matches:

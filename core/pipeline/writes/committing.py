@@ -20,7 +20,7 @@ from core.pipeline.writes.earlier_windows import (
     record_replaced,
     take_place,
 )
-from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out, write_disputing
+from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out
 from core.pipeline.writes.gates import GateInput, Ruling, ruling
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact, Reading
 
@@ -80,7 +80,7 @@ def write_plan(writer: Tables, plan: ExtractPlan, *, latency_ms: int | None, now
         writer.raw.set_status(
             plan.raw.id, status, now=now, model=result["model"], prompt_version=plan.prompt_version
         )
-    return Committed(result, write.counts["applied"] + write.counts["disputing"], write.counts["open"])
+    return Committed(result, write.counts["applied"], write.counts["open"])
 
 
 def raw_status(reading: Reading, calls: int) -> RawStatus | None:
@@ -102,10 +102,6 @@ def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
         order = ExecutionRequest(proposal, version, plan.raw.project, fresh=write.fresh)
         outcome = carry_out(writer, order, plan.graph, write.now)
         _settle_waiting(write, planned, proposal, outcome)
-    elif proposal.changes and _may_dispute(write, planned, proposal, rule):
-        order = ExecutionRequest(proposal, version, plan.raw.project)
-        made = write_disputing(writer, order, plan.graph, write.now)
-        outcome = outcome if made is None else made._replace(status=rule.status, reason=rule.reason)
     elif rule.status == "deduped":
         outcome = outcome._replace(note_id=_same_note(write, planned, proposal))
     settled = outcome.status not in ("proposed", "review", "blocked")
@@ -246,16 +242,6 @@ def _settle_waiting(
         )
 
 
-def _may_dispute(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal, rule: Ruling) -> bool:
-    """Whether what a change says may be written beside the note that it would change: as a new fact may be."""
-    return (
-        rule.status in ("review", "blocked")
-        and writes_notes(write.plan.mode)
-        and bool(proposal.target_note)
-        and _is_said(write, planned)
-    )
-
-
 def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> str:
     """The note that says a fact already, "" when it is still a proposal."""
     if proposal.target_note:
@@ -267,8 +253,6 @@ def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal
 def _count(write: _PlanWrite, proposal: StoredProposal) -> None:
     counts = write.counts
     counts[proposal.status] += 1
-    if proposal.open and proposal.note_id:
-        counts["disputing"] += 1
     if proposal.open:
         counts["open"] += 1
     if proposal.review_needed:

@@ -8,7 +8,7 @@ from typing import Final
 from core.pipeline.database.tables import Tables
 from core.pipeline.decision.short_cuts import denies_another, saying
 from core.pipeline.records import ProposalReason, StoredProposal
-from core.pipeline.writes.execution import Graph, hide_refused
+from core.pipeline.writes.execution import Graph
 
 # In the audit: what became of the earlier one.
 REPLACED: Final = "replaced"
@@ -16,7 +16,7 @@ REPLACED: Final = "replaced"
 
 def corrected_proposal(writer: Tables, later: StoredProposal) -> StoredProposal | None:
     """The open proposal of an earlier window of the same text that a change corrects; None for none."""
-    earlier = writer.proposals.behind(later.target_note) if later.changes else None
+    earlier = writer.proposals.by_id(later.target_note) if later.changes else None
     return earlier if earlier is not None and earlier.open and _is_earlier(earlier, later) else None
 
 
@@ -29,8 +29,6 @@ def take_place(
     by: who decides, for the audit. now: epoch ms.
     """
     if not denies_another(saying(later.content), saying(earlier.content)):
-        # A note that the earlier one had meanwhile goes with it.
-        hide_refused(writer, earlier, "", now)
         writer.proposals.resolve(earlier.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
         record_replaced(writer, earlier, later, by, now)
     if not earlier.changes:

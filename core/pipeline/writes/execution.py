@@ -94,7 +94,7 @@ def carry_out(writer: Tables, order: ExecutionRequest, graph: Graph, now: int) -
     proposal = order.proposal
     if proposal.action == "add":
         return _add(writer, order, said, graph, now)
-    aimed = writer.proposals.behind(proposal.target_note)
+    aimed = writer.proposals.by_id(proposal.target_note)
     if aimed is not None and aimed.id != proposal.id:
         return _change_proposal(writer, order, aimed, graph, now)
     target = proposal.target_note or writer.proposals.note_of_sibling(proposal.id, proposal.target_content)
@@ -130,8 +130,7 @@ def _change_proposal(
 
 
 def settle_replaced(writer: Tables, proposal: StoredProposal, by: str, now: int) -> None:
-    """Settles an open proposal that a later one replaces; a note that it had meanwhile is hidden."""
-    hide_refused(writer, proposal, by, now)
+    """Settles an open proposal that a later one replaces."""
     writer.proposals.resolve(proposal.id, "skipped", reason=ProposalReason.REPLACED, by=by, now=now)
 
 
@@ -159,19 +158,6 @@ def _revised(reader: Tables, proposal: StoredProposal, text: str) -> str:
     return revised(text, proposal.content, [one.content for one in beside])
 
 
-def write_disputing(
-    writer: Tables, order: ExecutionRequest, graph: Graph, now: int
-) -> ExecutionResult | None:
-    """The note of a change that waits for a person, so that what it says is found meanwhile; None where it is known
-    already, or the note that it would change is gone.
-    """
-    proposal, said = order.proposal, normalise(order.proposal.content)
-    known = writer.facts.same(proposal.nugget, said.content_hash)
-    if known is not None or graph.text(writer, proposal.target_note) is None:
-        return None
-    return _new_note(writer, order, said, graph, now, {"disputes": proposal.target_note})
-
-
 def _add(
     writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int, replaces: str = ""
 ) -> ExecutionResult:
@@ -181,18 +167,13 @@ def _add(
         there = _near_duplicate(writer, proposal.nugget, said)
     if there is not None:
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
-    return _new_note(writer, order, said, graph, now, {"replaces": replaces} if replaces else {})
+    return _new_note(writer, order, said, graph, now, replaces)
 
 
 def _new_note(
-    writer: Tables,
-    order: ExecutionRequest,
-    said: Normalised,
-    graph: Graph,
-    now: int,
-    beside: dict[str, str],
+    writer: Tables, order: ExecutionRequest, said: Normalised, graph: Graph, now: int, replaces: str
 ) -> ExecutionResult:
-    """A fact with the note that it becomes. beside: the note that it disputes or replaces."""
+    """A fact with the note that it becomes. replaces: the note whose place it takes, "" for none."""
     proposal = order.proposal
     note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
     fact = _fact(order, said, _fact_id(writer, proposal), note_id, now)
@@ -204,8 +185,9 @@ def _new_note(
         "confidence": proposal.fact_confidence,
         "project": order.project,
         "prompt_version": order.prompt_version,
+        "replaces": replaces,
     }
-    _enqueue(writer, "add", order, fact.id, note_id, payload | beside, now)
+    _enqueue(writer, "add", order, fact.id, note_id, payload, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
 
 
@@ -237,10 +219,10 @@ def _change(
     """
     proposal = order.proposal
     text = graph.text(writer, target) if target else None
-    own = writer.facts.of_proposal(proposal.id, target)
-    own = None if own is None or graph.text(writer, own.note_id) is None else own
+    if text is None and proposal.action == "update":
+        return _add(writer, order, said, graph, now, target)
     if text is None:
-        return _nothing_to_replace(writer, order, said, target, own, graph, now)
+        return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
     former = normalise(proposal.target_content).storage_content
     if normalise(text).storage_content != former and not writer.outbox.wrote(target, text):
         return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target, former=text)
@@ -248,48 +230,23 @@ def _change(
     whole = content == proposal.content
     known = writer.facts.same(proposal.nugget, said.content_hash)
     known = None if known is None or known.note_id == target else known
-    if proposal.action == "update" and own is None and known is not None and known.status != "active":
+    if proposal.action == "update" and known is not None and known.status != "active":
         return ExecutionResult("deduped", ProposalReason.DUPLICATE, known.note_id, known.id)
     note = graph.visible(target)
     if not whole or (proposal.action == "update" and note is not None and note.is_fact):
-        return _reword(writer, order, said, target, text, content, own, now)
+        return _reword(writer, order, said, target, text, content, now)
     made = ExecutionResult("applied", ProposalReason.WRITTEN, target, done="hide", former=text)
-    if own is not None:
-        _settle(writer, order, own, target, now)
-        made = made._replace(note_id=own.note_id, fact_id=own.id, done="update")
-    elif proposal.action == "update" and known is not None:
+    if proposal.action == "update" and known is not None:
         # Another note says it already; the old one need only go.
         made = made._replace(note_id=known.note_id, fact_id=known.id)
     elif proposal.action == "update":
-        made = _new_note(writer, order, said, graph, now, {"replaces": target})._replace(former=text)
+        made = _new_note(writer, order, said, graph, now, target)._replace(former=text)
     fact = writer.facts.of_note(target)
     if fact is not None:
         writer.facts.deny(fact.id)
     fact_id = "" if fact is None else fact.id
     _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
     return made if made.fact_id else made._replace(fact_id=fact_id)
-
-
-def _nothing_to_replace(
-    writer: Tables,
-    order: ExecutionRequest,
-    said: Normalised,
-    target: str,
-    own: StoredFact | None,
-    graph: Graph,
-    now: int,
-) -> ExecutionResult:
-    """The note that was to be changed is gone: what is said is not."""
-    if own is not None:
-        _settle(writer, order, own, target, now)
-        return ExecutionResult("applied", ProposalReason.WRITTEN, own.note_id, own.id, "update")
-    if order.proposal.action == "update":
-        return _add(writer, order, said, graph, now, target)
-    return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
-
-
-def _settle(writer: Tables, order: ExecutionRequest, own: StoredFact, target: str, now: int) -> None:
-    _enqueue(writer, "update", order, own.id, own.note_id, {"content": own.content, "replaces": target}, now)
 
 
 def _reword(
@@ -299,10 +256,9 @@ def _reword(
     target: str,
     text: str,
     content: str,
-    own: StoredFact | None,
     now: int,
 ) -> ExecutionResult:
-    """A note gets other words, a fact of a nugget under its key; what disputed it meanwhile is hidden.
+    """A note gets other words, a fact of a nugget under its key.
 
     text, content: what it says before and after.
     """
@@ -325,23 +281,7 @@ def _reword(
         payload["joined"] = True
     fact_id = "" if fact is None else fact.id
     _enqueue(writer, "update", order, fact_id, target, payload, now)
-    if own is not None:
-        writer.facts.deny(own.id)
-        _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content}, now)
     return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
-
-
-def hide_refused(writer: Tables, proposal: StoredProposal, by: str, now: int) -> bool:
-    """Hides the note of a change that a person refused; whether there is one. It is not learned again."""
-    own = writer.facts.of_proposal(proposal.id, proposal.target_note) if proposal.changes else None
-    if own is None:
-        return False
-    # Accepted and undone before, its note disputes the other again.
-    writer.outbox.forget_done(proposal.id, but_add=True)
-    writer.facts.retract(own.id)
-    order = ExecutionRequest(proposal, "", "", by)
-    _enqueue(writer, "hide", order, own.id, own.note_id, {"expected": own.content, "refused": True}, now)
-    return True
 
 
 def _fact(

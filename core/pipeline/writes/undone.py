@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.pipeline.database.tables import Tables
 from core.pipeline.records import ProposalReason
 from core.pipeline.writes.decisions import follow_decisions
+from core.pipeline.writes.execution import stand_together
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -42,7 +43,7 @@ def follow_undo(database: Database, memory: Memory, *, now: int) -> int:
         followed = {row["id"] for row in rows if _follow(writer, row, row["id"] in undone_ids)}
         for row in {row["id"]: row for row in rows if row["id"] in followed}.values():
             _record(writer, row, row["id"] in undone_ids, now)
-            for other in writer.proposals.settled_with(row["id"], noteless=True):
+            for other in writer.proposals.settled_with(row["id"]):
                 _follow_replaced(writer, other, row["id"] in undone_ids)
         return len(followed) + decided
 
@@ -66,14 +67,27 @@ def _follow(writer: Tables, row: sqlite3.Row, undone: bool) -> bool:
     """Takes over what became of one row; False where it stands so already."""
     if undone == (row["status"] == "review"):
         return False
-    done = "rejected" if row["refused"] else "applied"
-    reason = ProposalReason.REFUSED if row["refused"] else ProposalReason.WRITTEN
-    status, why = ("review", ProposalReason.UNDONE) if undone else (done, reason)
+    status, why = ("review", ProposalReason.UNDONE) if undone else ("applied", ProposalReason.WRITTEN)
     writer.proposals.set_status(row["id"], status, why)
+    if row["op"] == "add":
+        _move_others(writer, row["id"], row["note_id"], undone)
     if row["op"] != "update":
         # A fact that was added is not so while its proposal waits, one that was denied is so again.
         writer.facts.let_stand(row["note_id"], undone == (row["op"] == "hide"))
     return True
+
+
+def _move_others(writer: Tables, proposal_id: str, note_id: str, undone: bool) -> None:
+    """Open changes of the note that an acceptance made are held against the one that it replaced again, or once more
+    against the new one.
+    """
+    accepted = writer.proposals.by_id(proposal_id)
+    if accepted is None or not accepted.changes:
+        return
+    old, new = (accepted.target_note, accepted.target_content), (note_id, accepted.content)
+    for other in writer.proposals.open_changes(note_id if undone else accepted.target_note):
+        if other.id != proposal_id and (undone or not stand_together(accepted, other)):
+            writer.proposals.retarget(other.id, *(old if undone else new))
 
 
 def _follow_replaced(writer: Tables, proposal_id: str, undone: bool) -> None:
@@ -83,16 +97,11 @@ def _follow_replaced(writer: Tables, proposal_id: str, undone: bool) -> None:
 
 
 def _record(writer: Tables, row: sqlite3.Row, undone: bool, now: int) -> None:
-    refused = bool(row["refused"])
     writer.history.append(
         at=now,
-        event="reopened" if undone else "refused" if refused else "written",
+        event="reopened" if undone else "written",
         changed_by="person",
-        reason=ProposalReason.UNDONE
-        if undone
-        else ProposalReason.REFUSED
-        if refused
-        else ProposalReason.WRITTEN,
+        reason=ProposalReason.UNDONE if undone else ProposalReason.WRITTEN,
         raw_id=row["raw_id"],
         proposal_id=row["id"],
         fact_id=row["fact_id"],

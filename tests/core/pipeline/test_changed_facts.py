@@ -1,9 +1,8 @@
-"""Facts that changed: the change waits in every mode, is found meanwhile, and replaces the old one when accepted."""
+"""Facts that changed: the change waits in every mode and is no note, and replaces the old one when accepted."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import shutil
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 from kits.kill_steps import end_before_step
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
-from kits.writes_kit import decision, fact, found
+from kits.writes_kit import decision, found
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
@@ -23,7 +22,6 @@ from core.pipeline.database.connection import Database
 from core.pipeline.records import Accepted, StoredProposal
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.accept import accept
-from core.pipeline.writes.earlier_windows import corrected_proposal, take_place
 from core.pipeline.writes.verify import drift
 from core.workspace import open_memory
 from nuggets_tui.pipeline_words import outcomes
@@ -178,41 +176,25 @@ def test_recall_of_the_old_fact_names_what_waits_against_it(case: Case, mode: st
     with contextlib.closing(open_memory(case.home)) as memory:
         (side,) = memory.recall("what database does the team use PostgreSQL", record=False).disputed_by
         assert side.content == COCKROACH
-        assert side.proposal_id == (waiting.id if mode == "shadow" else "")
-        assert side.note_id == waiting.note_id
+        assert (side.proposal_id, side.note_id) == (waiting.id, "")
     case.pipeline.refuse([waiting.id])
     with contextlib.closing(open_memory(case.home)) as memory:
         assert not memory.recall("what database does the team use PostgreSQL", record=False).disputed_by
 
 
-@writing_modes
-@pytest.mark.parametrize("action", ["update", "delete"])
-def test_what_waits_is_found_meanwhile_and_says_what_it_disputes(case: Case, mode: str, action: str) -> None:
-    waiting = case.changed(mode, action)
-    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
-    assert {POSTGRES, COCKROACH} <= set(case.recalled("team database"))
-    note = case.pipeline.memory.snapshot.by_id[waiting.note_id]
-    assert note.title == f"{COCKROACH} (disputes: {POSTGRES})"
-    assert "disputes" in note.tags
-    assert [(link.to, link.reason) for link in note.links] == [(waiting.target_note, "disputes")]
-    # Who reads the old note is led to it.
-    old = case.pipeline.memory.snapshot.by_id[waiting.target_note]
-    assert [(link.to, link.reason) for link in old.links] == [(note.id, "disputes")]
-    assert (old.title, old.content) == (POSTGRES, POSTGRES)
+@every_mode
+def test_a_change_that_waits_is_no_note(case: Case, mode: str) -> None:
+    waiting = case.changed(mode)
+    assert (waiting.note_id, note_texts(case.pipeline)) == ("", [POSTGRES])
     case.agree()
 
 
-def test_in_shadow_mode_nothing_is_written_before_it_is_accepted(case: Case) -> None:
-    case.changed("shadow")
-    assert note_texts(case.pipeline) == [POSTGRES]
-
-
-@writing_modes
-def test_refused_the_old_stands_and_the_new_is_hidden_and_not_learned_again(case: Case, mode: str) -> None:
+@every_mode
+def test_refused_the_old_stands_and_the_new_is_not_proposed_again(case: Case, mode: str) -> None:
     waiting = case.changed(mode)
     assert case.pipeline.refuse([waiting.id]) == 1
     assert note_texts(case.pipeline) == [POSTGRES]
-    assert case.facts() == {POSTGRES: "active", COCKROACH: "retracted"}
+    assert case.facts() == {POSTGRES: "active"}
     case.agree()
     case.learn(f"Again: {COCKROACH}.", found(COCKROACH))
     assert note_texts(case.pipeline) == [POSTGRES]
@@ -221,7 +203,7 @@ def test_refused_the_old_stands_and_the_new_is_hidden_and_not_learned_again(case
     case.pipeline.memory.history.undo()
     assert case.pipeline.follow_undo() == 1
     assert [one.id for one in case.pipeline.proposals()] == [waiting.id]
-    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
+    assert note_texts(case.pipeline) == [POSTGRES]
     case.agree()
     case.accept(waiting)
     assert note_texts(case.pipeline) == [COCKROACH]
@@ -238,20 +220,6 @@ def test_an_accepted_change_that_was_undone_can_be_refused(case: Case, mode: str
     assert note_texts(case.pipeline) == [POSTGRES]
     assert case.pipeline.proposals() == ()
     case.agree()
-
-
-@writing_modes
-def test_what_no_sentence_says_or_nobody_is_sure_of_waits_without_a_note(case: Case, mode: str) -> None:
-    case.learn(f"{POSTGRES}.", found(POSTGRES))
-    configure(case.home, MODES[mode][0])
-    for text, said in (
-        ("Lunch was good today.", fact(COCKROACH)),
-        (f"{COCKROACH}.", fact(COCKROACH, 0.3)),
-    ):
-        waiting = case.learn(text, found(said), decision("update", "C1"))
-        assert waiting is not None
-        assert (waiting.open, waiting.note_id) == (True, "")
-    assert note_texts(case.pipeline) == [POSTGRES]
 
 
 @pytest.mark.slow
@@ -399,7 +367,7 @@ def test_a_correction_across_windows_is_undone_and_then_a_persons_to_decide(case
     case.agree()
 
 
-@writing_modes
+@every_mode
 def test_a_correction_across_windows_of_what_would_change_a_stored_fact_waits_in_its_place(
     case: Case, mode: str
 ) -> None:
@@ -407,25 +375,17 @@ def test_a_correction_across_windows_of_what_would_change_a_stored_fact_waits_in
     case.learn(f"{limit}.", found(limit))
     configure(case.home, MODES[mode][0] + SMALL)
     back = "The retry limit was put back to 20"
-    case.script[:] = [found(RAISED), decision("update", "C1"), found(back)]
-    model = case.script
-
-    # The second window names the statement of the first, which is a note of its own while it waits.
-    case.clock.forward(minutes=1)
-    case.pipeline.ingest(f"{RAISED}.\n{BETWEEN}{back}.")
-    case.pipeline.tick()
-    raised = case.pipeline.proposals()[0]
-    with case.pipeline.database.write() as writer:
-        later = dataclasses.replace(
-            raised, id="proposal-later", content=back, target_note=raised.note_id, target_content=RAISED
-        )
-        assert corrected_proposal(writer, later) == raised
-        taken = take_place(writer, raised, later, "pipeline-v2", case.clock.ms)
-    assert (taken.action, taken.target_content) == ("update", limit)
-    assert model
-    assert [one.content for one in case.pipeline.proposals()] == []
-    case.pipeline.flush()
-    assert RAISED not in note_texts(case.pipeline)
+    # The second window names the change that the first one made.
+    case.learn(
+        f"{RAISED}.\n{BETWEEN}{back}.",
+        found(RAISED),
+        decision("update", "C1"),
+        found(back),
+        decision("update", "C2"),
+    )
+    (waiting,) = case.pipeline.proposals()
+    assert (waiting.action, waiting.content, waiting.target_content) == ("update", back, limit)
+    assert note_texts(case.pipeline) == [limit]
 
 
 @writing_modes
@@ -531,7 +491,7 @@ def test_undone_both_sides_of_a_change_wait_again_and_redone_neither(case: Case)
 
 @pytest.mark.slow
 @writing_modes
-def test_undone_the_later_of_two_changes_leaves_both_waiting_with_their_notes(case: Case, mode: str) -> None:
+def test_undone_the_later_of_two_changes_leaves_both_waiting(case: Case, mode: str) -> None:
     case.changed(mode)
     oracle = "The team moved its database to OracleDB"
     case.learn(f"{oracle}.", found(oracle), decision("update", "C1"))
@@ -618,18 +578,6 @@ def test_accepting_settles_the_proposals_that_it_repeats_and_no_others(case: Cas
     case.agree()
 
 
-def test_a_change_to_what_another_note_says_already_hides_the_old_one(case: Case) -> None:
-    waiting = case.changed("shadow")
-    configure(case.home, MODES["controlled-write"][0])
-    case.learn(f"Once more: {COCKROACH}.", found(COCKROACH), decision("add"))
-    assert sorted(note_texts(case.pipeline)) == sorted([POSTGRES, COCKROACH])
-    (still,) = case.pipeline.proposals()
-    assert still.id == waiting.id
-    case.accept(waiting)
-    assert note_texts(case.pipeline) == [COCKROACH]
-    case.agree()
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.slow
 def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_still_to_be_made(
@@ -652,10 +600,9 @@ def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_still_to_be_made
         with open_pipeline(copy) as pipeline:
             pipeline.flush()
             taken = pipeline.proposals() == ()
-            assert sorted(note_texts(pipeline)) == sorted([COCKROACH] if taken else [POSTGRES, COCKROACH])
+            assert note_texts(pipeline) == ([COCKROACH] if taken else [POSTGRES])
             assert drift(pipeline.memory, now=LATER) == ()
             assert pipeline.memory.maintenance.verify() == ()
-            assert not [note.title for note in pipeline.memory.snapshot.notes if taken and "(" in note.title]
         shutil.rmtree(copy)
         if codes[-1] == 0:
             break
@@ -781,7 +728,7 @@ def test_a_denial_of_a_note_takes_nothing_back_that_was_accepted_in_its_place(
     both_waiting(case, "controlled-write", keyed, first="delete")
     for one in case.pipeline.proposals()[::order]:
         case.accept(one)
-    assert (ARQ in visible(case), GONE in visible(case), TEMPORAL in visible(case)) == (False, True, True)
+    assert (ARQ in visible(case), TEMPORAL in visible(case)) == (False, True)
     case.agree()
 
 
@@ -866,7 +813,7 @@ def test_a_note_that_changed_between_acceptance_and_writing_keeps_the_change_wai
     accept(case.pipeline.database, case.pipeline.memory, [waiting.id], by="person", now=case.clock.ms)
     case.pipeline.memory.change("mine", lambda draft: edit_note(draft, note, content=mine))
     case.pipeline.flush()
-    assert sorted(note_texts(case.pipeline)) == sorted([mine, DEARER])
+    assert note_texts(case.pipeline) == [mine]
     (again,) = case.pipeline.proposals()
     assert (again.id, again.target_content) == (waiting.id, mine)
     case.accept(again)

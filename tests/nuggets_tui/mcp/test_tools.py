@@ -12,8 +12,7 @@ from kits.memory_files import graph_of, javascript, replace_bytes, tree
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.model.note import Note, custom_tags
-from core.pipeline.writes.disputing import mark_disputing
+from core.model.note import Note, custom_tags, replace
 
 Stored = Callable[[str], Note]
 pytestmark = pytest.mark.slow
@@ -56,7 +55,12 @@ def test_a_recall_of_a_disputed_fact_tells_both_sides(agent: AgentClient, home: 
     old = memory.snapshot.fact_notes["disputed", "database"]
     memory.change(
         "disputed",
-        lambda draft: mark_disputing(draft, create_note(draft, "disputed", "moved", "now CockroachDB"), old),
+        lambda draft: draft.put(
+            replace(
+                create_note(draft, "disputed", "moved", "now CockroachDB"),
+                extra={"origin": {"disputes": old.id}},
+            )
+        ),
     )
     said = agent("recall", query="database", nugget="disputed")
     assert said.startswith("database = PostgreSQL")
