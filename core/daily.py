@@ -369,7 +369,7 @@ def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
         done.problems.append(
             NotFoundError(
                 "the daily pass found no MEMORY.md to promote to",
-                code=ErrorCode.NO_MEMORY_PAGE,
+                field="folder",
                 kept="nothing was written",
                 todo="promote once by hand, or set promotion.memory_dir in settings.toml",
             )

@@ -29,8 +29,8 @@ def few_of(names: Sequence[str]) -> str:
 
 
 class ErrorCode(StrEnum):
-    """Which error it is: stable names for programs, whatever its words say. Each class of errors has a code of its
-    own, and more where one class covers several cases.
+    """Which error it is: stable names for programs, whatever its words say. A class of errors has one, and more where
+    a program acts differently; the `field` of an error says which thing it is about.
     """
 
     ERROR = "error"
@@ -41,110 +41,44 @@ class ErrorCode(StrEnum):
     READ_ONLY = "read-only"
     LOCKED = "locked"
     STORAGE = "storage"
-    NOT_SYNCED = "not-synced"
     UNFINISHED = "unfinished"
     CONFLICT = "conflict"
     # What was handed in
-    EMPTY_ID = "empty-id"
-    EMPTY_NAME = "empty-name"
-    EMPTY_TEXT = "empty-text"
-    NO_TITLE = "no-title"
-    NO_KEY = "no-key"
-    NO_VALUE = "no-value"
+    EMPTY = "empty"
     BAD_NAME = "bad-name"
-    BAD_NUMBER = "bad-number"
-    BAD_TIME = "bad-time"
-    UNKNOWN_VALUE = "unknown-value"
     NAME_TAKEN = "name-taken"
     TOO_LONG = "too-long"
-    NOT_UTF8 = "not-utf-8"
-    SAME_NOTE = "same-note"
-    HIDDEN_NOTE = "hidden-note"
-    NOTHING_TO_CHANGE = "nothing-to-change"
     NO_PLACE = "no-place"
-    TWO_MEMORIES = "two-memories"
-    CANNOT_ASK = "cannot-ask"
     NOT_TRUSTED = "not-trusted"
+    UNKNOWN_FORMAT = "unknown-format"
     UNREADABLE_SOURCE = "unreadable-source"
-    BAD_OPTIONS = "bad-options"
-    # What does not exist
-    NO_SUCH_NOTE = "no-such-note"
-    NO_SUCH_NUGGET = "no-such-nugget"
-    NO_SUCH_ENTRY = "no-such-entry"
-    NO_SUCH_BACKUP = "no-such-backup"
-    NO_SUCH_FILE = "no-such-file"
-    NO_SUCH_SEARCH = "no-such-search"
-    NO_SUCH_SETTING = "no-such-setting"
-    NO_SUCH_ENTITY = "no-such-entity"
-    NO_SUCH_JOB = "no-such-job"
-    NO_SUCH_LINK = "no-such-link"
-    NO_MEMORY_PAGE = "no-memory-page"
-    EMPTY_LOG = "empty-log"
-    BEFORE_THE_LOG = "before-the-log"
-    # The log
+    # The history
     NOTHING_TO_UNDO = "nothing-to-undo"
-    NOTHING_TO_REDO = "nothing-to-redo"
     ALREADY_UNDONE = "already-undone"
-    NOT_UNDONE = "not-undone"
-    TURNED_SINCE = "turned-since"
-    WAS_A_REPAIR = "was-a-repair"
-    MASKED_FOR_GOOD = "masked-for-good"
-    WAITS_AS_CONFLICT = "waits-as-conflict"
-    NO_WAITING_CONFLICT = "no-waiting-conflict"
-    NOTHING_LEFT = "nothing-left"
-    LOG_UNREADABLE = "log-unreadable"
+    CANNOT_UNDO = "cannot-undo"
     # Files
     NEWER_VERSION = "newer-version"
     WRONG_KIND_OF_FILE = "wrong-kind-of-file"
     LINK_OUT_OF_FOLDER = "link-out-of-folder"
-    BUSY = "busy"
-    FOREIGN_DATABASE = "foreign-database"
     SETTINGS_UNSURE = "settings-unsure"
     # Conflicts
-    KEY_TAKEN = "key-taken"
     MADE_MEANWHILE = "made-meanwhile"
     STORED_MEANWHILE = "stored-meanwhile"
     CHANGED_MEANWHILE = "changed-meanwhile"
     DELETED_MEANWHILE = "deleted-meanwhile"
-    FORGOTTEN_MEANWHILE = "forgotten-meanwhile"
     RENAMED_MEANWHILE = "renamed-meanwhile"
     FACT_CHANGED_MEANWHILE = "fact-changed-meanwhile"
     CHANGED_IN_TWO_WAYS = "changed-in-two-ways"
-    CHANGED_AND_HIDDEN = "changed-and-hidden"
     UNREADABLE_SIDE = "unreadable-side"
-    OTHER_NAME = "other-name"
-    DIFFERS_IN_COPY = "differs-in-copy"
-    CHANGE_TAKEN_BACK = "change-taken-back"
-    FACT_TAKEN_BACK = "fact-taken-back"
-    FACT_BROUGHT_BACK = "fact-brought-back"
-    HIDDEN_FACT_SHOWN = "hidden-fact-shown"
-    FACT_RENAMED_BACK = "fact-renamed-back"
+    TAKEN_BACK = "taken-back"
     # Sync
     SYNC = "sync"
     NO_GIT = "no-git"
-    NO_GIT_NAME = "no-git-name"
     GIT_FAILED = "git-failed"
-    GIT_TIMEOUT = "git-timeout"
     GIT_UNDER_WAY = "git-under-way"
-    HOOK_REFUSED = "hook-refused"
-    NOT_SET_UP = "not-set-up"
-    REMOTE_BROKEN = "remote-broken"
-    REMOTE_REWRITTEN = "remote-rewritten"
-    REMOTE_REFUSED = "remote-refused"
-    REMOTE_MOVED = "remote-moved"
-    # Models
-    LOST_LEASE = "lost-lease"
+    REMOTE = "remote"
+    # Models, whose own kinds of errors say more
     MODEL = "model"
-    MODEL_TIMEOUT = "model-timeout"
-    MODEL_REFUSED = "model-refused"
-    MODEL_MISSING = "model-missing"
-    MODEL_UNAVAILABLE = "model-unavailable"
-    MODEL_LEFT_ALONE = "model-left-alone"
-    BUDGET_SPENT = "budget-spent"
-    ANSWER_EMPTY = "answer-empty"
-    ANSWER_UNREADABLE = "answer-unreadable"
-    ANSWER_CUT_OFF = "answer-cut-off"
-    ANSWER_INCOMPLETE = "answer-incomplete"
 
 
 # Remedies: what can be done about an error, as types. A front says them in its own way: a shell as a command, the app
@@ -564,8 +498,6 @@ class SyncError(NuggetsError):
 
 class NotSyncedError(StorageError):
     """A file was replaced or removed, but the system did not confirm that this is safe on disk."""
-
-    code = ErrorCode.NOT_SYNCED
 
 
 class UnfinishedError(StorageError):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.errors import ErrorCode, NotFoundError, StorageError
+from core.errors import NotFoundError, StorageError
 from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
@@ -107,7 +107,6 @@ class Promoter:
         if found is None:
             raise NotFoundError(
                 "no MEMORY.md to promote to",
-                code=ErrorCode.NO_MEMORY_PAGE,
                 field="folder",
                 kept="nothing was written",
                 todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",

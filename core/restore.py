@@ -11,7 +11,6 @@ import msgspec
 from core.errors import (
     BrokenFileError,
     ConflictError,
-    ErrorCode,
     InvalidInputError,
     NotFoundError,
     Repair,
@@ -179,7 +178,7 @@ def _former(current: Snapshot, wanted: Snapshot, id: str) -> Note:
     former, present = wanted.by_id.get(id), current.by_id.get(id)
     if former is None:
         what = "the note did not exist at that time"
-        raise NotFoundError(what, code=ErrorCode.NO_SUCH_NOTE, where=id, kept=_KEPT)
+        raise NotFoundError(what, field="note", where=id, kept=_KEPT)
     closed = _closed(current, wanted)
     for note in (former, present):
         if note is not None and note.is_fact and note.nugget_name in closed:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.folder import GRAPH_FILE, USUAL_HOME
 from core.home import OFF, TEAM_NOTES, TEAM_VARIABLE, lies_in
 
@@ -46,7 +46,7 @@ def folder_in_reach(start: str | Path, setting: str, environ: Mapping[str, str])
         if is_team_folder(folder) and folder.is_dir():
             return folder
     raise InvalidInputError(
-        "is no folder of a team's notes", code=ErrorCode.NO_SUCH_FILE, where=str(found),
+        "is no folder of a team's notes", field="file", where=str(found),
         todo=f"name a project that has {TEAM_FOLDER.as_posix()}",
     )  # fmt: skip
 

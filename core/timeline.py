@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import Final, TypeVar
 
-from core.errors import ErrorCode, NotFoundError
+from core.errors import NotFoundError
 from core.model.change import ChangeSet
 from core.model.compare import at_moment
 from core.model.in_order import times_in_order
@@ -103,10 +103,9 @@ class Timeline:
                 if made <= moment:
                     return position
         if not self.marks:
-            raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG, where=moment)
+            raise NotFoundError("the history is empty", where=moment)
         raise NotFoundError(
             "the history does not go back that far",
-            code=ErrorCode.BEFORE_THE_LOG,
             where=moment,
             todo=f"it begins at {self._made[-1]}",
         )

@@ -91,7 +91,6 @@ def held(memory: Memory, *texts: str) -> Held:
     if len(holders) > 1:
         raise InvalidInputError(
             "some of these notes are yours and some are the team's",
-            code=ErrorCode.TWO_MEMORIES,
             where=", ".join(texts),
             kept="nothing was changed",
             todo="name notes of one of the two",
@@ -228,7 +227,7 @@ def nugget_named(memory: Memory, given: str, usual: str) -> str:
     near = next((known for other, known in names.items() if _misspelt(folded, other)), "")
     if near:
         raise InvalidInputError(
-            f"there is no nugget {name!r}", code=ErrorCode.NO_SUCH_NUGGET, field="nugget", where="nugget",
+            f"there is no nugget {name!r}", field="nugget", where="nugget",
             kept="nothing was written", todo=f"did you mean {near}?",
         )  # fmt: skip
     return name
@@ -264,7 +263,7 @@ def _check_says_something(content: str) -> None:
     """In the app a title may say all; a command or a call without a text has lost it."""
     if not content.strip():
         raise InvalidInputError(
-            "the note has no text", code=ErrorCode.EMPTY_TEXT, field="content", where="content",
+            "the note has no text", code=ErrorCode.EMPTY, field="content", where="content",
             kept="nothing was written",
         )  # fmt: skip
 
@@ -314,7 +313,8 @@ def check_edit(
     if content is None and title is None and not add_tags and not remove_tags and not meta.given:
         raise InvalidInputError(
             "no change was given",
-            code=ErrorCode.NOTHING_TO_CHANGE,
+            code=ErrorCode.EMPTY,
+            field="change",
             where=id,
             kept="the note is unchanged",
             todo="see --help",

@@ -30,7 +30,7 @@ def _file(source: str, most: int) -> tuple[str, bytes]:
     if not source.strip():
         raise InvalidInputError(
             "the name is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="FILE",
             kept=NOTHING_SAVED,
             todo="give a file",

@@ -169,7 +169,7 @@ class Connections:
                     return changes
             # Planned anew on what stands there now.
         raise StorageError(
-            "another program keeps changing these files", code=ErrorCode.BUSY, kept=_KEPT,
+            "another program keeps changing these files", code=ErrorCode.LOCKED, kept=_KEPT,
             todo="close the agent and try again",
         )  # fmt: skip
 

@@ -27,10 +27,10 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
     nugget = nugget or DEFAULT_NUGGET
     key, value = normalise_line(key), normalise_content(value)
     if not key:
-        needs, code = "a fact needs a key", ErrorCode.NO_KEY
+        needs, code = "a fact needs a key", ErrorCode.EMPTY
         raise InvalidInputError(needs, code=code, field="key", kept=_KEPT, todo="give a short key")
     if not value:
-        needs, code, todo = "a fact needs a value", ErrorCode.NO_VALUE, "to remove the fact, forget it"
+        needs, code, todo = "a fact needs a value", ErrorCode.EMPTY, "to remove the fact, forget it"
         raise InvalidInputError(needs, code=code, field="value", where=key, kept=_KEPT, todo=todo)
     if not draft.has_nugget(nugget):
         draft.ensure_nugget(nugget)

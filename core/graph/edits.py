@@ -126,7 +126,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     if not after.content:
         raise InvalidInputError(
             "a fact needs a value",
-            code=ErrorCode.NO_VALUE,
+            code=ErrorCode.EMPTY,
             field="content",
             where=before.id,
             kept="nothing was changed",
@@ -151,7 +151,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     if other is not None and other[1].key != found[1].key:
         raise ConflictError(
             f"the nugget {nugget} already has a fact {key!r}",
-            code=ErrorCode.KEY_TAKEN,
+            code=ErrorCode.NAME_TAKEN,
             field="title",
             where=before.id,
             kept="both facts are unchanged",
@@ -234,7 +234,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
         raise ConflictError(
             f"the nugget {note.nugget_name} has a new fact with the key {key!r}",
-            code=ErrorCode.KEY_TAKEN,
+            code=ErrorCode.NAME_TAKEN,
             where=note.id,
             kept="the new fact and the hidden note are unchanged",
             todo="edit or forget the new fact first",
@@ -270,9 +270,7 @@ def link_notes(draft: Draft, a: str, b: str, reason: str = RELATED) -> tuple[Not
     """
     reason = normalise_line(reason) or RELATED
     if a == b:
-        raise InvalidInputError(
-            "a note cannot be linked to itself", code=ErrorCode.SAME_NOTE, where=a, kept="nothing was changed"
-        )
+        raise InvalidInputError("a note cannot be linked to itself", where=a, kept="nothing was changed")
     for one in _to_hold(existing(draft, a), existing(draft, b), reason):
         _add_link(draft, a, b, one)
         _add_link(draft, b, a, one)
@@ -318,7 +316,7 @@ def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tup
     if kept_a == first.links and kept_b == second.links:
         raise NotFoundError(
             "these notes are not linked",
-            code=ErrorCode.NO_SUCH_LINK,
+            field="link",
             where=f"{a} and {b}",
             kept="nothing was changed",
         )
@@ -340,7 +338,7 @@ def existing(draft: Draft, id: str) -> Note:
     """The note as the draft has it. Raises NotFoundError."""
     found = draft.note(id)
     if found is None:
-        raise NotFoundError("no such note", code=ErrorCode.NO_SUCH_NOTE, where=id, kept="nothing was changed")
+        raise NotFoundError("no such note", field="note", where=id, kept="nothing was changed")
     return found
 
 
@@ -349,7 +347,7 @@ def _title(title: str) -> str:
     if not tidy:
         raise InvalidInputError(
             "a title cannot be empty",
-            code=ErrorCode.NO_TITLE,
+            code=ErrorCode.EMPTY,
             field="title",
             kept="nothing was written",
             todo="give a title",

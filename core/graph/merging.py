@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.graph.edits import GIVEN_HITS_TO, MERGED_INTO, edit_note, existing, hide_note, link_notes
 from core.model.draft import Draft
 from core.model.note import Note, custom_tags, replace, unique_links
@@ -58,13 +58,11 @@ def merge_notes(
     """
     survivor, other = existing(draft, survivor_id), existing(draft, other_id)
     if survivor.id == other.id:
-        raise InvalidInputError(
-            "a note cannot be merged with itself", code=ErrorCode.SAME_NOTE, where=survivor.id
-        )
+        raise InvalidInputError("a note cannot be merged with itself", where=survivor.id)
     for note in (survivor, other):
         if note.hidden:
             raise InvalidInputError(
-                "a hidden note cannot be merged", code=ErrorCode.HIDDEN_NOTE, where=note.id, kept="nothing was changed",
+                "a hidden note cannot be merged", where=note.id, kept="nothing was changed",
                 todo="show it first",
             )  # fmt: skip
     counted = _counted_in(draft, other, survivor)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.model.names import PERSONS_NUGGETS
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from core.settings import InferenceSettings
@@ -65,14 +65,12 @@ class MetaInput:
             if value is not None and value not in allowed:
                 raise InvalidInputError(
                     f"must be one of {', '.join(allowed)}, not {value!r}",
-                    code=ErrorCode.UNKNOWN_VALUE,
                     field=name,
                     where=name,
                 )
         if self.confidence is not None and self.confidence != self.confidence:
             raise InvalidInputError(
                 "must be a number from 0 to 1",
-                code=ErrorCode.BAD_NUMBER,
                 field="confidence",
                 where="confidence",
             )

@@ -165,9 +165,7 @@ class Snapshot:
         """The note with this id. Raises NotFoundError."""
         found = self.by_id.get(note_id)
         if found is None:
-            raise NotFoundError(
-                "no such note", code=ErrorCode.NO_SUCH_NOTE, remedy=ListThings("note-ids"), where=note_id
-            )
+            raise NotFoundError("no such note", field="note", remedy=ListThings("note-ids"), where=note_id)
         return found
 
     def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
@@ -181,7 +179,8 @@ class Snapshot:
         if not wanted:
             raise InvalidInputError(
                 "the id is empty",
-                code=ErrorCode.EMPTY_ID,
+                code=ErrorCode.EMPTY,
+                field="id",
                 todo="give an id, its beginning, or a title",
             )
         if within is None and wanted in self.by_id:
@@ -222,7 +221,7 @@ class Snapshot:
                 return BrokenFileError(f"this note {problem.what}", remedy=Verify(), where=problem.where)
         return NotFoundError(
             "no note has this id or title",
-            code=ErrorCode.NO_SUCH_NOTE,
+            field="note",
             remedy=ListThings("notes", unread=bool(unread)),
             where=wanted,
             todo=self.nearest_notes(wanted),
@@ -243,6 +242,4 @@ class Snapshot:
         """The error for a name that no nugget has; it names the nearest and all others."""
         known = f"nuggets here: {', '.join(self.nugget_names[:8]) or 'none yet'}"
         near = did_you_mean(name, self.nugget_names)
-        return NotFoundError(
-            "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"{near} {known}".strip()
-        )
+        return NotFoundError("no such nugget", field="nugget", where=name, todo=f"{near} {known}".strip())

@@ -910,7 +910,7 @@ class Pipeline:
 
         found = self._shown(lambda reader: reader.entities.entity_page(entity_id))
         if found is None:
-            raise NotFoundError("no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id))
+            raise NotFoundError("no such entity", field="entity", where=str(entity_id))
         return found
 
     def pin(self, entity_id: int, pinned: bool) -> None:
@@ -921,7 +921,7 @@ class Pipeline:
         if not found:
             raise NotFoundError(
                 "no such entity",
-                code=ErrorCode.NO_SUCH_ENTITY,
+                field="entity",
                 where=str(entity_id),
                 kept="nothing was changed",
             )

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, ErrorCode
+from core.errors import BrokenFileError
 from core.model.change import PERSON, Author
 from core.model.draft import Draft
 from core.model.progress import Progress, watched
@@ -106,7 +106,6 @@ def _decoded(existing: bytes | None, path: str) -> str:
     if existing and (existing.startswith(_OTHER_ENCODINGS) or b"\0" in existing):
         raise BrokenFileError(
             "not UTF-8 text",
-            code=ErrorCode.NOT_UTF8,
             field="folder",
             where=path,
             kept="the file is unchanged",

@@ -321,6 +321,6 @@ def _broken(path: str, where: str, data: bytes, why: str) -> BrokenFileError:
     marked = all(mark in b"\n" + data for mark in _MARKERS)
     what = "has git's markers of a conflict in it" if marked else f"cannot be read in whole ({why})"
     return BrokenFileError(
-        what, code=ErrorCode.REMOTE_BROKEN, where=f"{where}: {path}",
+        what, code=ErrorCode.REMOTE, where=f"{where}: {path}",
         kept=f"{_KEPT}, and nothing was sent", todo="repair the file there, or commit a sound one",
     )  # fmt: skip

@@ -122,7 +122,7 @@ class Exchange:
             told = format or format_of(found)
             if told is None:
                 raise InvalidInputError(
-                    "is in no format that can be told", code=ErrorCode.UNKNOWN_VALUE, where=where, kept=_KEPT,
+                    "is in no format that can be told", code=ErrorCode.UNKNOWN_FORMAT, where=where, kept=_KEPT,
                     todo=f"name one with --format: {', '.join(FORMATS)}",
                 )  # fmt: skip
             whole, parsed = self._taken_apart(found, told, progress)
@@ -379,7 +379,7 @@ class Exchange:
         repository = self._repository
         if read.whole is None:
             raise InvalidInputError(
-                "is no whole memory", code=ErrorCode.UNKNOWN_VALUE, where=read.source.name,
+                "is no whole memory", where=read.source.name,
                 todo="compare with a file that nuggets export --format json wrote",
             )  # fmt: skip
         with repository.guard:

@@ -90,7 +90,7 @@ class History:
     def _journal(self) -> Journal:
         journal = self._opened()
         if journal is None:
-            raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG)
+            raise NotFoundError("the history is empty")
         return journal
 
     def _opened(self) -> Journal | None:
@@ -183,7 +183,6 @@ class History:
         if moment is None:
             raise InvalidInputError(
                 f'can\'t read "{when[:80]}" as a time',
-                code=ErrorCode.BAD_TIME,
                 todo="give a time such as 2026-01-31T14:30",
             )
         timeline = self.timeline()
@@ -193,9 +192,9 @@ class History:
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
-            raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY_ID, remedy=ShowLog())
+            raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY, field="id", remedy=ShowLog())
         if self._opened() is None:
-            raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
+            raise NotFoundError("no such entry", field="entry", remedy=ShowLog(), where=id)
         return self._journal.entry(id.strip())
 
     @guarded
@@ -238,7 +237,7 @@ class History:
         if entry.state == "conflict":
             raise InvalidInputError(
                 "this change waits as a conflict and is not written yet",
-                code=ErrorCode.WAITS_AS_CONFLICT,
+                code=ErrorCode.CANNOT_UNDO,
                 remedy=Resolve(entry.id),
                 where=entry.id,
                 kept=_KEPT,
@@ -246,7 +245,7 @@ class History:
         if entry.change_set.kind == "mask":
             raise InvalidInputError(
                 "masking cannot be undone: the value is stored nowhere any more",
-                code=ErrorCode.MASKED_FOR_GOOD,
+                code=ErrorCode.CANNOT_UNDO,
                 where=entry.id,
                 kept=_KEPT,
             )
@@ -338,12 +337,12 @@ class History:
         return self._apply(again, None)
 
     def _refuse_redo(self, about: str) -> NoReturn:
-        raise InvalidInputError("is not undone", code=ErrorCode.NOT_UNDONE, where=about, kept=_KEPT)
+        raise InvalidInputError("is not undone", code=ErrorCode.ALREADY_UNDONE, where=about, kept=_KEPT)
 
     def _refuse_redo_of_repair(self, about: str) -> NoReturn:
         raise InvalidInputError(
             "is a file repair and cannot be redone",
-            code=ErrorCode.WAS_A_REPAIR,
+            code=ErrorCode.CANNOT_UNDO,
             remedy=Repair("again"),
             where=about,
             kept=_KEPT,
@@ -369,7 +368,7 @@ class History:
         if turns and turns[0].id != entry.id:
             raise InvalidInputError(
                 "was undone or redone since",
-                code=ErrorCode.TURNED_SINCE,
+                code=ErrorCode.ALREADY_UNDONE,
                 where=entry.id,
                 kept=_KEPT,
                 todo=f"give the id {about} instead",
@@ -391,7 +390,7 @@ class History:
             gone = self._where_already_undone(inverse, about) if later else ""
             if gone:
                 raise ConflictError(
-                    "nothing is left of it to undo", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
+                    "nothing is left of it to undo", code=ErrorCode.NOTHING_TO_UNDO, where=gone, kept=_KEPT
                 )
             done = self._apply(inverse, None)
         except ConflictError as error:
@@ -452,9 +451,7 @@ class History:
             return self.entry(id), None
         each = numbers.split(",")
         if not all(one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in each):
-            raise InvalidInputError(
-                "is not the id of a change", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=what
-            )
+            raise InvalidInputError("is not the id of a change", field="entry", remedy=ShowLog(), where=what)
         return self.entry(id), frozenset(map(int, each))
 
     def _own(self, kinds: Iterable[str], passing: Collection[str] = ()) -> Iterator[Entry]:
@@ -514,7 +511,7 @@ class History:
         raise InvalidInputError(
             "your last change masked a credential, and masking cannot be undone; "
             f"the change before it is: {before.change_set.reason}",
-            code=ErrorCode.MASKED_FOR_GOOD,
+            code=ErrorCode.CANNOT_UNDO,
             where=masked.id,
             kept=_KEPT,
             remedy=Undo(before.id),
@@ -529,7 +526,7 @@ class History:
                 break
         raise NotFoundError(
             "there is nothing to redo",
-            code=ErrorCode.NOTHING_TO_REDO,
+            code=ErrorCode.NOTHING_TO_UNDO,
             remedy=Redo(),
         )
 
@@ -553,9 +550,7 @@ class History:
         self._repository.reconcile()
         entry = self.entry(id)
         if entry.state != "conflict":
-            raise InvalidInputError(
-                "is not an open conflict", code=ErrorCode.NO_WAITING_CONFLICT, where=entry.id, kept=_KEPT
-            )
+            raise InvalidInputError("is not an open conflict", where=entry.id, kept=_KEPT)
         held = entry.change_set
         decide: Decide = take_ours if take == "ours" else take_theirs
         present = self._store.load()
@@ -679,7 +674,7 @@ def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
     if unknown:
         raise NotFoundError(
             f"this entry has {count} changes, but no number {unknown[0]}",
-            code=ErrorCode.NO_SUCH_ENTRY,
+            field="entry",
             where=entry.id,
         )
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import ErrorCode, NotFoundError, NuggetsError, Resolve, Restore, StorageError, partly_done
+from core.errors import NotFoundError, NuggetsError, Resolve, Restore, StorageError, partly_done
 from core.model.build import as_hidden_fact
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
@@ -271,9 +271,7 @@ class Maintenance:
         known = self.backups()
         if when is None:
             if not known:
-                raise NotFoundError(
-                    "there is no backup yet", code=ErrorCode.NO_SUCH_BACKUP, where=str(self._store.home)
-                )
+                raise NotFoundError("there is no backup yet", field="backup", where=str(self._store.home))
             return self._read(known[0], progress)
         named = [backup for backup in known if backup.name.startswith(when)]
         if len(named) == 1 or (named and named[0].name == when):
@@ -284,7 +282,7 @@ class Maintenance:
                 return self._read(named[0], progress)
             raise NotFoundError(
                 "not a backup and not a time",
-                code=ErrorCode.NO_SUCH_BACKUP,
+                field="backup",
                 remedy=Restore(),
                 where=when,
                 kept=_KEPT,
@@ -297,7 +295,7 @@ class Maintenance:
         if not before:
             raise NotFoundError(
                 "no backup is that old, and the history does not go back that far",
-                code=ErrorCode.NO_SUCH_BACKUP,
+                field="backup",
                 remedy=Restore(),
                 where=when,
                 kept=_KEPT,

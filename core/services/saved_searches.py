@@ -88,9 +88,7 @@ class SavedSearches:
         known = {search.name for search in self.all}
         for name in names:
             if name not in known:
-                raise NotFoundError(
-                    "no saved search has this name", code=ErrorCode.NO_SUCH_SEARCH, where=name, kept=_KEPT
-                )
+                raise NotFoundError("no saved search has this name", field="search", where=name, kept=_KEPT)
         self._change(draft, [], set(names))
         if len(names) == 1:
             return f'deleted the search "{next(iter(names))}"'

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.settings.sections import Settings
 from core.settings.warnings import WarningKind
 
@@ -251,15 +251,11 @@ def checked_setting(name: str, value: Any) -> Any:
     """
     setting = settings_by_name().get(name)
     if setting is None:
-        raise InvalidInputError(
-            "no such setting", code=ErrorCode.NO_SUCH_SETTING, where=name, kept="no file was changed"
-        )
+        raise InvalidInputError("no such setting", where=name, kept="no file was changed")
     fit = fitted(setting, value)
     if fit.value is None:
         must = setting.allowed or f"a value like {setting.default!r}"
-        raise InvalidInputError(
-            f"must be {must}", code=ErrorCode.UNKNOWN_VALUE, where=name, kept="no file was changed"
-        )
+        raise InvalidInputError(f"must be {must}", where=name, kept="no file was changed")
     return fit.value
 
 

@@ -745,7 +745,7 @@ class Committer:
                 return Applied(before, self.current.snapshot, entry)
         raise _BusyError(
             "another program keeps changing the files",
-            code=ErrorCode.BUSY,
+            code=ErrorCode.LOCKED,
             remedy=TryAgain(),
             where=str(self.home),
             kept=_KEPT,

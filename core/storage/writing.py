@@ -425,7 +425,7 @@ def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[N
     for name in dict.fromkeys(change.nugget for change in effective.facts):
         held = changed.get(name) or by_name.get(name)
         if held is None:
-            raise InvalidInputError("no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, kept=_KEPT)
+            raise InvalidInputError("no such nugget", field="nugget", where=name, kept=_KEPT)
         changed[name] = changed_nugget(held, [c for c in effective.facts if c.nugget == name])
     return list(changed.values())
 

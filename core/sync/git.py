@@ -115,7 +115,7 @@ class Git:
         except FileNotFoundError as error:
             if not self.folder.is_dir():
                 what = "there is no such folder"
-                raise stopped(what, ErrorCode.NO_SUCH_FILE, str(self.folder)) from error
+                raise stopped(what, ErrorCode.NOT_FOUND, str(self.folder)) from error
             what = "git is not installed, or not on the PATH"
             raise stopped(what, ErrorCode.NO_GIT, todo="install git and try again") from error
         except OSError as error:
@@ -126,7 +126,7 @@ class Git:
         except subprocess.TimeoutExpired as error:
             self._end(process)
             what = f"git {words[0]} did not end within {seconds:.0f} seconds"
-            raise stopped(what, ErrorCode.GIT_TIMEOUT, todo="try again") from error
+            raise stopped(what, ErrorCode.GIT_FAILED, todo="try again") from error
         except BaseException:
             self._end(process)
             raise
@@ -318,10 +318,10 @@ class GitFolder:
         """The bytes of files. Raises SyncError, also for what is no plain file or too large to be one of a memory."""
         for path, blob in blobs.items():
             if not blob.plain:
-                raise stopped("is no plain file there", ErrorCode.REMOTE_BROKEN, path)
+                raise stopped("is no plain file there", ErrorCode.REMOTE, path)
         if sum(blob.size for blob in blobs.values()) > LARGEST:
             largest = max(blobs, key=lambda path: blobs[path].size)
-            raise stopped("is too large to be followed", ErrorCode.REMOTE_BROKEN, largest)
+            raise stopped("is too large to be followed", ErrorCode.REMOTE, largest)
         if not blobs:
             return {}
         given = "".join(f"{blob.id}\n" for blob in blobs.values()).encode()
@@ -472,12 +472,12 @@ class GitFolder:
         )
         if ran.code:
             what = f"your hook {name} refuses the merge: {last_said(ran)}"
-            raise stopped(what, ErrorCode.HOOK_REFUSED, str(hook), "fix what it asks for, then: nuggets sync")
+            raise stopped(what, ErrorCode.GIT_FAILED, str(hook), "fix what it asks for, then: nuggets sync")
 
     def _no_commit(self, ran: Ran, what: str) -> SyncError:
         if self.git.run("var", "GIT_COMMITTER_IDENT").code:
             return SyncError(
-                "git does not know your name yet", code=ErrorCode.NO_GIT_NAME, kept=KEPT,
+                "git does not know your name yet", code=ErrorCode.GIT_FAILED, kept=KEPT,
                 todo='git config --global user.name "Your Name" and git config --global user.email you@example.com',
             )  # fmt: skip
         return failed(ran, what, todo="fix what git, or your hook, asks for, then: nuggets sync")

@@ -111,7 +111,7 @@ class Sync:
         kept = read_kept(folder) if folder is not None else None
         if folder is None or kept is None:
             what, where = "no sync is set up for this memory", str(self._memory.home)
-            raise stopped(what, ErrorCode.NOT_SET_UP, where, "nuggets sync init [REMOTE]")
+            raise stopped(what, ErrorCode.SYNC, where, "nuggets sync init [REMOTE]")
         with one_at_a_time(folder):
             kept = read_kept(folder) or kept
             run = _Run(self._memory, folder, kept, self._step)
@@ -176,7 +176,7 @@ class _Run:
         if behind and self.local.remote and not offline:
             kept = "what came in is in your memory, and your changes are committed"
             what, todo = "others keep pushing to the remote", "try again: nuggets sync"
-            raise stopped(what, ErrorCode.REMOTE_MOVED, self.local.remote, todo, kept=kept)
+            raise stopped(what, ErrorCode.REMOTE, self.local.remote, todo, kept=kept)
         done = self.done
         at = self.memory.arrivals.now()
         self.keep(
@@ -346,7 +346,7 @@ class _Run:
                     f"{KEPT}, and {_COMMITTED}",
                 )
                 todo = "git pull and git push bring them in step, then: nuggets sync"
-                raise stopped(what, ErrorCode.REMOTE_MOVED, str(self.folder.top), todo, kept=kept)
+                raise stopped(what, ErrorCode.REMOTE, str(self.folder.top), todo, kept=kept)
             if not self.folder.is_ancestor(remote, head or remote) or not head:
                 self.take_in(branch, remote)
                 self.commit(branch)
@@ -358,7 +358,7 @@ class _Run:
         if not remote and self.folder.is_shared:
             what, where = f"the remote has no branch {branch} yet", self.local.remote
             todo = f"git push -u {where} {branch}, then: nuggets sync"
-            raise stopped(what, ErrorCode.REMOTE_REFUSED, where, todo, kept=_COMMITTED)
+            raise stopped(what, ErrorCode.REMOTE, where, todo, kept=_COMMITTED)
         sent = differing(self.version(remote), self.version(head))
         if not self._pushed(branch, head):
             return False
@@ -375,7 +375,7 @@ class _Run:
             what = "the history of the remote was rewritten: it no longer has what it had at the last sync"
             todo = "if that is meant, join it anew: nuggets sync off, then nuggets sync init"
             kept = f"{KEPT}, {_COMMITTED}, and nothing was sent"
-            raise stopped(what, ErrorCode.REMOTE_REWRITTEN, self.local.remote, todo, kept=kept)
+            raise stopped(what, ErrorCode.REMOTE, self.local.remote, todo, kept=kept)
 
     def take_in(self, branch: str, remote: str) -> None:
         """Takes in what a commit has, and has the branch lead to it, or to a merge with it."""
@@ -499,7 +499,7 @@ class _Run:
             f"the remote, or your own hook, refuses the push: {last_said(ran)}",
             "nuggets sync tries again",
         )
-        raise stopped(what, ErrorCode.REMOTE_REFUSED, self.local.remote, todo, kept=_COMMITTED)
+        raise stopped(what, ErrorCode.REMOTE, self.local.remote, todo, kept=_COMMITTED)
 
 
 def refuse_pages(pages: Path) -> SyncError:

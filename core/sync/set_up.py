@@ -112,7 +112,7 @@ def take_back(home: Path) -> tuple[StepDone, ...]:
     folder = GitFolder.of(home)
     kept = read_kept(folder) if folder is not None else None
     if folder is None or kept is None:
-        raise stopped("no sync is set up for this memory", ErrorCode.NOT_SET_UP, str(home))
+        raise stopped("no sync is set up for this memory", ErrorCode.SYNC, str(home))
     steps: list[StepDone] = []
     with one_at_a_time(folder):
         steps += [

@@ -66,14 +66,14 @@ def nearest_folder(start: str | Path, setting: str = "", environ: Mapping[str, s
     found = folder_in_reach(start, setting, environ)
     if found is None and is_off(name_of_team(setting, environ)):
         raise NotFoundError(
-            "the team's notes are switched off", code=ErrorCode.NO_SUCH_FILE,
+            "the team's notes are switched off", field="file",
             where=TEAM_VARIABLE if environ.get(TEAM_VARIABLE, "").strip() else "[team] folder",
             todo="set it otherwise, or name the project where the command takes one",
         )  # fmt: skip
     if found is None:
         raise NotFoundError(
             f"there is no {TEAM_FOLDER.as_posix()} here or above",
-            code=ErrorCode.NO_SUCH_FILE,
+            field="file",
             where=str(start),
             todo="make one with: nuggets team init",
         )

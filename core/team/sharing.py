@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.graph.edits import create_note, edit_note, link_notes
 from core.memory import Memory
 from core.model.change import ChangeSet
@@ -88,7 +88,7 @@ def plan_share(
     """
     if own.home == team.home:
         raise InvalidInputError(
-            "these notes are the team's already", code=ErrorCode.BAD_OPTIONS, where=str(team.folder),
+            "these notes are the team's already", where=str(team.folder),
             kept="nothing was written", todo="name your own memory with --home",
         )  # fmt: skip
     home = home or _home()

@@ -111,10 +111,10 @@ def refuse_agents(what: str) -> None:
     """
     agent = agent_name()
     if agent:
-        from core.errors import ErrorCode, InvalidInputError
+        from core.errors import InvalidInputError
 
         raise InvalidInputError(
-            f"{what} is a person's decision, and {agent} runs this command", code=ErrorCode.CANNOT_ASK,
+            f"{what} is a person's decision, and {agent} runs this command",
             kept="nothing was changed", todo="do it in the app or in a terminal of your own",
         )  # fmt: skip
 

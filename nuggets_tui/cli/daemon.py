@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.daily import folder_of
 from nuggets_tui.cli.groups import command, example
@@ -57,9 +57,7 @@ def daemon(
     from nuggets_tui.sync_beside import SyncBeside
 
     if only_pipeline and not once:
-        raise InvalidInputError(
-            "needs --once", code=ErrorCode.BAD_OPTIONS, where="--pipeline", kept="nothing was changed"
-        )
+        raise InvalidInputError("needs --once", where="--pipeline", kept="nothing was changed")
     if not only_pipeline:
         refuse_agents("running the daily pass")
     folder = folder_of(call)

@@ -42,7 +42,6 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
     if not alone:
         raise InvalidInputError(
             "can be combined with --yes only",
-            code=ErrorCode.BAD_OPTIONS,
             where="--if-due",
             kept="nothing was changed",
             todo="leave out --if-due to choose what to do",

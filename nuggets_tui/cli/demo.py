@@ -33,7 +33,7 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
 def _write(call: Invocation, folder: str, notes: int | None) -> int:
     if not folder.strip():
         raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="--dir", todo="give a folder"
+            "the name is empty", code=ErrorCode.EMPTY, where="--dir", todo="give a folder"
         )
     from core.memory import Memory
     from nuggets_tui.demo import write_visit

@@ -70,7 +70,7 @@ def add(
     """
     if title is not None and len(sources) > 1:
         raise InvalidInputError(
-            "names one document", code=ErrorCode.BAD_OPTIONS, where="--title", kept=NOTHING_SAVED,
+            "names one document", where="--title", kept=NOTHING_SAVED,
             todo="add one document at a time",
         )  # fmt: skip
     from core.pipeline.service import Pipeline
@@ -176,9 +176,7 @@ def _named(document: str) -> str:
 
 def _standard_input(most: int) -> bytes:
     if sys.stdin is None:
-        raise InvalidInputError(
-            "is closed", code=ErrorCode.EMPTY_TEXT, where="standard input", kept=NOTHING_SAVED
-        )
+        raise InvalidInputError("is closed", code=ErrorCode.EMPTY, where="standard input", kept=NOTHING_SAVED)
     if can_ask():
         write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
     return sys.stdin.buffer.read(most + 1)

@@ -105,7 +105,7 @@ def import_(
     """
     if nugget is not None and not nugget.strip():
         raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="--nugget", kept="nothing was imported",
+            "the name is empty", code=ErrorCode.EMPTY, where="--nugget", kept="nothing was imported",
             todo="give a name",
         )  # fmt: skip
     wanted = id_list(accept, "--accept") if accept is not None else None
@@ -146,7 +146,7 @@ def _source(source: str) -> str | bytes:
     if source != "-":
         if not source.strip():
             raise InvalidInputError(
-                "the name is empty", code=ErrorCode.EMPTY_TEXT, where="SOURCE", kept="nothing was imported",
+                "the name is empty", code=ErrorCode.EMPTY, where="SOURCE", kept="nothing was imported",
                 todo="give a file, a folder, or -",
             )  # fmt: skip
         return source
@@ -282,7 +282,6 @@ def export(
     if target == "-" and (chosen == "markdown" or (call.as_json and chosen != "json")):
         raise InvalidInputError(
             "Markdown is a folder of files" if chosen == "markdown" else "CSV cannot be one JSON document",
-            code=ErrorCode.BAD_OPTIONS,
             where="export",
             kept="nothing was written",
             todo="name a folder" if chosen == "markdown" else "name a file",

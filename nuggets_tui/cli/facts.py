@@ -60,7 +60,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str | None) -> N
     elif not nugget.strip():
         raise InvalidInputError(
             "the name is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="NUGGET",
             kept="nothing was written",
             todo="give a name",

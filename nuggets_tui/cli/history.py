@@ -123,7 +123,7 @@ def _author(given: str | None) -> str | None:
     if not given.strip():
         raise InvalidInputError(
             "the name is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="--author",
             todo="give a kind or a name",
         )
@@ -167,7 +167,7 @@ def known_note(memory: Memory, wanted: str) -> str:
     if not found:
         near = memory.snapshot.nearest_notes(wanted)
         raise NotFoundError(
-            "no note has this id or title, and none in the history had it", code=ErrorCode.NO_SUCH_NOTE,
+            "no note has this id or title, and none in the history had it", field="note",
             where=wanted, todo="; ".join(filter(None, ("nuggets notes lists all notes", near))),
         )  # fmt: skip
     if len(found) > 1:

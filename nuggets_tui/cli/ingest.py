@@ -97,7 +97,7 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
         if given == "":
             raise InvalidInputError(
                 "the name is empty",
-                code=ErrorCode.EMPTY_TEXT,
+                code=ErrorCode.EMPTY,
                 where=name,
                 kept=_NOTHING,
                 todo="give a file, or -",
@@ -105,7 +105,7 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
     if nugget is not None and not nugget.strip():
         raise InvalidInputError(
             "the name is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="--nugget",
             kept=_NOTHING,
             todo="give a name",

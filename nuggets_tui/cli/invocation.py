@@ -66,7 +66,7 @@ class Invocation:
         if not given.strip():
             raise InvalidInputError(
                 "the name is empty",
-                code=ErrorCode.EMPTY_TEXT,
+                code=ErrorCode.EMPTY,
                 where="--home",
                 todo="give a folder",
             )
@@ -306,8 +306,7 @@ def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
         return True
     if not can_ask():
         raise InvalidInputError(
-            "not a terminal", code=ErrorCode.CANNOT_ASK,
-            where=what, kept="nothing was changed", todo="pass --yes to go on",
+            "not a terminal", where=what, kept="nothing was changed", todo="pass --yes to go on",
         )  # fmt: skip
     return call.confirm(question)
 
@@ -337,7 +336,7 @@ def read_text(value: str, where: str = _STANDARD_INPUT) -> str:
 def _no_input(where: str, what: str) -> InvalidInputError:
     return InvalidInputError(
         what if where == _STANDARD_INPUT else f"{_STANDARD_INPUT} {what}",
-        code=ErrorCode.EMPTY_TEXT,
+        code=ErrorCode.EMPTY,
         where=where,
         kept="nothing was changed",
         todo="pipe a text into the command, or give it in place of -",
@@ -360,7 +359,6 @@ def text_of(stream: BinaryIO, *, where: str, kept: str, errors: str = "strict") 
     except UnicodeDecodeError as error:
         raise InvalidInputError(
             f"is not UTF-8 (byte {error.start})",
-            code=ErrorCode.NOT_UTF8,
             where=where,
             kept=kept,
             todo="convert it to UTF-8",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from core.errors import AmbiguousError, ErrorCode, InvalidInputError, NameIt, NotFoundError, few_of
+from core.errors import AmbiguousError, InvalidInputError, NameIt, NotFoundError, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
@@ -52,7 +52,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool, against: str | None) ->
     if against is not None:
         if repair or yes:
             raise InvalidInputError(
-                "cannot be combined with --repair", code=ErrorCode.BAD_OPTIONS, where="--against",
+                "cannot be combined with --repair", where="--against",
                 kept="nothing was changed",
             )  # fmt: skip
         return _compare(call, against)
@@ -173,7 +173,6 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
         if note is not None or dry_run or yes:
             raise InvalidInputError(
                 "no time is given",
-                code=ErrorCode.BAD_OPTIONS,
                 where="restore",
                 todo="give WHEN; nuggets log shows times, for one note with --note",
             )
@@ -187,7 +186,7 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
     try:
         change_set = memory.maintenance.restoration(goal, note=meant)
     except NotFoundError as error:
-        if error.code is ErrorCode.NO_SUCH_BACKUP:
+        if error.field == "backup":
             # As it was typed.
             error.reword(where=when)
         raise
@@ -223,7 +222,6 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
     if found > now:
         raise InvalidInputError(
             "is in the future",
-            code=ErrorCode.BAD_TIME,
             where=repr(when[:80]),
             todo="give a time in the past",
         )

@@ -139,7 +139,6 @@ def resolve(
     if sum((incoming, current, text is not None)) > 1:
         raise InvalidInputError(
             "only one of --incoming, --current and --text is allowed",
-            code=ErrorCode.BAD_OPTIONS,
             where="resolve",
         )
     if every:
@@ -148,7 +147,6 @@ def resolve(
         if incoming or current or text is not None:
             raise InvalidInputError(
                 "no conflict is named",
-                code=ErrorCode.BAD_OPTIONS,
                 where="resolve",
                 todo="give its ID; nuggets resolve lists them",
             )
@@ -240,7 +238,6 @@ def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None,
     if entry.state != "conflict":
         raise InvalidInputError(
             "is not an open conflict",
-            code=ErrorCode.NO_WAITING_CONFLICT,
             remedy=Resolve(what="list"),
             where=entry.id,
             kept="nothing was written",
@@ -269,7 +266,6 @@ def _resolve_all(call: Invocation, id: str | None, incoming: bool, current: bool
     if id is not None or not (incoming or current):
         raise InvalidInputError(
             "--all needs --incoming or --current, and takes no ID",
-            code=ErrorCode.BAD_OPTIONS,
             where="resolve",
             kept="nothing was written",
             todo="nuggets resolve --all --incoming writes every change that waits",
@@ -306,7 +302,7 @@ def _words(text: str) -> str:
     if not words.strip():
         raise InvalidInputError(
             "the text is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="--text",
             kept="nothing was written",
         )

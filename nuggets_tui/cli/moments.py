@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 
 FORMS: Final = 'a date (2026-11-20), a time ("2026-11-20 14:30"), an age (2h, 3d) or yesterday'
 _AGE: Final = re.compile(r"(\d{1,6})\s*([a-z]+)(?:\s+ago)?")
@@ -33,9 +33,7 @@ def moment(text: str, now: datetime, *, end_of_day: bool = False, zone: tzinfo |
     except (ValueError, OverflowError, OSError):
         found = None
     if found is None:
-        raise InvalidInputError(
-            f'can\'t read "{text[:80]}" as a time', code=ErrorCode.BAD_TIME, todo=f"give {FORMS}"
-        )
+        raise InvalidInputError(f'can\'t read "{text[:80]}" as a time', todo=f"give {FORMS}")
     if end_of_day and _TO_THE_SECOND.search(text):
         return max(found, min(found + _LAST_MILLISECOND, now))
     return found

@@ -216,7 +216,8 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
         missing = "tag" if ids else "note"
         raise InvalidInputError(
             f"no {missing} was given",
-            code=ErrorCode.NOTHING_TO_CHANGE,
+            code=ErrorCode.EMPTY,
+            field="change",
             kept="the notes are unchanged",
             todo="nuggets note tag ID... --tag TAG --untag TAG",
         )
@@ -371,7 +372,6 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
     if first.id == second.id:
         raise InvalidInputError(
             "both are the same note",
-            code=ErrorCode.SAME_NOTE,
             where=first.id,
             kept="nothing was changed",
         )
@@ -380,7 +380,6 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
     if not call.change(reason, lambda draft: refuse(draft, [change])):
         raise InvalidInputError(
             "a hidden note cannot be merged",
-            code=ErrorCode.HIDDEN_NOTE,
             where=f"{first.id}, {second.id}",
             kept="nothing was changed",
         )

@@ -65,7 +65,7 @@ def query_and_note(words: Sequence[str], explain: str | None) -> tuple[str, str 
     if not query.strip():
         raise InvalidInputError(
             "the question is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             where="QUERY",
             kept="nothing was counted",
             todo="give a question",
@@ -127,7 +127,8 @@ def id_list(text: str | None, option: str) -> tuple[str, ...]:
     if text is not None and not ids:
         raise InvalidInputError(
             "names no id",
-            code=ErrorCode.EMPTY_ID,
+            code=ErrorCode.EMPTY,
+            field="id",
             where=option,
             kept="nothing was changed",
             todo="give at least one id",
@@ -163,7 +164,6 @@ def meta_input(values: dict[str, Any]) -> MetaInput:
     if sure is not None and not 0.0 <= sure <= 1.0:
         raise InvalidInputError(
             "must be a number from 0 to 1",
-            code=ErrorCode.BAD_NUMBER,
             where="confidence",
             kept="nothing was written",
         )
@@ -199,6 +199,6 @@ def known_nugget(snapshot: Snapshot, name: str | None) -> None:
         return
     if not name.strip():
         raise InvalidInputError(
-            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="--nugget", todo="give a name"
+            "the name is empty", code=ErrorCode.EMPTY, where="--nugget", todo="give a name"
         )
     raise snapshot.no_nugget(name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from core.folder import PIPELINE_FILE
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
@@ -126,7 +126,6 @@ def accept(
     if bool(ids) == (above is not None):
         raise InvalidInputError(
             "needs either ids or --above",
-            code=ErrorCode.BAD_OPTIONS,
             where="pipeline accept",
             kept="nothing was changed",
         )
@@ -191,7 +190,6 @@ def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
     if bool(ids) == every:
         raise InvalidInputError(
             "needs either ids or --all",
-            code=ErrorCode.BAD_OPTIONS,
             where="pipeline retry",
             kept="nothing was changed",
         )

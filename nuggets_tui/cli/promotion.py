@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, partly_done
+from core.errors import InvalidInputError, NotFoundError, partly_done
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
@@ -79,7 +79,6 @@ def promote(
         if memory_dir is not None or accept is not None or refuse is not None:
             raise InvalidInputError(
                 "cannot be combined with --memory-dir, --accept or --refuse",
-                code=ErrorCode.BAD_OPTIONS,
                 where="--all",
                 kept="nothing was written",
             )
@@ -106,7 +105,7 @@ def _must_be_known(call: Invocation, memory_dir: str) -> None:
     meant = Path(call.memory.promote(dry_run=True, memory_dir=memory_dir).path).parent
     if meant not in [one.expanduser().absolute() for one in known]:
         raise InvalidInputError(
-            "is not the project's folder, and no terminal is there to ask in", code=ErrorCode.CANNOT_ASK,
+            "is not the project's folder, and no terminal is there to ask in",
             where="--memory-dir", kept="nothing was written",
             todo="run it in a terminal, or name the folder in settings.toml (promotion.memory_dir)",
         )  # fmt: skip
@@ -119,7 +118,6 @@ def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *
     if not alone:
         raise InvalidInputError(
             "can be combined with --memory-dir only",
-            code=ErrorCode.BAD_OPTIONS,
             where="--automatic",
             kept="nothing was changed",
         )
@@ -168,7 +166,7 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     targets = call.memory.promotion_targets()
     if not targets:
         raise NotFoundError(
-            "nothing was promoted yet", code=ErrorCode.NO_MEMORY_PAGE,
+            "nothing was promoted yet", field="folder",
             where="--all", kept="nothing was written", todo="name a folder with --memory-dir",
         )  # fmt: skip
     left = [target for target in targets if not target.there or target.undone]

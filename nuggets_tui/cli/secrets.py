@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.workspace import Workspace
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -57,7 +57,6 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     if mask and none:
         raise InvalidInputError(
             "cannot be combined",
-            code=ErrorCode.BAD_OPTIONS,
             where="--mask, --none",
             kept="nothing was changed",
         )
@@ -67,7 +66,6 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
         if not wanted:
             raise InvalidInputError(
                 "needs the ids of notes or facts",
-                code=ErrorCode.BAD_OPTIONS,
                 where="--none",
                 kept="nothing was changed",
             )

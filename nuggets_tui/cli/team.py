@@ -99,7 +99,7 @@ def trust(call: Invocation, /, off: bool) -> None:
     refuse_agents("trusting a project")
     if not can_ask():
         raise InvalidInputError(
-            "not a terminal", code=ErrorCode.CANNOT_ASK, where="trust", kept="nothing was changed",
+            "not a terminal", where="trust", kept="nothing was changed",
             todo='run it in a terminal, or set [team] trust to "all" in settings.toml',
         )  # fmt: skip
     folder = _near(call)
@@ -206,7 +206,7 @@ def share(call: Invocation, /, ids: Sequence[str], to: str | None, dry_run: bool
         many = plural(len(plan.files), "file")
         if not must_confirm(call, yes, "share", f"Write {many} into {team.folder}?"):
             raise InvalidInputError(
-                "nothing was shared", code=ErrorCode.NOTHING_TO_CHANGE, kept="nothing was written"
+                "nothing was shared", code=ErrorCode.EMPTY, field="change", kept="nothing was written"
             )
     done = share(team, plan)
     call.answer(lambda: _share_document(plan, team, done), lambda: _done_lines(plan, team, done))

@@ -96,7 +96,7 @@ def _read(session: Session, source: str, progress: Progress) -> ReadSource:
     try:
         return session.memory.exchange.read(source, None, progress)
     except InvalidInputError as error:
-        if error.code is not ErrorCode.UNKNOWN_VALUE:
+        if error.code is not ErrorCode.UNKNOWN_FORMAT:
             raise
         raise InvalidInputError(
             error.what,

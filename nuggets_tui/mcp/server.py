@@ -68,12 +68,11 @@ INSTRUCTIONS: Final = (
 META: Final = "nuggets/error"
 _TELL: Final = "tell the user"
 # What a tool is told where the engine's own words are for somebody at a shell.
-_TODO: Final[Mapping[ErrorCode, str]] = {
-    ErrorCode.NOTHING_TO_CHANGE: "give content, title, addTags, removeTags or metadata",
-    ErrorCode.NO_MEMORY_PAGE: "ask the user to set promotion.memory_dir in settings.toml",
-    ErrorCode.EMPTY_ID: "give the id of a note; searchNotes finds it",
-    ErrorCode.BAD_NAME: "use another name",
-    ErrorCode.SAME_NOTE: "name two different notes",
+_TODO: Final[Mapping[tuple[ErrorCode, str], str]] = {
+    (ErrorCode.EMPTY, "change"): "give content, title, addTags, removeTags or metadata",
+    (ErrorCode.NOT_FOUND, "folder"): "ask the user to set promotion.memory_dir in settings.toml",
+    (ErrorCode.EMPTY, "id"): "give the id of a note; searchNotes finds it",
+    (ErrorCode.BAD_NAME, "nugget"): "use another name",
 }
 _MARKDOWN: Final = "text/markdown"
 _ROOTS: Final = "nuggets-roots"
@@ -234,7 +233,7 @@ def _to_do(error: NuggetsError) -> str:
     remedy = error.remedy
     if isinstance(error, ConflictError) and error.entry:
         remedy = Resolve(error.entry, "waits")
-    todo = _TODO.get(error.code) or "; ".join(filter(None, (_as_tool(remedy), error.more)))
+    todo = _TODO.get((error.code, error.field)) or "; ".join(filter(None, (_as_tool(remedy), error.more)))
     mistyped = isinstance(error, InvalidInputError | NotFoundError)
     return todo or ("call it again with other arguments" if mistyped else _TELL)
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import OptionList, Select, TextArea
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 from core.model.infer import MetaInput
@@ -290,7 +290,6 @@ def _meta(changed: dict[str, str]) -> MetaInput:
     except ValueError:
         raise InvalidInputError(
             "must be a number from 0 to 1",
-            code=ErrorCode.BAD_NUMBER,
             field="confidence",
             where="confidence",
             kept="what you typed is still here",

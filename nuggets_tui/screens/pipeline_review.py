@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from core.errors import ErrorCode, InvalidInputError
+from core.errors import InvalidInputError
 from core.model.change import ChangeSet
 from nuggets_tui.pipeline_session import PipelineSession
 from nuggets_tui.pipeline_words import ACTIONS, is_uncertain, reason_of
@@ -162,9 +162,7 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         except ValueError:
             sure = -1.0
         if not 0 <= sure <= 100:
-            raise InvalidInputError(
-                "must be a number from 0 to 100", code=ErrorCode.BAD_NUMBER, field="sure", where="sure"
-            )
+            raise InvalidInputError("must be a number from 0 to 100", field="sure", where="sure")
         # "0.8" is meant as 80 percent.
         return sure if 0 < sure < 1 else sure / 100
 
@@ -172,7 +170,5 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         """The ids of those that are sure enough. Raises InvalidInputError for no number, and when there are none."""
         found = await self._pipeline.above(self._sure())
         if not found:
-            raise InvalidInputError(
-                "no proposal is that sure", code=ErrorCode.BAD_NUMBER, field="sure", where="sure"
-            )
+            raise InvalidInputError("no proposal is that sure", field="sure", where="sure")
         return found

@@ -54,9 +54,9 @@ def test_every_class_of_errors_has_a_code() -> None:
 
 def test_an_error_says_its_code_field_and_remedy_and_its_words_follow_from_them() -> None:
     error = InvalidInputError(
-        "no value", code=ErrorCode.NO_VALUE, field="value", remedy=Repair(), todo="or leave it"
+        "no value", code=ErrorCode.EMPTY, field="value", remedy=Repair(), todo="or leave it"
     )
-    assert (error.code, error.field, error.remedy) == (ErrorCode.NO_VALUE, "value", Repair())
+    assert (error.code, error.field, error.remedy) == (ErrorCode.EMPTY, "value", Repair())
     assert error.todo == "nuggets verify --repair fixes it; or leave it"
     assert str(error) == error.message == f"no value; {error.todo}"
     assert InvalidInputError("x").code is ErrorCode.INVALID_INPUT

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from core.errors import BrokenFileError, ErrorCode, LockTimeoutError, TryAgain
+from core.errors import BrokenFileError, LockTimeoutError, TryAgain
 from core.folder import PIPELINE_FILE as PIPELINE_FILE
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
@@ -183,7 +183,6 @@ def unreadable(path: Path, error: BrokenDatabaseError) -> BrokenFileError:
     foreign = isinstance(error, ForeignDatabaseError)
     return BrokenFileError(
         f"the pipeline's database {error}" if foreign else f"the pipeline's database cannot be read ({error})",
-        code=ErrorCode.FOREIGN_DATABASE if foreign else None,
         where=str(path), kept="the file is unchanged, and your notes are not in it",
         todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
     )  # fmt: skip

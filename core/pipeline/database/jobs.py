@@ -53,7 +53,7 @@ _UNLEASED: Final = "lease_token = NULL, leased_by = '', leased_at = NULL, lease_
 class LostLeaseError(NuggetsError):
     """Another worker has the job by now; nothing of what this one found out may be written."""
 
-    code = ErrorCode.LOST_LEASE
+    code = ErrorCode.LOCKED
 
     def __init__(self, job_id: int) -> None:
         super().__init__(
@@ -412,7 +412,7 @@ class Jobs:
         ).fetchone()
         where, kept = f"job {job_id}", "nothing was changed"
         if row is None:
-            raise NotFoundError("no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
+            raise NotFoundError("no such job", field="job", where=where, kept=kept)
         if row["status"] == "pending":
             self._connection.execute(
                 "UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id)

@@ -160,7 +160,7 @@ class Proposals:
         wanted = said.strip()
         if not wanted:
             raise InvalidInputError(
-                "the id is empty", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals")
+                "the id is empty", code=ErrorCode.EMPTY, field="id", remedy=ListThings("proposals")
             )
         begins = (wanted, f"{_HEAD}{wanted}")
         looks: tuple[tuple[str, tuple[str, ...]], ...] = (

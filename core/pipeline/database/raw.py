@@ -80,7 +80,10 @@ class RawMemories:
         wanted = said.strip()
         if not wanted:
             raise InvalidInputError(
-                "the id is empty", code=ErrorCode.EMPTY_ID, todo="name the id of a text or of its job"
+                "the id is empty",
+                code=ErrorCode.EMPTY,
+                field="id",
+                todo="name the id of a text or of its job",
             )
         found = self._connection.execute(
             "SELECT id FROM raw_memories WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2"

@@ -201,7 +201,5 @@ def _told(change: EntityChange) -> str:
 def _known(writer: Tables, entity_id: int) -> Kind:
     found = writer.entities.kind_of(entity_id)
     if found is None:
-        raise NotFoundError(
-            "no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=f"entity {entity_id}", kept=_KEPT
-        )
+        raise NotFoundError("no such entity", field="entity", where=f"entity {entity_id}", kept=_KEPT)
     return found

@@ -114,7 +114,6 @@ class ModelError(NuggetsError):
 class ModelTimeoutError(ModelError):
     """The answer did not come within the deadline."""
 
-    code = ErrorCode.MODEL_TIMEOUT
     kind = "timeout"
 
 
@@ -124,7 +123,6 @@ class ModelHttpError(ModelError):
     status: the HTTP status; None when there was no reply at all, or when the model is no server.
     """
 
-    code = ErrorCode.MODEL_REFUSED
     kind: ClassVar[ErrorKind] = "http"
 
     def __init__(
@@ -178,7 +176,6 @@ class AskedToWaitError(ModelHttpError):
 class ModelMissingError(ModelHttpError):
     """The server answers, but has no such model."""
 
-    code = ErrorCode.MODEL_MISSING
     kind = "model_missing"
 
     @property
@@ -193,7 +190,6 @@ class ModelUnavailableError(ModelHttpError):
     library_missing: whether only the extra `pipeline` is to be installed.
     """
 
-    code = ErrorCode.MODEL_UNAVAILABLE
     kind = "unavailable"
     library_missing = False
 
@@ -209,33 +205,28 @@ class CallRefusedError(ModelError):
 class BreakerOpenError(CallRefusedError):
     """The provider failed several times in a row; until then it is left alone."""
 
-    code = ErrorCode.MODEL_LEFT_ALONE
     kind = "breaker_open"
 
 
 class BudgetSpentError(CallRefusedError):
     """The calls of the day are used up; until then, local midnight, no model is asked."""
 
-    code = ErrorCode.BUDGET_SPENT
     kind = "budget_spent"
 
 
 class EmptyAnswerError(ModelError):
     """The model said nothing, or nothing but its thinking."""
 
-    code = ErrorCode.ANSWER_EMPTY
     kind = "empty"
 
 
 class UnreadableAnswerError(ModelError):
     """The answer holds no JSON object of the shape that was asked for."""
 
-    code = ErrorCode.ANSWER_UNREADABLE
     kind = "parse"
 
 
 class TruncatedAnswerError(ModelError):
     """The answer was cut off before its end."""
 
-    code = ErrorCode.ANSWER_CUT_OFF
     kind = "truncated"

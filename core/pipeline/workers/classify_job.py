@@ -30,7 +30,7 @@ _STAGE: Final = "structural classification failed"
 class DroppedFromAnswerError(NuggetsError):
     """The model left statements out. Those that it answered are written; the others wait for the next attempt."""
 
-    code = ErrorCode.ANSWER_INCOMPLETE
+    code = ErrorCode.MODEL
     error_class: Final = DROPPED
     retryable: Final = True
 

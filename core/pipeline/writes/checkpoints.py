@@ -182,7 +182,7 @@ def _check(digest: str, session: str, project: str) -> None:
     if not digest:
         raise InvalidInputError(
             "it is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             field="digest",
             where="the checkpoint",
             kept="nothing was written",
@@ -191,7 +191,7 @@ def _check(digest: str, session: str, project: str) -> None:
     if not session:
         raise InvalidInputError(
             "the session has no name",
-            code=ErrorCode.EMPTY_NAME,
+            code=ErrorCode.EMPTY,
             field="session",
             where="the checkpoint",
             kept="nothing was written",

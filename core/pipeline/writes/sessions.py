@@ -108,7 +108,7 @@ def check_session(session: str) -> None:
         f"the session is longer than {LONGEST_SESSION:,} characters"
         if session
         else "the session has no name",
-        code=ErrorCode.TOO_LONG if session else ErrorCode.EMPTY_NAME,
+        code=ErrorCode.TOO_LONG if session else ErrorCode.EMPTY,
         field="session",
         where="the session",
         kept="nothing was written",

@@ -162,7 +162,7 @@ def _check(text: str, forms: Normalised) -> None:
     if not forms.storage_content.strip():
         raise InvalidInputError(
             "it is empty",
-            code=ErrorCode.EMPTY_TEXT,
+            code=ErrorCode.EMPTY,
             field="text",
             where="the text",
             kept="nothing was written",

@@ -31,7 +31,7 @@ def read_source(path: Path, progress: Progress | None = None) -> Source:
         names = frozenset(os.listdir(path)) if is_folder else frozenset[str]()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NotFoundError(
-            "there is no such file or folder", code=ErrorCode.NO_SUCH_FILE, where=str(path), kept=_KEPT
+            "there is no such file or folder", field="file", where=str(path), kept=_KEPT
         ) from error
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error

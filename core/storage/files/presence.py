@@ -50,7 +50,7 @@ class Presence:
         if lock is None:
             raise ConflictError(
                 f"a daemon already runs here ({daemon_on(self._path.parent) or 'another process'})",
-                code=ErrorCode.BUSY,
+                code=ErrorCode.LOCKED,
                 where=str(self._path.parent),
                 kept="nothing was started",
             )

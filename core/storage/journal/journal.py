@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from core.errors import AmbiguousError, ErrorCode, NameIt, NotFoundError, ShowLog
+from core.errors import AmbiguousError, NameIt, NotFoundError, ShowLog
 from core.model.change import ChangeSet
 from core.model.change_parts import change_parts, referenced_parts
 from core.model.entry import Conflict, Entry, EntryState
@@ -237,7 +237,7 @@ class Journal:
             )
         found = entries_of((exact or rows)[:1], self.undone())
         if not found:
-            raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=wanted)
+            raise NotFoundError("no such entry", field="entry", remedy=ShowLog(), where=wanted)
         return found[0]
 
     def undone(self) -> frozenset[str]:

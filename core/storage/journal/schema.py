@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from core.errors import ErrorCode, StorageError, TryAgain, remedy_for
+from core.errors import StorageError, TryAgain, remedy_for
 from core.storage.database import BrokenDatabaseError, Schema
 
 JOURNAL_FILE: Final = "ledger.db"
@@ -21,7 +21,6 @@ def unreadable(path: Path, said: str, error: BaseException | None = None) -> Sto
     """The error for a journal that cannot be read now. error: what the system or SQLite refused it with."""
     found = StorageError(
         f"the history cannot be read ({said})",
-        code=ErrorCode.LOG_UNREADABLE,
         where=str(path),
         kept="the file is unchanged",
         todo="check the file, or move it away" if error is None else "",

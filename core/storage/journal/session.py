@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import ConflictError, ErrorCode, Notice, NuggetsError, StorageError
+from core.errors import ConflictError, Notice, NuggetsError, StorageError
 from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
@@ -285,7 +285,6 @@ class JournalFile:
         except BrokenJournalError as again:
             raise StorageError(
                 f"the history cannot be started ({again})",
-                code=ErrorCode.LOG_UNREADABLE,
                 where=str(self._path),
                 kept="nothing was written",
             ) from again

@@ -275,7 +275,7 @@ def mask_folder(
                     continue
             return entry
     raise ConflictError(
-        "another program keeps changing the files", code=ErrorCode.BUSY, where=str(store.home),
+        "another program keeps changing the files", code=ErrorCode.LOCKED, where=str(store.home),
         kept="the history is masked, the notes not yet", todo="mask again",
     )  # fmt: skip
 

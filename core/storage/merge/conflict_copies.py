@@ -145,7 +145,7 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
 def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> Document:
     found = read_file(copy.path)
     if found is None:
-        raise NotFoundError("no such file", code=ErrorCode.NO_SUCH_FILE, where=str(copy.path))
+        raise NotFoundError("no such file", field="file", where=str(copy.path))
     data, made = found
     if copy.original.name == GRAPH_FILE.name:
         return read_graph(copy.path, data, made, rules or InferenceSettings())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, NoReturn, Protocol
 
 from core.errors import ConflictError, ErrorCode
@@ -18,18 +19,16 @@ def same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:
     return one is not None and other is not None and (one.key, one.value) == (other.key, other.value)
 
 
-# What is said of a conflict, by its code.
-_SAID: Final = {
+# What is said of a conflict, by its code or its field.
+_SAID: Final[Mapping[str, str]] = {
     ErrorCode.STORED_MEANWHILE: "this key has been stored since",
     ErrorCode.FACT_CHANGED_MEANWHILE: "the fact has changed since",
-    ErrorCode.FORGOTTEN_MEANWHILE: "the fact has been forgotten since",
     ErrorCode.MADE_MEANWHILE: "a note with this id has been created since",
-    ErrorCode.DELETED_MEANWHILE: "the note has been deleted since",
+    ErrorCode.DELETED_MEANWHILE: "it has been deleted since",
     ErrorCode.CHANGED_MEANWHILE: "the note has changed since",
     ErrorCode.RENAMED_MEANWHILE: "its fact has been renamed or hidden since",
-    ErrorCode.CHANGED_AND_HIDDEN: "one side changed its fact and the other hid or restored it",
     ErrorCode.UNREADABLE_SIDE: "it cannot be read on one side",
-    ErrorCode.OTHER_NAME: "the nugget has another name there",
+    "hidden": "one side changed its fact and the other hid or restored it",
 }
 
 
@@ -38,7 +37,7 @@ def conflict(
 ) -> ConflictError:
     """The error for one thing changed in two ways, with its three values."""
     return ConflictError(
-        _SAID.get(code) or f"its {field.replace('_', ' ')} was changed in two ways",
+        _SAID.get(code) or _SAID.get(field) or f"its {field.replace('_', ' ')} was changed in two ways",
         code=code,
         where=where,
         kept=_KEPT,

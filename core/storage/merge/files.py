@@ -71,9 +71,7 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
     rules = rules or InferenceSettings()
     missing = [path for path in (base, ours, theirs) if not os.path.lexists(path)]
     if {ours, theirs} & {*missing}:
-        raise NotFoundError(
-            "no such file", code=ErrorCode.NO_SUCH_FILE, where=", ".join(map(str, missing)), kept=_KEPT
-        )
+        raise NotFoundError("no such file", field="file", where=", ".join(map(str, missing)), kept=_KEPT)
     mine, other = _read(ours, rules), _read(theirs, rules)
     former = _read(base, rules) if _has_content(base) else _empty_like(mine)
     if not type(former) is type(mine) is type(other):
@@ -249,7 +247,7 @@ def _merged_fields(base: Document, ours: Document, theirs: Document, collect: Co
             and other.get("name", mine["name"]) != mine["name"]
         ):
             told = (mine["name"].decode(errors="replace"), other["name"].decode(errors="replace"))
-            found = conflict(ErrorCode.OTHER_NAME, where, told[0], *told, "name")
+            found = conflict(ErrorCode.CHANGED_IN_TWO_WAYS, where, told[0], *told, "name")
             other = other | {"name": collect(found, mine["name"], other["name"])}
     merged = merge_mappings(where, former, mine, other, collect)
     kept = {
@@ -278,7 +276,7 @@ def _has_content(path: Path) -> bool:
 def _read(path: Path, rules: InferenceSettings) -> Document:
     found = read_file(path)
     if found is None:
-        raise NotFoundError("no such file", code=ErrorCode.NO_SUCH_FILE, where=str(path), kept=_KEPT)
+        raise NotFoundError("no such file", field="file", where=str(path), kept=_KEPT)
     data, made = found
     try:
         kind = kind_of(data)

@@ -355,10 +355,7 @@ class EditsWin:
     def __call__(self, found: ConflictError, ours: Any, theirs: Any, /) -> Any:
         """See `deciding.Decide`: ours is what arrives, theirs what stands here."""
         match found.code:
-            case ErrorCode.DELETED_MEANWHILE:
-                self.brought_back.append(found.where)
-                return ours
-            case ErrorCode.FORGOTTEN_MEANWHILE if not self._waits_hidden(found.where):
+            case ErrorCode.DELETED_MEANWHILE if not self._waits_hidden(found.where):
                 self.brought_back.append(found.where)
                 return ours
             case ErrorCode.CHANGED_MEANWHILE | ErrorCode.FACT_CHANGED_MEANWHILE if ours is None:

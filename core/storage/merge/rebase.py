@@ -550,7 +550,7 @@ def _rebase_fact(
             return []
         return [_moved(change, current, None)]
     if current is None:
-        forgotten = conflict(ErrorCode.FORGOTTEN_MEANWHILE, where, before.value, after.value, "")
+        forgotten = conflict(ErrorCode.DELETED_MEANWHILE, where, before.value, after.value, "")
         if quiet or not deciding.ours_stand(forgotten, after, None, *item):
             return []
         if other is not None:

@@ -142,7 +142,7 @@ def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: 
     if base is None or not base.is_fact or not _hid_and_edited(base, ours, theirs):
         return ours, theirs
     found = conflict(
-        ErrorCode.CHANGED_AND_HIDDEN, ours.id, base.content, _said(ours), _said(theirs), "hidden"
+        ErrorCode.CHANGED_IN_TWO_WAYS, ours.id, base.content, _said(ours), _said(theirs), "hidden"
     )
     taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}

@@ -646,7 +646,7 @@ def renamed_things(save: OutsideSave) -> bool:
 def _repair(save: OutsideSave, note: Note, former: str, key: str) -> ItemRepair:
     conflict = Conflict(
         what="another program keeps renaming this fact",
-        code=ErrorCode.FACT_RENAMED_BACK,
+        code=ErrorCode.TAKEN_BACK,
         where=note.id,
         field="source_key",
         base=former,
@@ -841,7 +841,7 @@ class _OneNugget:
         finding: Finding = "out" if step.after is None else "back"
         conflict = Conflict(
             what=f"another program keeps {'restoring' if finding == 'out' else 'removing'} this fact",
-            code=ErrorCode.FACT_BROUGHT_BACK if finding == "out" else ErrorCode.FACT_TAKEN_BACK,
+            code=ErrorCode.TAKEN_BACK,
             where=f"{self._nugget}: {key}",
             field="value" if key in self._now and key in self._baseline else "",
             base=base,
@@ -899,7 +899,7 @@ def _hidden_again(save: OutsideSave, note: Note, kept: HiddenFact, fact: Fact) -
     ]
     conflict = Conflict(
         what="another program keeps showing this hidden fact",
-        code=ErrorCode.HIDDEN_FACT_SHOWN,
+        code=ErrorCode.TAKEN_BACK,
         where=note.id,
         field="hidden",
         base=kept.value,

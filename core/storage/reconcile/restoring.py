@@ -513,7 +513,7 @@ def _fight_over_note(change: NoteChange) -> Conflict:
     named = "content" if whole or before.content != after.content else "hidden"  # type: ignore[union-attr]
     return Conflict(
         what="another program keeps reverting this change",
-        code=ErrorCode.CHANGE_TAKEN_BACK,
+        code=ErrorCode.TAKEN_BACK,
         where=where,
         field="" if whole else named,
         base=_text(before, named),
@@ -529,7 +529,7 @@ def _text(note: Note | None, field: str) -> str:
 def _fight_over_fact(fact: FactChange) -> Conflict:
     return Conflict(
         what="another program keeps reverting this change",
-        code=ErrorCode.CHANGE_TAKEN_BACK,
+        code=ErrorCode.TAKEN_BACK,
         where=f"{fact.nugget}: {fact.key}",
         field="" if fact.before is None or fact.after is None else "value",
         ours=fact.after.value if fact.after is not None else "",

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import ErrorCode, NotFoundError, StorageError
+from core.errors import NotFoundError, StorageError
 from core.model.change import ChangeSet
 from core.model.fact import Fact
 from core.model.names import iso
@@ -76,7 +76,7 @@ def keep_whole(home: Path, path: Path, reason: str, now: datetime, *, sound: boo
     """
     found = read_file(path)
     if found is None:
-        raise NotFoundError("the file no longer exists", code=ErrorCode.NO_SUCH_FILE, where=str(path))
+        raise NotFoundError("the file no longer exists", field="file", where=str(path))
     file = str(path.relative_to(home))
     record = set_aside(
         home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True, sound=sound

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
+from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import iso, parse_iso
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.files.side_folders import (
@@ -78,9 +78,7 @@ def set_aside(
     """
     moment = parse_iso(at)
     if moment is None:
-        raise InvalidInputError(
-            "not a time", code=ErrorCode.BAD_TIME, where=repr(at), kept="nothing was written"
-        )
+        raise InvalidInputError("not a time", where=repr(at), kept="nothing was written")
     file, where, reason = map(encodable, (file, where, reason))
     folder = side_folder(home, QUARANTINE)
     names = remove_half_written(folder)
@@ -131,7 +129,7 @@ def record_bytes(record: Record) -> bytes:
     if found is None:
         raise NotFoundError(
             "this file is no longer in the quarantine",
-            code=ErrorCode.NO_SUCH_FILE,
+            field="file",
             where=str(record.path),
         )
     return found[0]

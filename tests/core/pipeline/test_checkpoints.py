@@ -116,8 +116,8 @@ def test_saying_the_same_again_keeps_nothing_twice(home: Path) -> None:
 @pytest.mark.parametrize(
     ("digest", "session", "code"),
     [
-        ("  \n", "s1", ErrorCode.EMPTY_TEXT),
-        ("Done.", " ", ErrorCode.EMPTY_NAME),
+        ("  \n", "s1", ErrorCode.EMPTY),
+        ("Done.", " ", ErrorCode.EMPTY),
         ("x" * 20_001, "s1", ErrorCode.TOO_LONG),
         ("Done.", "s" * 1_001, ErrorCode.TOO_LONG),
     ],

@@ -10,7 +10,7 @@ from core.storage.journal.codec import read_conflict, write_conflict
 
 
 def test_a_conflict_with_a_code_keeps_it_whatever_it_says() -> None:
-    conflict = Conflict(what="deleted", code=ErrorCode.KEY_TAKEN, where="n", ours="\udcff")
+    conflict = Conflict(what="deleted", code=ErrorCode.NAME_TAKEN, where="n", ours="\udcff")
     assert read_conflict(write_conflict(conflict)) == msgspec.structs.replace(conflict, ours="\ufffd")
 
 
@@ -20,6 +20,9 @@ def test_a_code_of_a_newer_version_does_not_keep_a_conflict_from_being_read() ->
 
 
 def test_one_conflict_is_the_same_as_another_by_what_it_is_about() -> None:
-    one = Conflict(what="in one wording", code=ErrorCode.KEY_TAKEN, where="n", ours="a")
-    assert one.named == Conflict(what="in another", code=ErrorCode.KEY_TAKEN, where="n", ours="a").named
-    assert one.named != Conflict(what="in one wording", code=ErrorCode.OTHER_NAME, where="n", ours="a").named
+    one = Conflict(what="in one wording", code=ErrorCode.NAME_TAKEN, where="n", ours="a")
+    assert one.named == Conflict(what="in another", code=ErrorCode.NAME_TAKEN, where="n", ours="a").named
+    assert (
+        one.named
+        != Conflict(what="in one wording", code=ErrorCode.CHANGED_IN_TWO_WAYS, where="n", ours="a").named
+    )

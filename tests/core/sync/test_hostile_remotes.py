@@ -127,7 +127,7 @@ def test_files_that_are_too_large_together_are_not_followed(
     monkeypatch.setattr(git_module, "LARGEST", max(sizes) + 1)
     with pytest.raises(SyncError) as caught:
         laptop.sync()
-    assert caught.value.code is ErrorCode.REMOTE_BROKEN
+    assert caught.value.code is ErrorCode.REMOTE
     assert laptop.facts == {"web": {"port": "8080"}}
     laptop.memory.close()
 

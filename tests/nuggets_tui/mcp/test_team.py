@@ -34,7 +34,7 @@ def test_an_agent_finds_and_edits_the_notes_of_the_team_of_its_folder(tmp_path: 
         assert "the team's" in agent("getNote", id="Rollback")
         assert f"--home {folder} undo" in agent("editNote", id="Rollback", content="Press the zebra button.")
         assert "zebra" in (folder / "rollback.md").read_text()
-        assert agent.refused("editNote", id="Rollback", linkTo="Backups") == "two-memories"
+        assert agent.refused("editNote", id="Rollback", linkTo="Backups") == "invalid-input"
         agent("editNote", id="Rollback", linkTo="Deploy steps")
         agent("forget", id="Rollback")
         assert "Rollback" not in agent("searchNotes", query="zebra")
