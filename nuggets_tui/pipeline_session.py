@@ -20,7 +20,7 @@ from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator, indicator_
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
-    from core.pipeline.health.records import (
+    from core.pipeline.health import (
         HealthReport,
         MaintenanceAction,
         MaintenancePlan,

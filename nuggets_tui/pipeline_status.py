@@ -9,7 +9,7 @@ import msgspec
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.pipeline.health.records import HealthReport
+    from core.pipeline.health import HealthReport
     from core.pipeline.records import PipelineStatus
 
 # Icon and colour of each status, by the names of `core.pipeline.records.Light`.

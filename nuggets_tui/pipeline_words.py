@@ -11,7 +11,7 @@ from core.model.names import iso
 from nuggets_tui.words import ago, plural, time_ago
 
 if TYPE_CHECKING:
-    from core.pipeline.health.records import MaintenanceRun
+    from core.pipeline.health import MaintenanceRun
     from core.pipeline.records import (
         Document,
         EmbeddingCoverage,

@@ -14,7 +14,7 @@ from core.settings.warnings import ConfigurationWarning
 if TYPE_CHECKING:
     from core.pipeline.database.checkpoints import Checkpoint
     from core.pipeline.database.comparisons import Comparison
-    from core.pipeline.database.expired import Tombstone
+    from core.pipeline.database.raw import Tombstone
     from core.pipeline.database.session_memories import SessionMemory, SessionScore
     from core.pipeline.retention import Kind
 

@@ -1,29 +1,58 @@
-"""What is kept how long: the kinds of rows that go, in the order in which they go, and when the time of one is over."""
+"""Deletes what has been kept long enough, kind by kind: some rows in each transaction, so that nobody waits for one.
+
+Killed between two of them, it has lost nothing, and the next run goes on. What may go is looked at again in the
+transaction that deletes it; see the views `removable_texts` and `removable_history` for what never goes.
+"""
 
 from __future__ import annotations
 
+import json
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from core.errors import NuggetsError, partly_done
+from core.pipeline.database import meta
+from core.pipeline.database.connection import Database
+from core.pipeline.database.tables import Tables
+from core.pipeline.queue.errors import MAYBE_OUTAGES, OUTAGES
+from core.pipeline.transaction_guard import assert_outside_transaction
+from core.storage.database import in_one_step
 
 if TYPE_CHECKING:
     from core.settings.pipeline_sections import PipelineConfiguration
 
 DAY_MS: Final = 86_400_000
+# Rows of one transaction at most; so many of them go between two looks at the clock, until so many milliseconds are up.
+BATCH: Final = 500
+_SLICE: Final = 10
+_HOLD_MS: Final = 10.0
+# A rehearsal takes all rows at once.
+_ALL: Final = 10_000_000
+# So many keys of rows are read at a time: those that stay are passed over once for each.
+_KEYS: Final = 20_000
 _HOUR_MS: Final = 3_600_000
 # A clock that is so far ahead of the last look is not believed at once.
 _LEAP_MS: Final = 2 * DAY_MS
-# Rows of one transaction.
-BATCH: Final = 500
+_GONE: Final = "some of what is old is deleted, and the next sweep goes on"
+# Of whom it is said in the audit.
+_RETENTION: Final = "retention"
+
+Key = str | int
+# Of notes, by their ids, those that are shown, and those whose texts must stay all the same.
+Standing = Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]
 
 
 class Kind(StrEnum):
     """What goes, in the order in which it goes: nothing is deleted before what refers to it."""
 
-    MENTIONS = (
-        "mentions"  # of removed texts, with their evidence; then entities and relations with nothing left
-    )
-    ENTITIES = "entities"
-    RELATIONS = "relations"
+    MENTIONS = "mentions"  # of removed texts, with what these say of entities
+    RELATIONS = "relations"  # that nothing speaks for any more
+    ENTITIES = "entities"  # that nothing mentions any more
     DOCUMENTS = "documents"
     EMBEDDINGS = "embeddings"  # of chunks that no document has
     VECTORS = "vectors"  # that no note or chunk has
@@ -64,47 +93,119 @@ class Windows(NamedTuple):
             configuration.continuity.retention_days,
         )
 
-    def days(self, kind: Kind) -> int:
-        """The window of a kind."""
-        days: int = getattr(self, _WINDOW_OF.get(kind, "removed"))
-        return days
 
-
-_WINDOW_OF: Final[dict[Kind, str]] = {
-    Kind.HISTORY: "history",
-    Kind.CALLS: "history",
-    Kind.SESSION_MEMORIES: "history",
-    Kind.SESSION_SCORES: "history",
-    Kind.COMPARISONS: "history",
-    Kind.COMPLETED_JOBS: "completed_jobs",
-    Kind.DEAD_JOBS: "dead_jobs",
-    Kind.TRANSCRIPTS: "transcripts",
-    Kind.CHECKPOINTS: "checkpoints",
-    Kind.SESSIONS: "checkpoints",
-}
-
-
-class SeenClock(NamedTuple):
-    """What earlier looks at the clock left. trusted: the last moment that was believed; leapt: since when it is not,
-    because it leapt far ahead; epoch ms, None for never.
+class _Rule(NamedTuple):
+    """What goes of a kind. key: the column that names a row; which: the rows that are over, of those before `:before`;
+    window: the field of `Windows` that says for how long they are kept.
     """
 
-    trusted: int | None = None
-    leapt: int | None = None
+    table: str
+    key: str
+    which: str
+    window: str = "removed"
 
-    def look(self, now: int) -> tuple[bool, SeenClock]:
-        """Whether something may be deleted by this clock, and what is kept of the look.
 
-        A clock that leapt is either right, after a time in which nothing ran, or wrong, as after a dead battery. Who
-        sets it right does so soon; so it is believed once it has gone on for a day.
-        """
-        if self.trusted is None or now - self.trusted <= _LEAP_MS:
-            stands = self.trusted is not None and 0 <= now - self.trusted < _HOUR_MS
-            return True, SeenClock(self.trusted if stands else now)
-        # Another process may have taken its time a moment earlier.
-        if self.leapt is None or now < self.leapt - _HOUR_MS:
-            return False, SeenClock(self.trusted, now)
-        return (True, SeenClock(now)) if now - self.leapt >= DAY_MS else (False, self)
+# A session whose end is still to be looked at needs all that is kept of it.
+_SESSION_OVER: Final = """
+NOT EXISTS (SELECT 1 FROM jobs WHERE target = {}.session_key AND status IN ('held', 'pending', 'leased'))
+"""
+# What an outage killed is revived once the model is back; a job that left a part of its text unread reads on when
+# somebody asks.
+_REVIVED: Final = ", ".join(f"'{name}'" for name in (*OUTAGES, *MAYBE_OUTAGES))
+
+
+def _session_rule(table: str, key: str, which: str, window: str) -> _Rule:
+    return _Rule(table, key, f"{which} AND {_SESSION_OVER.format(table)}", window)
+
+
+# All but texts, in their order. `:before` stands in each, be it needed or not.
+RULES: Final[dict[Kind, _Rule]] = {
+    Kind.RELATIONS: _Rule(
+        "relations",
+        "id",
+        ":before IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM relation_evidence WHERE relation_id = relations.id)",
+    ),
+    # Not those that are pinned, or that a person gave a name.
+    Kind.ENTITIES: _Rule(
+        "entities",
+        "id",
+        "pinned = 0 AND :before IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = entities.id)"
+        " AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = entities.id)"
+        " AND NOT EXISTS (SELECT 1 FROM entity_aliases WHERE entity_id = entities.id)"
+        " AND NOT EXISTS (SELECT 1 FROM relations WHERE source_id = entities.id)"
+        " AND NOT EXISTS (SELECT 1 FROM relations WHERE target_id = entities.id)",
+    ),
+    Kind.DOCUMENTS: _Rule("documents", "id", "removed_at < :before"),
+    Kind.EMBEDDINGS: _Rule(
+        "embeddings",
+        "id",
+        "kind = 'chunk' AND :before IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = CAST(target AS INTEGER))",
+    ),
+    Kind.VECTORS: _Rule(
+        "vectors",
+        "id",
+        ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM embeddings"
+        " WHERE embeddings.text_hash = vectors.text_hash AND embeddings.model = vectors.model)",
+    ),
+    Kind.CHUNKS: _Rule(
+        "chunks",
+        "id",
+        ":before IS NOT NULL AND NOT EXISTS (SELECT 1 FROM document_chunks WHERE chunk_id = chunks.id)",
+    ),
+    Kind.HISTORY: _Rule(
+        "history",
+        "id",
+        "at < :before AND EXISTS (SELECT 1 FROM removable_history AS may WHERE may.id = history.id)",
+        "history",
+    ),
+    Kind.COMPLETED_JOBS: _Rule(
+        "jobs",
+        "id",
+        "status = 'completed' AND completed_at < :before AND error_class <> 'unread'",
+        "completed_jobs",
+    ),
+    Kind.DEAD_JOBS: _Rule(
+        "jobs",
+        "id",
+        f"status = 'dead' AND failed_at < :before AND error_class NOT IN ({_REVIVED})",
+        "dead_jobs",
+    ),
+    Kind.CALLS: _Rule("llm_calls", "id", "at < :before", "history"),
+    Kind.TRANSCRIPTS: _session_rule(
+        "transcripts",
+        "session_key",
+        "updated_at < :before"
+        " AND NOT EXISTS (SELECT 1 FROM transcripts AS later"
+        "  WHERE later.session_key = transcripts.session_key AND later.updated_at >= :before)"
+        " AND NOT EXISTS (SELECT 1 FROM raw_memories AS raw WHERE raw.source_id = transcripts.session_key"
+        "  AND raw.source_id <> '' AND (raw.status IN ('queued', 'held')"
+        "   OR EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = raw.id AND facts.status = 'active')"
+        "   OR EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.raw_id = raw.id)))",
+        "transcripts",
+    ),
+    Kind.CHECKPOINTS: _session_rule("checkpoints", "id", "created_at < :before", "checkpoints"),
+    # A checkpoint that is still to be kept comes first.
+    Kind.SESSIONS: _session_rule(
+        "sessions",
+        "session_key",
+        "updated_at < :before AND NOT EXISTS (SELECT 1 FROM pending_checkpoints AS due"
+        " WHERE due.session_key = sessions.session_key AND due.due_at IS NOT NULL)",
+        "checkpoints",
+    ),
+    Kind.SESSION_MEMORIES: _session_rule("session_memories", "rowid", "recalled_at < :before", "history"),
+    Kind.SESSION_SCORES: _session_rule("session_scores", "rowid", "scored_at < :before", "history"),
+    # The newest one says how the predictor has been.
+    Kind.COMPARISONS: _Rule(
+        "predictor_comparisons",
+        "rowid",
+        "compared_at < :before AND compared_at < (SELECT max(compared_at) FROM predictor_comparisons AS newest"
+        " WHERE newest.predictor = predictor_comparisons.predictor)",
+        "history",
+    ),
+}
 
 
 def cutoff(now: int, days: int) -> int:
@@ -112,11 +213,328 @@ def cutoff(now: int, days: int) -> int:
     return now - days * DAY_MS
 
 
-def is_over(ended: int, now: int, days: int) -> bool:
-    """Whether something that ended then has been kept for longer than so many days."""
-    return ended < cutoff(now, days)
-
-
 def is_due(last: int | None, now: int, interval: int) -> bool:
     """Whether it is time to delete again, also where the clock was set back. last: when it was done, None: never."""
     return last is None or not 0 <= now - last < interval
+
+
+# The clock
+
+
+def trusts_clock(database: Database, now: int) -> bool:
+    """Whether something may be deleted by this clock, epoch ms. Writes only where that changes, and each hour."""
+    trusted, changes = _look_at_clock(database.reading, now)
+    if not changes:
+        return trusted
+    with database.write(lasting=False) as writer:
+        return trusts_clock_in(writer, now)
+
+
+def trusts_clock_in(writer: Tables, now: int) -> bool:
+    """The same in the caller's transaction."""
+    trusted, changes = _look_at_clock(writer, now)
+    for name, value in changes.items():
+        if value is None:
+            writer.meta.drop(name)
+        else:
+            writer.meta.put(name, value)
+    return trusted
+
+
+def _look_at_clock(reader: Tables, now: int) -> tuple[bool, dict[str, int | None]]:
+    """Whether the clock is believed, and what is to be kept of the look in `meta`.
+
+    A clock that leapt far ahead is either right, after a time in which nothing ran, or wrong, as after a dead battery.
+    Who sets it right does so soon; so it is believed once it has gone on for a day.
+    """
+    kept = reader.meta.number(meta.CLOCK_TRUSTED)
+    leapt = reader.meta.number(meta.CLOCK_LEAPT)
+    # Before the first look, the last thing that was done says what time it was.
+    trusted = reader.history.last_at() if kept is None else kept
+    believed: dict[str, int | None] = {meta.CLOCK_TRUSTED: now, meta.CLOCK_LEAPT: None}
+    if trusted is None or now - trusted <= _LEAP_MS:
+        stands = kept is not None and 0 <= now - kept < _HOUR_MS and leapt is None
+        return True, {} if stands else believed
+    # Another process may have taken its time a moment earlier.
+    if leapt is None or now < leapt - _HOUR_MS:
+        return False, {meta.CLOCK_TRUSTED: trusted, meta.CLOCK_LEAPT: now}
+    return (True, believed) if now - leapt >= DAY_MS else (False, {})
+
+
+# Deleting rows
+
+
+def due(reader: Tables, kind: Kind, before: int, most: int) -> tuple[Key, ...]:
+    """Rows of a kind that go next, by their keys, at most so many. before: epoch ms."""
+    rule = RULES[kind]
+    rows = reader.connection.execute(
+        f"SELECT {rule.key} FROM {rule.table} WHERE {rule.which} LIMIT :most",
+        {"before": before, "most": most},
+    )
+    return tuple(row[0] for row in rows)
+
+
+def drop(writer: Tables, kind: Kind, keys: Sequence[Key], before: int, now: int) -> int:
+    """Deletes rows of a kind that are over still; how many. before, now: epoch ms."""
+    rule, given = RULES[kind], {"keys": json.dumps(keys), "before": before}
+    if kind is Kind.HISTORY:
+        writer.meta.put(
+            meta.HISTORY_KEPT_FROM, max(before, writer.meta.number(meta.HISTORY_KEPT_FROM) or before)
+        )
+    if kind is Kind.DOCUMENTS:
+        writer.connection.execute(
+            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by) SELECT id, removed_at, '' FROM documents"
+            " WHERE removed_at < :before AND id IN (SELECT value FROM json_each(:keys))",
+            given,
+        )
+        _say_gone(writer, keys, "document_purged", now)
+    # By their keys: SQLite would rather look at all rows that are as old, by the index of their times.
+    dropped = writer.connection.execute(
+        f"DELETE FROM {rule.table} WHERE {rule.key} IN (SELECT value FROM json_each(:keys))"
+        f" AND iif({rule.which}, 1, 0)",
+        given,
+    ).rowcount
+    if kind is Kind.CHUNKS:
+        writer.documents.merge_index()
+    return dropped
+
+
+def drop_texts(writer: Tables, ids: Sequence[Key], before: int, now: int) -> Counter[Kind]:
+    """Deletes removed texts that nothing needs still, with what they say of entities; how many rows of which kind.
+
+    What a person refused or hid of one stays known, and the note that was made of it stays as it is: for these an empty
+    row is kept. Where a present text says the same of an entity, that stands instead, and a fact of another text may
+    hang on what this one said first. before, now: epoch ms.
+    """
+    execute = writer.connection.execute
+    rows = execute(
+        "SELECT id FROM removable_texts WHERE id IN (SELECT value FROM json_each(?)) AND removed_at < ?",
+        (json.dumps(ids), before),
+    )
+    going = tuple(row[0] for row in rows)
+    given = {"ids": json.dumps(going)}
+    mine = "raw_id IN (SELECT value FROM json_each(:ids))"
+    stands = "EXISTS (SELECT 1 FROM facts WHERE facts.id = attributes.fact_id AND facts.status = 'active')"
+    same = execute(
+        f"SELECT id FROM attributes WHERE superseded_why = 'says the same' AND NOT {mine} AND superseded_by IN"
+        f" (SELECT id FROM attributes WHERE {mine} AND NOT {stands}) ORDER BY id",
+        given,
+    ).fetchall()
+    execute(
+        "UPDATE attributes SET raw_id = (SELECT facts.raw_id FROM facts WHERE facts.id = attributes.fact_id)"
+        f" WHERE {mine} AND {stands}",
+        given,
+    )
+    execute(f"DELETE FROM attributes WHERE {mine} AND NOT {stands}", given)
+    writer.connection.executemany(
+        "UPDATE OR IGNORE attributes SET status = 'active', superseded_why = ''"
+        f" WHERE id = ? AND (fact_id = '' OR {stands})",
+        [(row[0],) for row in same],
+    )
+    mentions = execute(f"DELETE FROM mentions WHERE {mine}", given).rowcount
+    execute(f"DELETE FROM relation_evidence WHERE {mine}", given)
+    execute(
+        f"DELETE FROM proposals WHERE {mine} AND note_id = '' AND status <> 'rejected'"
+        " AND NOT EXISTS (SELECT 1 FROM graph_outbox WHERE proposal_id = proposals.id)"
+        " AND NOT EXISTS (SELECT 1 FROM facts WHERE proposal_id = proposals.id)",
+        given,
+    )
+    execute(f"DELETE FROM found_relations WHERE {mine}", given)
+    execute(
+        "UPDATE raw_memories SET content = '', content_hash = '' WHERE id IN (SELECT value FROM json_each(:ids))",
+        given,
+    )
+    execute(
+        "DELETE FROM raw_memories WHERE id IN (SELECT value FROM json_each(:ids))"
+        " AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw_memories.id)"
+        " AND NOT EXISTS (SELECT 1 FROM proposals WHERE raw_id = raw_memories.id)",
+        given,
+    )
+    _say_gone(writer, going, "text_purged", now)
+    return Counter({Kind.MENTIONS: mentions, Kind.TEXTS: len(going)})
+
+
+def _say_gone(writer: Tables, ids: Sequence[Key], event: str, now: int) -> None:
+    """Says of what is deleted that it is, also in the audit."""
+    ended = writer.connection.execute(
+        "UPDATE tombstones SET gone_at = ? WHERE gone_at IS NULL AND id IN (SELECT value FROM json_each(?))"
+        " RETURNING id, removed_at",
+        (now, json.dumps(ids)),
+    ).fetchall()
+    for id, removed in ended:
+        writer.history.append(
+            at=now,
+            event=event,
+            changed_by=_RETENTION,
+            reason=_RETENTION,
+            raw_id=id,
+            metadata={"removedAt": removed},
+        )
+
+
+# The sweep
+
+
+class Pace(NamedTuple):
+    """How a sweep goes about its work. seconds: for all of it at most, None for no limit. timer: seconds that only
+    grow. rest: called between two transactions with how many seconds the last one took. batch: rows of one transaction
+    at most; slice: of them between two looks at the clock.
+    """
+
+    seconds: float | None = None
+    timer: Callable[[], float] = time.perf_counter
+    rest: Callable[[float], None] = time.sleep
+    batch: int = BATCH
+    slice: int = _SLICE
+
+
+class Swept(NamedTuple):
+    """What a sweep deleted. restored: removed texts of which a note is shown again. whole: nothing is left to do."""
+
+    counts: Mapping[Kind, int]
+    restored: int
+    whole: bool
+
+
+def sweep(
+    database: Database, windows: Windows, standing: Standing, *, now: int, pace: Pace | None = None
+) -> Swept:
+    """Deletes all rows that are over, as far as the time goes. now: epoch ms. Raises StorageError, LockTimeoutError."""
+    run = _Run(
+        lambda: database.reading,
+        lambda: database.write(lasting=False),
+        windows,
+        standing,
+        now,
+        pace or Pace(),
+    )
+    try:
+        with database.errors():
+            done = run.whole()
+            if done.whole:
+                with database.write(lasting=False) as writer:
+                    writer.meta.put(meta.SWEPT, now)
+            return done
+    except NuggetsError:
+        with partly_done(_GONE) if run.wrote else nullcontext():
+            raise
+
+
+def rehearse(database: Database, windows: Windows, standing: Standing, *, now: int) -> Swept:
+    """What `sweep` would delete now: it is deleted from a copy, all at once, since nobody waits for that."""
+    # SQLite keeps it in memory while it is small, else in a file of its own that goes with the connection.
+    with closing(sqlite3.connect("", isolation_level=None)) as copy:
+        database.reading.connection.backup(copy)
+        copy.row_factory = sqlite3.Row
+        copy.execute("PRAGMA foreign_keys = ON")
+        # It goes with this call: nothing of it needs to be safe, or taken back.
+        for speed in ("synchronous = OFF", "journal_mode = OFF", "cache_size = -64000"):
+            copy.execute(f"PRAGMA {speed}")
+        tables = Tables(copy)
+
+        @contextmanager
+        def writing() -> Iterator[Tables]:
+            with in_one_step(copy):
+                yield tables
+
+        pace = Pace(None, time.perf_counter, lambda seconds: None, _ALL, _ALL)
+        return _Run(lambda: tables, writing, windows, standing, now, pace).whole()
+
+
+class _Run:
+    """One sweep. reading: the tables as they are; writing: one transaction."""
+
+    def __init__(
+        self,
+        reading: Callable[[], Tables],
+        writing: Callable[[], AbstractContextManager[Tables]],
+        windows: Windows,
+        standing: Standing,
+        now: int,
+        pace: Pace,
+    ) -> None:
+        self._reading = reading
+        self._writing = writing
+        self._windows = windows
+        self._standing = standing
+        self._now = now
+        self._pace = pace
+        self._ends = None if pace.seconds is None else pace.timer() + pace.seconds
+        self._counts: Counter[Kind] = Counter()
+        self._restored = 0
+        self.wrote = False
+
+    def whole(self) -> Swept:
+        """Begins with what was removed, and then deletes kind by kind."""
+        finished = self._clear_texts() and all(map(self._clear, RULES))
+        return Swept({kind: self._counts[kind] for kind in Kind}, self._restored, finished)
+
+    @property
+    def _over(self) -> bool:
+        return self._ends is not None and self._pace.timer() >= self._ends
+
+    def _clear_texts(self) -> bool:
+        """Deletes removed texts; one of which a note is shown again is no longer removed. A text may go only after one
+        that repeats it, so it is looked at as long as any was deleted. Whether none is left.
+        """
+        from core.pipeline.writes.removal import restore_text
+
+        before, done, after = cutoff(self._now, self._windows.removed), 0, ""
+        while True:
+            found = self._reading().raw.removable(before, after, self._pace.batch)
+            if not found:
+                if self._counts[Kind.TEXTS] == done:
+                    return True
+                done, after = self._counts[Kind.TEXTS], ""
+                continue
+            if self._over:
+                return False
+            after = found[-1].id
+            notes = {note for one in found for note in one.notes}
+            shown, kept = self._standing(notes) if notes else (frozenset(), frozenset())
+            back = [one.id for one in found if not shown.isdisjoint(one.notes)]
+            if back:
+                with self._timed() as writer:
+                    self._restored += sum(restore_text(writer, id, shown, self._now) for id in back)
+            going = tuple(one.id for one in found if (shown | kept).isdisjoint(one.notes))
+            if not self._drop(going, lambda writer, ids: drop_texts(writer, ids, before, self._now)):
+                return False
+
+    def _clear(self, kind: Kind) -> bool:
+        """Deletes rows of a kind until none is left or the time is over; whether none is left."""
+        before, done = cutoff(self._now, getattr(self._windows, RULES[kind].window)), None
+
+        def drop_some(writer: Tables, keys: Sequence[Key]) -> Counter[Kind]:
+            return Counter({kind: drop(writer, kind, keys, before, self._now)})
+
+        # What is needed again by the time it is to be deleted stays, and comes back as the same page.
+        while (found := due(self._reading(), kind, before, _KEYS)) and found != done:
+            done = found
+            if not self._drop(found, drop_some):
+                return False
+        return True
+
+    def _drop(self, keys: Sequence[Key], drop: Callable[[Tables, Sequence[Key]], Counter[Kind]]) -> bool:
+        """Deletes rows by their keys, in each transaction for as long as one may take; False when the time is over."""
+        while keys:
+            if self._over:
+                return False
+            with self._timed() as writer:
+                ends, done = self._pace.timer() + _HOLD_MS / 1000, 0
+                most = min(len(keys), self._pace.batch)
+                while done < most and not (done and self._pace.timer() >= ends):
+                    size = min(self._pace.slice, most - done)
+                    self._counts += drop(writer, keys[done : done + size])
+                    done += size
+            keys = keys[done:]
+        return True
+
+    @contextmanager
+    def _timed(self) -> Iterator[Tables]:
+        """One transaction, and a rest for others after it, as long as it took."""
+        assert_outside_transaction("sweeping")
+        began = self._pace.timer()
+        with self._writing() as writer:
+            yield writer
+        self.wrote = True
+        self._pace.rest(self._pace.timer() - began)

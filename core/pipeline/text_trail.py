@@ -28,7 +28,7 @@ def text_trail(reader: Tables, said: str) -> TextTrail:
         _unread(reader, raw, job),
         reader.proposals.of_raw(raw.id),
         reader.entities.named_in(raw.id),
-        reader.expired.tombstone(raw.id),
+        reader.raw.tombstone(raw.id),
     )
 
 
@@ -37,7 +37,7 @@ def text_named(reader: Tables, said: str) -> str:
     raw_id = _target_of_job(reader, said.strip()) or reader.raw.resolve_id(said)
     if reader.raw.raw_of(raw_id) is not None:
         return raw_id
-    buried = reader.expired.tombstone(raw_id)
+    buried = reader.raw.tombstone(raw_id)
     if buried is not None:
         raise NotFoundError(
             f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=said,

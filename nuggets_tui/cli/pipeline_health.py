@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.pipeline.health.records import HealthProblem, MaintenanceAction
+from core.pipeline.health import HealthProblem, MaintenanceAction
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import dry_run_option
@@ -16,7 +16,7 @@ from nuggets_tui.cli.output import Line, Span, SpanStyle, table
 from nuggets_tui.cli.pipeline import camel, needed_pipeline, record_document
 
 if TYPE_CHECKING:
-    from core.pipeline.health.records import (
+    from core.pipeline.health import (
         HealthDomain,
         HealthReport,
         MaintenancePlan,

@@ -43,7 +43,7 @@ from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
-    from core.pipeline.health.records import MaintenanceAction
+    from core.pipeline.health import MaintenanceAction
     from core.pipeline.records import (
         Accepted,
         Entity,
@@ -462,7 +462,7 @@ class PipelineScreen(Dialog[None]):
 
     def _lines(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str | int]:
         """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
-        from core.pipeline.health.records import HealthDomain, HealthReport, Recommendation
+        from core.pipeline.health import HealthDomain, HealthReport, Recommendation
         from core.pipeline.records import Document, Entity, Job, SessionOverview, StoredProposal
 
         now, data = self.session.clock(), row.data if row is not None else None
@@ -874,7 +874,7 @@ class PipelineScreen(Dialog[None]):
     @work(group="open", exclusive=True, exit_on_error=False)
     async def action_repair(self) -> None:
         """Shows what the repair under the cursor would do, else all that are recommended; runs them after a yes."""
-        from core.pipeline.health.records import Recommendation
+        from core.pipeline.health import Recommendation
 
         row, report = self._list("health").cursor_row, self.pipeline.measured
         if row is not None and isinstance(row.data, Recommendation):

@@ -50,7 +50,7 @@ from nuggets_tui.words import ago, plural
 
 if TYPE_CHECKING:
     from core.model.note import Note
-    from core.pipeline.health.records import (
+    from core.pipeline.health import (
         HealthDomain,
         HealthReport,
         MaintenancePlan,

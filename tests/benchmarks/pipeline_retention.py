@@ -20,7 +20,7 @@ from core.pipeline.database.tables import Tables
 from core.pipeline.retention import BATCH, DAY_MS
 from core.pipeline.service import Pipeline
 
-BAR = 50.0
+BAR = 20.0
 # Of one transaction, in milliseconds: of the clock, and of the processor, which no other program makes longer.
 Held = tuple[float, float]
 NAMES = 5_000
@@ -167,7 +167,7 @@ def _fill(database: Database, count: int) -> None:
             ),
         )  # fmt: skip
         many(
-            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?)",
+            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
             (
                 (f"fact-{n}", f"raw-{n}", f"proposal-{n}", f"Fact {n} of the service.", f"fact {n}", f"f{n}",
                  f"note-{n}", "active" if n % 2 else "denied", old)

@@ -11,16 +11,18 @@ from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
-from core.pipeline.health.records import (
+from core.pipeline.health import (
+    Figures,
     HealthReport,
     MaintenanceAction,
     MaintenancePlan,
     MaintenanceRun,
     PlannedRepair,
     Recommendation,
+    domains_of,
+    overall,
+    recommended,
 )
-from core.pipeline.health.rules import recommended
-from core.pipeline.health.scoring import Figures, ProviderFigures, QueueFigures, all_domains, overall
 from core.pipeline.modes import Mode
 from core.pipeline.records import (
     Accepted,
@@ -274,10 +276,8 @@ class FakePipeline:
     def diagnose(self) -> HealthReport:
         dead = [job for job in self.work if job.status == "dead"]
         waiting = sum(job.status == "pending" for job in self.work)
-        figures = Figures(
-            queue=QueueFigures(waiting, len(dead), 0.2 if dead else 0.0), provider=ProviderFigures(100, 97)
-        )
-        domains, wanted = all_domains(figures), recommended(figures)
+        figures = Figures(waiting, len(dead), 0.2 if dead else 0.0, calls=100, successes=97)
+        domains, wanted = domains_of(figures), recommended(figures)
         score, status = (0.3, "unhealthy") if self.unhealthy else overall(domains, wanted)
         return HealthReport(
             score, status, "", domains, tuple(Recommendation(one, "") for one in wanted), "execute",

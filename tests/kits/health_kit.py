@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.pipeline.database.tables import Tables
+from core.pipeline.health import Figures, measure
 from core.pipeline.service import Pipeline
 from kits.service_kit import Clock
 
@@ -22,6 +23,11 @@ def kill_jobs(pipeline: Pipeline, clock: Clock, *, count: int = 3, error_class: 
         )
         writer.connection.execute("UPDATE raw_memories SET status = 'failed'")
     return found
+
+
+def measured(pipeline: Pipeline, clock: Clock) -> Figures:
+    """What the health is measured by."""
+    return measure(pipeline.database.reading, pipeline.configuration, clock.ms)
 
 
 def lease_job(pipeline: Pipeline, clock: Clock) -> int:

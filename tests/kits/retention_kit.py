@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.retention import DAY_MS, Windows
-from core.pipeline.writes.sweep import Pace, Swept, rehearse, sweep
+from core.pipeline.retention import DAY_MS, Pace, Swept, Windows, rehearse, sweep
 
 NOW = 2_000 * DAY_MS
 
@@ -55,14 +54,14 @@ def put(writer: Tables, text: Text) -> None:
     rows, n, made = writer.connection, text.number, age(400)
     _raw(writer, text.id, text.status, protected=text.protected)
     if text.removed is not None:
-        writer.expired.bury(text.id, age(text.removed), "person")
+        writer.raw.bury(text.id, age(text.removed), "person")
     if text.fact or text.proposal or text.outbox:
         put_proposal(
             writer, f"proposal-{n}", text.id, text.proposal or "applied", note=text.note if text.fact else ""
         )
     if text.fact:
         rows.execute(
-            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?)",
+            "INSERT INTO facts VALUES (?, ?, ?, 'memory', ?, ?, ?, 1, 'fact', .9, ?, ?, 'm', 'p', ?, '')",
             (f"fact-{n}", text.id, f"proposal-{n}", f"Said {n}.", f"said {n}", f"hash {n}", text.note, text.fact, made),
         )  # fmt: skip
     if text.outbox:

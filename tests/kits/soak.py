@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.pipeline.health.records import HealthReport
+from core.pipeline.health import HealthReport
 from core.pipeline.models.embeddings import Embedded
 from core.pipeline.models.provider import (
     Answer,

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.database.rare_words import Counted, RareWords
+from core.pipeline.decision.short_cuts import words_hash
 
 _COLUMNS: Final = (
     "id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version, type, confidence, "
@@ -102,15 +103,15 @@ class Facts:
     def insert(self, fact: StoredFact) -> None:
         """Stores a fact. Whoever calls has looked for the same one in this very transaction: two cannot be stored."""
         self._connection.execute(
-            f"INSERT INTO facts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            astuple(fact),
+            f"INSERT INTO facts ({_COLUMNS}, words_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*astuple(fact), words_hash(fact.normalised_content)),
         )
 
     def reword(self, fact: StoredFact) -> None:
         """Gives the row of this id other words, with the proposal that they come from."""
         self._connection.execute(
             "UPDATE facts SET raw_id = ?, proposal_id = ?, content = ?, normalised_content = ?, content_hash = ?,"
-            " hash_version = ?, type = ?, confidence = ?, model = ?, prompt_version = ? WHERE id = ?",
+            " hash_version = ?, type = ?, confidence = ?, model = ?, prompt_version = ?, words_hash = ? WHERE id = ?",
             (
                 fact.raw_id,
                 fact.proposal_id,
@@ -122,6 +123,7 @@ class Facts:
                 fact.confidence,
                 fact.model,
                 fact.prompt_version,
+                words_hash(fact.normalised_content),
                 fact.id,
             ),
         )
@@ -227,8 +229,16 @@ class Facts:
         False when it has changed since it was read.
         """
         done = self._connection.execute(
-            "UPDATE facts SET content = ?, normalised_content = ? WHERE id = ? AND content = ? AND note_id = ?",
-            (content, normalised_content, fact.id, fact.content, fact.note_id),
+            "UPDATE facts SET content = ?, normalised_content = ?, words_hash = ?"
+            " WHERE id = ? AND content = ? AND note_id = ?",
+            (
+                content,
+                normalised_content,
+                words_hash(normalised_content),
+                fact.id,
+                fact.content,
+                fact.note_id,
+            ),
         )
         return done.rowcount == 1
 

@@ -14,6 +14,7 @@ from core.model.masks import Masks
 from core.model.secrets import mark_of
 from core.pipeline.database.documents import terms_of
 from core.pipeline.database.meta import Meta
+from core.pipeline.decision.short_cuts import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
 from core.storage.masking.search import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
@@ -202,7 +203,10 @@ def _derived(table: str, row: Row, told: Row) -> dict[str, Any]:
         masked["length"] = len(_unpacked(told["content"]))
     elif "content" in changed:
         forms = normalise(told["content"])
-        derived = {"normalised_content": forms.normalised_content, "terms": terms_of(told["content"])}
+        derived = {
+            "normalised_content": forms.normalised_content, "terms": terms_of(told["content"]),
+            "words_hash": words_hash(forms.normalised_content),
+        }  # fmt: skip
         masked |= {name: value for name, value in derived.items() if name in row}
         if row.get("content_hash") == normalise(row["content"]).content_hash:
             masked["content_hash"] = forms.content_hash

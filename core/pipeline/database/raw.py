@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.errors import AmbiguousError, ErrorCode, InvalidInputError, NameIt
 from core.pipeline.records import RawMemory, RawStatus
@@ -37,8 +38,24 @@ def as_raw(row: sqlite3.Row) -> RawMemory:
     )
 
 
+class RemovedRaw(NamedTuple):
+    """A removed text. notes: of its facts."""
+
+    id: str
+    notes: tuple[str, ...]
+
+
+class Tombstone(NamedTuple):
+    """What was removed. gone: since when it is deleted and can be brought back no more; both epoch ms."""
+
+    id: str
+    removed: int
+    removed_by: str
+    gone: int | None
+
+
 class RawMemories:
-    """Submitted texts."""
+    """Submitted texts, and the tombstones of those that were removed."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -149,3 +166,41 @@ class RawMemories:
     def protect(self, raw_id: str) -> None:
         """Marks a raw memory as one that holds a decision."""
         self._connection.execute("UPDATE raw_memories SET protected = 1 WHERE id = ?", (raw_id,))
+
+    # Those that were removed
+
+    def tombstone(self, id: str) -> Tombstone | None:
+        """The tombstone of a text or document; None for none."""
+        row = self._connection.execute("SELECT * FROM tombstones WHERE id = ?", (id,)).fetchone()
+        return None if row is None else Tombstone(*row)
+
+    def bury(self, id: str, now: int, by: str) -> None:
+        """Marks a text as removed; nothing where it is that already. now: epoch ms."""
+        self._connection.execute(
+            "INSERT OR IGNORE INTO tombstones (id, removed_at, removed_by) VALUES (?, ?, ?)", (id, now, by)
+        )
+
+    def unbury(self, id: str) -> bool:
+        """Takes a tombstone back; False where there is none, or what was removed is deleted."""
+        statement = "DELETE FROM tombstones WHERE id = ? AND gone_at IS NULL"
+        return self._connection.execute(statement, (id,)).rowcount == 1
+
+    def removable(self, before: int, after: str, most: int) -> tuple[RemovedRaw, ...]:
+        """Texts that were removed before a moment and that nothing in the database needs, by their ids. after: the last
+        id that was looked at.
+        """
+        return self._removed(
+            "removable_texts WHERE removed_at < ? AND id > ? ORDER BY id LIMIT ?", before, after, most
+        )
+
+    def removed(self) -> tuple[RemovedRaw, ...]:
+        """All texts that were removed and can be brought back, needed or not."""
+        return self._removed("tombstones WHERE gone_at IS NULL AND id IN (SELECT id FROM raw_memories)")
+
+    def _removed(self, which: str, *values: object) -> tuple[RemovedRaw, ...]:
+        rows = self._connection.execute(
+            "SELECT id, (SELECT json_group_array(note_id) FROM facts WHERE raw_id = found.id AND note_id <> '')"
+            f" FROM (SELECT id FROM {which}) AS found",
+            values,
+        )
+        return tuple(RemovedRaw(row[0], tuple(json.loads(row[1]))) for row in rows)

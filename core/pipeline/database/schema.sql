@@ -16,13 +16,14 @@ CREATE INDEX raw_source ON raw_memories (source_id) WHERE source_id <> '';
 CREATE INDEX raw_created ON raw_memories (created_at);
 CREATE INDEX raw_duplicates ON raw_memories (duplicate_of) WHERE duplicate_of IS NOT NULL;
 -- What was accepted. retracted: a person hid or removed its note, it is not made again. denied: a later memory said
--- that it is no longer so and a person accepted that; it may be said again.
+-- that it is no longer so and a person accepted that; it may be said again. words_hash: see `words_hash` in short_cuts.
 CREATE TABLE facts (
     id TEXT PRIMARY KEY, raw_id TEXT NOT NULL REFERENCES raw_memories (id), proposal_id TEXT NOT NULL,
     nugget TEXT NOT NULL, content TEXT NOT NULL, normalised_content TEXT NOT NULL, content_hash TEXT NOT NULL,
     hash_version INTEGER NOT NULL, type TEXT NOT NULL, confidence REAL NOT NULL, note_id TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'retracted', 'denied')), model TEXT NOT NULL,
-    prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL) STRICT;
+    prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL, words_hash TEXT NOT NULL DEFAULT '') STRICT;
+CREATE INDEX facts_same ON facts (nugget, words_hash) WHERE status = 'active' AND note_id <> '' AND words_hash <> '';
 CREATE UNIQUE INDEX facts_hash ON facts (nugget, content_hash) WHERE status <> 'denied';
 CREATE UNIQUE INDEX facts_note ON facts (note_id);
 CREATE INDEX facts_raw ON facts (raw_id);
@@ -355,3 +356,53 @@ END;
 CREATE TRIGGER embedding_of_chunk_goes AFTER DELETE ON chunks BEGIN
     DELETE FROM embeddings WHERE kind = 'chunk' AND target = CAST(old.id AS TEXT);
 END;
+-- What retention goes by.
+CREATE TRIGGER session_goes AFTER DELETE ON sessions BEGIN
+    DELETE FROM pending_checkpoints WHERE session_key = old.session_key AND due_at IS NULL;
+END;
+CREATE TRIGGER score_goes AFTER DELETE ON session_scores WHEN old.rounds > 0 BEGIN
+    INSERT INTO meta (name, value) VALUES ('session_scores_gone', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
+END;
+CREATE VIEW open_proposals AS SELECT * FROM proposals WHERE status IN ('proposed', 'review', 'blocked');
+CREATE VIEW undelivered AS SELECT * FROM graph_outbox WHERE status IN ('pending', 'failed');
+-- Removed texts but those that wait to be read or hold a decision, that an open proposal or an undelivered note needs,
+-- that a present text repeats or whose facts still stand.
+CREATE VIEW removable_texts AS
+SELECT raw.id, its.removed_at FROM tombstones AS its CROSS JOIN raw_memories AS raw ON raw.id = its.id
+WHERE its.gone_at IS NULL AND raw.protected = 0 AND raw.knowledge_due = 0 AND raw.status NOT IN ('queued', 'held')
+AND NOT EXISTS (SELECT 1 FROM facts WHERE raw_id = raw.id AND status = 'active')
+AND NOT EXISTS (SELECT 1 FROM open_proposals WHERE raw_id = raw.id)
+AND NOT EXISTS (SELECT 1 FROM proposals JOIN refused_proposals ON refused_proposals.proposal_id = proposals.id
+    JOIN decisions USING (entry_id) WHERE proposals.raw_id = raw.id AND decisions.noted = 0)
+AND NOT EXISTS (SELECT 1 FROM proposals JOIN undelivered ON undelivered.proposal_id = proposals.id
+    WHERE proposals.raw_id = raw.id)
+AND NOT EXISTS (SELECT 1 FROM facts JOIN undelivered ON undelivered.note_id = facts.note_id WHERE facts.raw_id = raw.id)
+AND NOT EXISTS (SELECT 1 FROM proposals AS mine JOIN open_proposals AS other ON other.target_note = mine.id
+    AND other.target_note <> '' WHERE mine.raw_id = raw.id)
+AND NOT EXISTS (SELECT 1 FROM facts JOIN open_proposals AS other ON other.target_note = facts.note_id
+    AND other.target_note <> '' WHERE facts.raw_id = raw.id)
+AND NOT EXISTS (SELECT 1 FROM jobs WHERE target = raw.id AND status IN ('held', 'pending', 'leased'))
+AND NOT EXISTS (SELECT 1 FROM raw_memories AS again LEFT JOIN tombstones AS other ON other.id = again.id
+    WHERE again.duplicate_of = raw.id AND other.gone_at IS NULL);
+-- The audit but that of what stands or waits, and what a merge of entities is undone by.
+CREATE VIEW removable_history AS SELECT id FROM history
+WHERE event NOT IN ('entities_merged', 'alias_added', 'entity_change_undone', 'text_purged', 'document_purged')
+AND NOT EXISTS (SELECT 1 FROM open_proposals WHERE open_proposals.id = history.proposal_id)
+AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.note_id = history.note_id AND history.note_id <> ''
+    AND facts.status = 'active')
+AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.id = history.fact_id AND facts.status = 'active')
+AND NOT EXISTS (SELECT 1 FROM facts WHERE facts.raw_id = history.raw_id AND facts.status = 'active')
+AND NOT EXISTS (SELECT 1 FROM undelivered WHERE undelivered.note_id = history.note_id AND history.note_id <> '')
+AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = history.raw_id AND gone_at IS NULL)
+AND NOT EXISTS (SELECT 1 FROM raw_memories AS raw WHERE raw.id = history.raw_id
+    AND (raw.protected = 1 OR raw.status IN ('queued', 'held')));
+-- Facts that say in the same words what an earlier fact of the nugget says. asked: what became of the proposal to hide
+-- the later one, NULL where nobody was asked.
+CREATE VIEW same_facts AS
+SELECT twice.first, facts.rowid AS row, facts.note_id, (SELECT proposals.status FROM proposals
+    WHERE target_note = facts.note_id AND target_note <> '' AND decided_by = 'maintenance'
+    ORDER BY proposals.created_at DESC LIMIT 1) AS asked
+FROM (SELECT nugget, words_hash, min(rowid) AS first FROM facts WHERE status = 'active' AND note_id <> ''
+    AND words_hash <> '' GROUP BY nugget, words_hash HAVING count(*) > 1) AS twice
+JOIN facts ON facts.nugget = twice.nugget AND facts.words_hash = twice.words_hash AND facts.status = 'active'
+    AND facts.note_id <> '' AND facts.words_hash <> '' AND facts.rowid <> twice.first;

@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     from core.pipeline.database.embeddings import Embeddings
     from core.pipeline.database.entities import Entities
     from core.pipeline.database.entity_rows import EntityRows
-    from core.pipeline.database.expired import Expired
     from core.pipeline.database.facts import Facts
-    from core.pipeline.database.figures import HealthFigures
     from core.pipeline.database.found_relations import FoundRelations
     from core.pipeline.database.hints import Hints
     from core.pipeline.database.history import History
     from core.pipeline.database.jobs import Jobs
-    from core.pipeline.database.maintenance_runs import MaintenanceRuns
     from core.pipeline.database.masking import Masking
     from core.pipeline.database.meta import Meta
     from core.pipeline.database.note_names import NoteNames
@@ -49,14 +46,11 @@ class Tables:
     embeddings: Embeddings
     entities: Entities
     entity_rows: EntityRows
-    expired: Expired
     facts: Facts
-    figures: HealthFigures
     found_relations: FoundRelations
     hints: Hints
     history: History
     jobs: Jobs
-    maintenance_runs: MaintenanceRuns
     masking: Masking
     meta: Meta
     note_names: NoteNames

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -36,6 +37,9 @@ _TAKING_BACK: Final = _CORRECTING | frozenset(
         ),
     )
 )
+_ARTICLES: Final = frozenset(("a", "an", "the"))
+_BEFORE: Final = "\"'([{“„«‘"
+_AFTER: Final = ".,;:!?…\"')]}”“»’"
 _LONGEST_READ: Final = 20_000
 _REMEMBERED_LENGTH: Final = 1_000
 
@@ -76,6 +80,31 @@ _remembered = lru_cache(maxsize=1024)(_saying)
 def similarity(one: frozenset[str], other: frozenset[str]) -> float:
     """Jaccard index: shared by all; 0 where both are empty."""
     return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def words_hash(text: str) -> str:
+    """A key that texts share which have the same words in one order, but for articles and what stands around a word and
+    belongs to the sentence: ".net", "-1" and "C++" keep theirs. "" for a text without words. Every fact that is stored
+    has one, so it goes by white space alone: what is written without any must be the same to the letter.
+    """
+    found = (word.rstrip(_AFTER).lstrip(_BEFORE) for word in text.lower().split())
+    said = " ".join(word for word in found if word and word not in _ARTICLES)
+    return hashlib.sha256(encodable(said).encode()).hexdigest()[:32] if said else ""
+
+
+def likeness(one: str, other: str) -> float:
+    """How much two texts say the same, from 0 to 1: the words that both have of all that either has, in one order and
+    of one polarity; else 0. A number that only one of them has makes them two statements.
+    """
+    mine, theirs = saying(one), saying(other)
+    shared = mine.all & theirs.all
+    orders = tuple(tuple(word for word in said.order if word in shared) for said in (mine, theirs))
+    numbers = tuple(
+        frozenset(word for word in said.all if any(map(str.isdigit, word))) for said in (mine, theirs)
+    )
+    if orders[0] != orders[1] or numbers[0] != numbers[1] or polarity_difference(one, other):
+        return 0.0
+    return similarity(mine.all, theirs.all)
 
 
 def says_the_same(fact: Saying, stored: Saying) -> str:

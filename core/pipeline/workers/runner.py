@@ -18,7 +18,7 @@ from core.pipeline.modes import mode, processes_jobs, writes_notes
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult
-from core.pipeline.retention import Windows, is_due
+from core.pipeline.retention import Pace, Windows, is_due, sweep, trusts_clock
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.pipeline.workers.hints_job import enqueue_due
 from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job, uses_model
@@ -164,8 +164,6 @@ class Worker:
         if reader.number(meta.PAUSED) is not None:
             return 0
         from core.pipeline.writes.removal import standing_in
-        from core.pipeline.writes.seen_clock import trusts_clock
-        from core.pipeline.writes.sweep import Pace, sweep
 
         if not trusts_clock(self._database, now):
             return 0

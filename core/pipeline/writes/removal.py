@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.errors import ConflictError, NotFoundError, NuggetsError, partly_done
 from core.graph.edits import hide_note, unhide_note
 from core.pipeline.intake.normalisation import HASH_VERSION
 from core.pipeline.records import PlannedRemoval, RemovedText
 from core.pipeline.text_trail import on_day, text_named
-from core.pipeline.writes.sweep import Standing, removal_of, restore_text, shown_notes
 from core.reflection.judge import pinned
 
 if TYPE_CHECKING:
@@ -27,6 +26,13 @@ if TYPE_CHECKING:
 _KEPT: Final = "nothing was changed"
 _HIDDEN: Final = "its notes are hidden, and the text is still there; undo shows them again"
 _SHOWN: Final = "its notes are shown again, and the text is as it was"
+
+
+class Removal(NamedTuple):
+    """What the removal of a text did. notes: that it hid; waited: whether the text waited to be read."""
+
+    notes: tuple[str, ...] = ()
+    waited: bool = False
 
 
 def plan_removal(database: Database, memory: Memory, said: str, *, days: int) -> PlannedRemoval:
@@ -70,7 +76,7 @@ def remove_text(database: Database, memory: Memory, said: str, *, by: str, now: 
         if waited:
             writer.raw.set_status(raw_id, "skipped")
         # A clock that was set back shortens no window.
-        writer.expired.bury(raw_id, max(now, writer.history.last_at() or now), by)
+        writer.raw.bury(raw_id, max(now, writer.history.last_at() or now), by)
         for fact in writer.facts.of_raw(raw_id):
             # Not as what a person hid by itself: who submits the text again wants its facts again.
             if fact.note_id in hidden:
@@ -141,7 +147,7 @@ def _said_by_others(reader: Tables, snapshot: Snapshot, hidden: Collection[str])
 
 def follow_shown(database: Database, memory: Memory, *, now: int) -> int:
     """Restores removed texts of which a note is shown again, as by an undo; how many."""
-    found = database.reading.expired.removed_texts(None, "", 10_000)
+    found = database.reading.raw.removed()
     if not found:
         return 0
     shown = shown_notes(memory.snapshot, [note for one in found for note in one.notes])
@@ -152,7 +158,9 @@ def follow_shown(database: Database, memory: Memory, *, now: int) -> int:
         return sum(restore_text(writer, id, shown, now) for id in back)
 
 
-def standing_in(memory: Callable[[], Memory]) -> Standing:
+def standing_in(
+    memory: Callable[[], Memory],
+) -> Callable[[Collection[str]], tuple[frozenset[str], frozenset[str]]]:
     """What a sweep asks the notes: those that are shown, and those that are pinned. While the graph cannot be read,
     all are kept as if they were.
     """
@@ -186,7 +194,7 @@ def _each(draft: Draft, ids: Collection[str], edit: Callable[[Draft, str], objec
 def _removable(reader: Tables, said: str) -> tuple[str, list[str]]:
     """The id of the text, and the notes that were made of it."""
     raw_id = text_named(reader, said)
-    raw, buried = reader.raw.raw_of(raw_id), reader.expired.tombstone(raw_id)
+    raw, buried = reader.raw.raw_of(raw_id), reader.raw.tombstone(raw_id)
     if buried is not None:
         raise NotFoundError("this text is removed already", where=raw_id, kept=_KEPT)
     assert raw is not None
@@ -204,7 +212,7 @@ def _at_work(reader: Tables, raw_id: str) -> Iterator[bool]:
 
 
 def _restorable(reader: Tables, raw_id: str) -> None:
-    buried = reader.expired.tombstone(raw_id)
+    buried = reader.raw.tombstone(raw_id)
     if buried is None:
         raise NotFoundError("this text was not removed", where=raw_id, kept=_KEPT)
     if buried.gone is not None:
@@ -212,3 +220,48 @@ def _restorable(reader: Tables, raw_id: str) -> None:
             f"this text was removed, and retention deleted it{on_day(buried.gone)}", where=raw_id, kept=_KEPT,
             todo="show its notes one by one, they are kept",
         )  # fmt: skip
+
+
+def shown_notes(snapshot: Snapshot, ids: Collection[str]) -> frozenset[str]:
+    """Those of some notes that are there and not hidden."""
+    return frozenset(id for id in ids if (note := snapshot.by_id.get(id)) is not None and not note.hidden)
+
+
+def restore_text(
+    writer: Tables,
+    raw_id: str,
+    shown: Collection[str],
+    now: int,
+    by: str = "person",
+    attempts: int = 3,
+    *,
+    waits: bool = True,
+) -> bool:
+    """Takes the removal of a text back, and lets those of its facts stand whose notes are shown; one that waited to be
+    read then waits again. False where it is not removed, or is deleted. attempts: of its job; waits:
+    False for one that need not be read.
+    """
+    if not writer.raw.unbury(raw_id):
+        return False
+    if waits and removal_of(writer, raw_id).waited:
+        writer.raw.set_status(raw_id, "queued")
+        writer.jobs.enqueue(type="extract", target=raw_id, max_attempts=attempts, now=now)
+    for fact in writer.facts.of_raw(raw_id):
+        if fact.note_id in shown and fact.status != "active":
+            writer.facts.let_stand(fact.note_id, True)
+    writer.history.append(at=now, event="text_restored", changed_by=by, raw_id=raw_id)
+    return True
+
+
+def removal_of(reader: Tables, raw_id: str) -> Removal:
+    """What the removal of a text did, with those before it that were cut short."""
+    notes: list[str] = []
+    waited = False
+    for row in reader.history.history_of(raw_id):
+        said = row.metadata.get("notes")
+        if row.event == "text_restored":
+            notes, waited = [], False
+        elif row.event in ("text_removal_begun", "text_removed"):
+            notes += map(str, said) if isinstance(said, list) else ()
+            waited = bool(row.metadata.get("waited"))
+    return Removal(tuple(dict.fromkeys(notes)), waited)

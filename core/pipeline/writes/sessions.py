@@ -18,9 +18,8 @@ from core.pipeline.database.sessions import Session
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import redact
 from core.pipeline.limits import LONGEST_SESSION
-from core.pipeline.retention import BATCH, Kind, cutoff
+from core.pipeline.retention import BATCH, Kind, cutoff, drop, due, trusts_clock_in
 from core.pipeline.session_events import SessionEvent
-from core.pipeline.writes.seen_clock import trusts_clock_in
 from core.pipeline.writes.session_scores import begin_score
 from core.settings.pipeline_sections import ContinuityPart
 from core.text.normalise import encodable
@@ -73,9 +72,9 @@ def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
         return
     before = cutoff(now, settings.retention_days)
     for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
-        keys = writer.expired.due(kind, before, BATCH)
+        keys = due(writer, kind, before, BATCH)
         if keys:
-            writer.expired.drop(kind, keys, before)
+            drop(writer, kind, keys, before, now)
 
 
 def pending_checkpoint(session: Session) -> Checkpoint:

@@ -11,8 +11,8 @@ from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import fact, found
 
 from core.errors import ConflictError, NotFoundError
-from core.pipeline.database.expired import Tombstone
 from core.pipeline.database.jobs import Jobs
+from core.pipeline.database.raw import Tombstone
 from core.pipeline.retention import Kind
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
@@ -39,7 +39,7 @@ def read(pipeline: Pipeline, text: str) -> str:
 
 
 def tombstone(pipeline: Pipeline, raw_id: str) -> Tombstone | None:
-    return pipeline.database.reading.expired.tombstone(raw_id)
+    return pipeline.database.reading.raw.tombstone(raw_id)
 
 
 def test_its_notes_are_hidden_and_shown_again_each_as_one_change(pipeline: Pipeline) -> None:
@@ -307,7 +307,7 @@ def test_a_removal_of_which_something_else_wrote_nonsense_is_taken_back_all_the_
 ) -> None:
     text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
     with pipeline.database.write() as writer:
-        writer.expired.bury(text, 1, "person")
+        writer.raw.bury(text, 1, "person")
         writer.connection.execute(
             "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
             " new_content, model, prompt_version, metadata)"
@@ -322,7 +322,7 @@ def test_a_text_that_was_deleted_at_no_day_of_a_calendar_is_refused_in_one_sente
 ) -> None:
     text = pipeline.ingest("Bob uses Kafka at Acme.").raw_id
     with pipeline.database.write() as writer:
-        writer.expired.bury(text, 1, "person")
+        writer.raw.bury(text, 1, "person")
         writer.connection.execute("UPDATE tombstones SET gone_at = ?", (2**63 - 1,))
     with pytest.raises(ConflictError, match="retention deleted it;"):
         pipeline.restore_text(text)

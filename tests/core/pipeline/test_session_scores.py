@@ -133,6 +133,7 @@ def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: 
     with open_pipeline(home, clock=clock) as pipeline:
         with pipeline.database.write() as writer:
             entity = writer.entities.find_or_make_entity("Postgres", "product", clock.ms)
+            writer.entities.pin(entity, True, clock.ms)
             writer.entities.find_or_make_aspect(entity, "network", clock.ms)
         found = []
         for number, days in enumerate((1, 1, 20, 20, 1, 1)):

@@ -12,7 +12,7 @@ import pytest
 from kits.health_kit import drop_from_index, kill_jobs
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
-from core.pipeline.health.records import MaintenanceAction
+from core.pipeline.health import MaintenanceAction
 from core.pipeline.service import Pipeline
 from core.storage.database import VERSION
 

@@ -12,7 +12,7 @@ import pytest
 
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.retention import Kind
+from core.pipeline.retention import Kind, drop
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +67,7 @@ def test_dropping_and_adding_chunks_merges_few_pages_at_a_time_and_few_segments_
     for first in range(0, CHUNKS, 2 * SLICE):
         written.append(0)
         with database.write(lasting=False) as writer:
-            writer.expired.drop(Kind.CHUNKS, list(range(first, first + SLICE)), 1)
+            drop(writer, Kind.CHUNKS, list(range(first, first + SLICE)), 1, 2)
     assert 0 < max(written) <= MOST_PAGES
     # What SQLite merges by itself is much at once only where there is much more.
     options = dict(database.reading.connection.execute("SELECT k, v FROM chunks_fts_config"))  # type: ignore[arg-type]

@@ -7,10 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job
+from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job, measured
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 
-from core.pipeline.health.records import MaintenanceAction, MaintenanceRun
+from core.pipeline.decision.short_cuts import words_hash
+from core.pipeline.health import MaintenanceAction, MaintenanceRun, index_gaps
+from core.pipeline.maintenance import begin_run, finish_run
 from core.pipeline.queue.errors import RETRYABLE
 from core.pipeline.records import HistoryRow
 from core.pipeline.service import Pipeline, health_of
@@ -106,7 +108,7 @@ def test_a_dead_job_whose_target_has_a_later_one_is_neither_counted_nor_requeued
     with pipeline.database.write() as writer:
         target = writer.connection.execute("SELECT target FROM jobs").fetchone()[0]
         writer.jobs.enqueue(type="extract", target=target, max_attempts=3, now=clock.ms)
-    assert pipeline.database.reading.figures.queue(clock.ms).dead == 0
+    assert measured(pipeline, clock).dead == 0
     assert one_run(pipeline, REQUEUE).did == 0
 
 
@@ -135,7 +137,7 @@ def test_a_sweep_is_recommended_once_something_was_kept_long_enough_and_not_befo
 def test_a_lease_is_stale_once_its_time_is_over_and_not_before(pipeline: Pipeline, clock: Clock) -> None:
     lease_job(pipeline, clock)
     clock.forward(milliseconds=299_999)
-    assert pipeline.database.reading.figures.queue(clock.ms).stale_leases == 0
+    assert measured(pipeline, clock).stale_leases == 0
     assert one_run(pipeline, RELEASE).did == 0
     clock.forward(milliseconds=60_000)
     assert one_run(pipeline, RELEASE).did == 1
@@ -159,11 +161,11 @@ def test_facts_that_nobody_finds_are_found_again_though_the_counts_agree(
     with pipeline.database.write() as writer:
         drop_from_index(writer, 2)
         add_to_index(writer, 2)
-    found = pipeline.database.reading.figures.index()
+    found = measured(pipeline, clock)
     assert (found.missing, found.extra) == (2, 2)
     assert pipeline.diagnose().recommendations[0].action is INDEXES
     assert one_run(pipeline, INDEXES).improved
-    found = pipeline.database.reading.figures.index()
+    found = measured(pipeline, clock)
     assert (found.missing, found.extra) == (0, 0)
     assert pipeline.database.reading.facts.matching("memory", ["rack"], 10)
     assert len(events(pipeline, "reindexed")) == 1
@@ -176,7 +178,7 @@ def test_nothing_is_left_of_entries_that_lead_nowhere(pipeline: Pipeline) -> Non
         add_to_index(writer, 450)
     assert one_run(pipeline, INDEXES).did == 450
     reader = pipeline.database.reading
-    assert [gap.extra for gap in reader.figures.gaps()] == [0, 0, 0, 0]
+    assert [gap.extra for gap in index_gaps(reader.connection)] == [0, 0, 0, 0]
     found = reader.connection.execute("SELECT rowid FROM facts_fts WHERE facts_fts MATCH 'nobody'").fetchall()
     assert len(found) == 1
     # How many facts hold a word, by which the rarest are chosen, counts those that are there.
@@ -198,6 +200,12 @@ def test_missing_rows_are_added_without_making_the_table_anew(pipeline: Pipeline
 # Merges
 
 
+def duplicates(pipeline: Pipeline, clock: Clock) -> tuple[int, int, int]:
+    """Facts that stand, those that another says too, and of how many of these nobody was asked."""
+    found = measured(pipeline, clock)
+    return found.facts, found.duplicates, found.undecided
+
+
 @pytest.fixture
 def twice(tmp_path: Path, clock: Clock) -> Iterator[Pipeline]:
     """A pipeline that learned one fact in two wordings, as two processes may that do not see each other."""
@@ -216,8 +224,8 @@ def store_beside(pipeline: Pipeline, content: str) -> None:
         row = writer.connection.execute("SELECT max(rowid), note_id FROM facts").fetchone()
         said = normalise(content)
         writer.connection.execute(
-            "UPDATE facts SET content = ?, normalised_content = ?, content_hash = ? WHERE rowid = ?",
-            (content, said.normalised_content, said.content_hash, row[0]),
+            "UPDATE facts SET content = ?, normalised_content = ?, content_hash = ?, words_hash = ? WHERE rowid = ?",
+            (content, said.normalised_content, said.content_hash, words_hash(content), row[0]),
         )
         note_id = row[1]
     from core.graph.edits import edit_note
@@ -225,8 +233,10 @@ def store_beside(pipeline: Pipeline, content: str) -> None:
     pipeline.memory.change("reworded", lambda draft: edit_note(draft, note_id, content=content))
 
 
-def test_two_facts_that_say_the_same_are_proposed_to_a_person_and_never_merged(twice: Pipeline) -> None:
-    assert twice.database.reading.figures.duplicate()[:] == (2, 1, 1)
+def test_two_facts_that_say_the_same_are_proposed_to_a_person_and_never_merged(
+    twice: Pipeline, clock: Clock
+) -> None:
+    assert duplicates(twice, clock) == (2, 1, 1)
     before = note_texts(twice)
     assert one_run(twice, MERGES).did == 1
     assert note_texts(twice) == before
@@ -236,7 +246,7 @@ def test_two_facts_that_say_the_same_are_proposed_to_a_person_and_never_merged(t
     )  # fmt: skip
     assert SAID[0] in proposal.told
     # All the same facts as before, but somebody was asked.
-    assert twice.database.reading.figures.duplicate()[:] == (2, 1, 0)
+    assert duplicates(twice, clock) == (2, 1, 0)
 
 
 def test_an_accepted_merge_hides_one_note_and_undo_brings_it_back(twice: Pipeline, clock: Clock) -> None:
@@ -244,7 +254,7 @@ def test_an_accepted_merge_hides_one_note_and_undo_brings_it_back(twice: Pipelin
     done = twice.accept([twice.proposals()[0].id])
     assert done.change_set is not None
     assert note_texts(twice) == [SAID[0]]
-    assert twice.database.reading.figures.duplicate()[:] == (1, 0, 0)
+    assert duplicates(twice, clock) == (1, 0, 0)
     twice.memory.history.undo(done.change_set.id)
     twice.follow_undo()
     assert sorted(note_texts(twice)) == sorted(SAID)
@@ -260,7 +270,7 @@ def test_a_refused_merge_is_not_proposed_again_and_its_facts_count_no_longer(
     assert twice.refuse([twice.proposals()[0].id]) == 1
     clock.forward(hours=1)
     assert one_run(twice, MERGES).did == 0
-    assert twice.database.reading.figures.duplicate()[:] == (2, 0, 0)
+    assert duplicates(twice, clock) == (2, 0, 0)
     assert sorted(note_texts(twice)) == sorted(SAID)
     # What was refused is the merge: the fact may be said again.
     learn(twice, SAID[1])
@@ -305,8 +315,8 @@ def test_how_many_facts_one_run_looks_at_is_a_setting(tmp_path: Path, clock: Clo
     with closing(open_pipeline(tmp_path, clock=clock)) as pipeline:
         learn(pipeline, " ".join(f"Server {number} stands in rack {number * 7 + 3}." for number in range(12)))
         with pipeline.database.write() as writer:
-            writer.connection.execute("UPDATE facts SET normalised_content = 'all of them say this'")
-        assert pipeline.database.reading.figures.duplicate().duplicates == 11
+            writer.connection.execute("UPDATE facts SET words_hash = 'all of them say this'")
+        assert measured(pipeline, clock).duplicates == 11
         assert one_run(pipeline, MERGES).did == 10
         clock.forward(minutes=10)
         assert one_run(pipeline, MERGES).did == 1
@@ -326,10 +336,8 @@ def test_what_is_listed_of_health_and_repairs_shows_no_credential(
     kill_jobs(pipeline, clock)
     with pipeline.database.write() as writer:
         writer.connection.execute("UPDATE jobs SET status = 'dead', error_class = 'parse'")
-        run = writer.maintenance_runs.begin(INDEXES, clock.ms, "person")
-        writer.maintenance_runs.finish(
-            run, clock.ms, did=0, left=0, improved=False, error=f"cannot read: {text}"
-        )
+        run = begin_run(writer, INDEXES, clock.ms, "person")
+        finish_run(writer, run, clock.ms, did=0, left=0, improved=False, error=f"cannot read: {text}")
     plan, report = pipeline.maintenance_plan(REQUEUE), pipeline.diagnose()
     assert len(plan.repairs) == 4
     assert report.runs

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 from kits.forked import Forked
-from kits.health_kit import drop_from_index, kill_jobs
+from kits.health_kit import drop_from_index, kill_jobs, measured
 from kits.service_kit import BEGIN, Clock, configure, open_pipeline
 
-from core.pipeline.health.records import MaintenanceAction
+from core.pipeline.health import MaintenanceAction
 from core.pipeline.service import Pipeline
 
 pytestmark = pytest.mark.slow
 
-TESTS = Path(__file__).parents[3]
+TESTS = Path(__file__).parents[2]
 REQUEUE = MaintenanceAction.REQUEUE
 # Repairs at a time that it is told, so many times, and says what came of each.
 RUNNER = """
@@ -29,7 +29,7 @@ import json, sys
 from datetime import datetime, timedelta
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from core.pipeline.health.records import MaintenanceAction
+from core.pipeline.health import MaintenanceAction
 from kits.service_kit import Clock, open_pipeline
 clock = Clock(datetime.fromisoformat(sys.argv[3]))
 with open_pipeline(Path(sys.argv[2]), clock=clock) as pipeline:
@@ -49,7 +49,7 @@ from datetime import datetime
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from core.pipeline.database.connection import Database
-from core.pipeline.health.records import MaintenanceAction
+from core.pipeline.health import MaintenanceAction
 from kits.service_kit import Clock, open_pipeline
 left, write = int(sys.argv[4]), Database.write
 def counted(self, **given):
@@ -106,7 +106,7 @@ def test_processes_that_repair_at_once_share_cooldown_and_budget(home: Path) -> 
     assert gates[""] == 4
     assert set(gates) <= {"", "cooldown", "budget"}
     with closing(open_pipeline(home, clock=Clock())) as pipeline:
-        rows = pipeline.database.reading.maintenance_runs.latest()
+        rows = pipeline.diagnose().runs
         assert [run.status for run in rows] == ["done"] * 4
         times = sorted(run.at for run in rows)
         assert all(later - earlier >= 60_000 for earlier, later in pairwise(times))
@@ -150,7 +150,7 @@ def test_a_killed_repair_of_an_index_is_finished_by_the_next_one(home: Path) -> 
     clock.forward(minutes=6)
     with closing(open_pipeline(home, clock=clock)) as pipeline:
         pipeline.maintain([MaintenanceAction.INDEXES])
-        found = pipeline.database.reading.figures.index()
+        found = measured(pipeline, clock)
         assert (found.missing, found.extra) == (0, 0)
 
 

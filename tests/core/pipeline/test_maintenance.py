@@ -13,12 +13,11 @@ from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.model.change import Author
-from core.pipeline.health.records import Gate, MaintenanceAction
-from core.pipeline.maintenance.actions import REPAIRS, Repair
-from core.pipeline.maintenance.maintainer import ITSELF
+from core.pipeline.health import Gate, MaintenanceAction
+from core.pipeline.maintenance import ITSELF, REPAIRS, Repair, begin_run
 from core.pipeline.service import Pipeline
 
-VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "maintenance.json").read_text(encoding="utf-8"))
+VECTORS = json.loads((Path(__file__).parent / "vectors" / "maintenance.json").read_text(encoding="utf-8"))
 BY_ID = {one["id"]: one for one in VECTORS["maintenance"]}
 INTERVAL = {"milliseconds": 1_800_000}
 REQUEUE = MaintenanceAction.REQUEUE
@@ -53,7 +52,7 @@ def runs(pipeline: Pipeline) -> list[tuple[str, str]]:
 
 def fail_to_better(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets the requeueing of jobs do nothing at all."""
-    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].plan, lambda _: 0))  # type: ignore[arg-type]
+    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].find, lambda _: 0))  # type: ignore[arg-type]
 
 
 def test_nothing_runs_before_the_first_interval_is_over(pipeline: Pipeline, clock: Clock) -> None:
@@ -215,7 +214,7 @@ def test_what_keeps_a_repair_from_being_done_is_said_and_stops_nothing(
     def broken(_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].plan, broken))  # type: ignore[arg-type]
+    monkeypatch.setitem(REPAIRS, REQUEUE, Repair(REPAIRS[REQUEUE].find, broken))  # type: ignore[arg-type]
     with closing(open_pipeline(pipeline.home, clock=clock)) as unlucky:
         clock.forward(**INTERVAL)
         ticked = unlucky.tick()
@@ -231,7 +230,7 @@ def test_a_run_that_never_ended_holds_the_next_one_up_for_the_cooldown_and_count
 ) -> None:
     kill_jobs(pipeline, clock)
     with pipeline.database.write() as writer:
-        writer.maintenance_runs.begin(REQUEUE, clock.ms, "killed")
+        begin_run(writer, REQUEUE, clock.ms, "killed")
     assert pipeline.maintain([REQUEUE])[0].gate is Gate.COOLDOWN
     clock.forward(minutes=1)
     assert pipeline.maintain([REQUEUE])[0].did == 3

@@ -1,0 +1,593 @@
+"""How healthy the pipeline is: six queries, the score of each domain, what is recommended, and what may run now.
+
+Weights, limits and deductions are those of the Signet pipeline. Where it calls "healthy" what nothing is known of, the
+status here is "unknown", and the domain does not count.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+from core.model.names import counted, duration
+
+if TYPE_CHECKING:
+    from core.pipeline.database.tables import Tables
+    from core.settings.pipeline_sections import PipelineConfiguration
+
+HealthStatus = Literal["healthy", "degraded", "unhealthy", "unknown"]
+DomainName = Literal["queue", "provider", "index", "storage", "mutation", "duplicate"]
+RunStatus = Literal["running", "done", "failed", "interrupted", "recommended", "denied"]
+
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
+# "connector" and "update" are domains of the Signet pipeline that have nothing to measure here.
+WEIGHTS: Final[Mapping[str, float]] = {
+    "queue": 0.25, "provider": 0.22, "index": 0.15, "update": 0.11, "storage": 0.10, "mutation": 0.08,
+    "connector": 0.05, "duplicate": 0.04,
+}  # fmt: skip
+HEALTHY: Final = 0.8
+DEGRADED: Final = 0.5
+_MOST_WAITING: Final = 50
+_MOST_DEAD: Final = 0.01
+_LONGEST_WAIT_S: Final = 300
+_MOST_TOMBSTONES: Final = 0.3
+_LEAST_COVERAGE: Final = 0.8
+_MOST_EXTRA_ROWS: Final = 0.1
+_MOST_UNDONE: Final = 5
+_SOME_DUPLICATES: Final = 0.05
+_MANY_DUPLICATES: Final = 0.1
+_LATEST_CALLS: Final = 100
+# Scores are sums of tenths: what a float adds to them is no news.
+_DIGITS: Final = 4
+
+
+class HealthProblem(StrEnum):
+    """What takes from the score of a domain. JOBS_LOST: dead jobs that no repair helps."""
+
+    QUEUE_DEEP = "queue_deep"
+    JOBS_DEAD = "jobs_dead"
+    JOBS_LOST = "jobs_lost"
+    JOBS_LATE = "jobs_late"
+    LEASES_STALE = "leases_stale"
+    TOMBSTONES = "tombstones"
+    INDEX_MISMATCH = "index_mismatch"
+    EMBEDDINGS_MISSING = "embeddings_missing"
+    CALLS_FAIL = "calls_fail"
+    UNDONE_OFTEN = "undone_often"
+    DUPLICATES = "duplicates"
+
+    @property
+    def stays(self) -> bool:
+        """Whether something failed or is lost until somebody puts it right."""
+        return self in _STAYING
+
+
+_STAYING: Final = frozenset((
+    HealthProblem.JOBS_DEAD, HealthProblem.JOBS_LOST, HealthProblem.LEASES_STALE, HealthProblem.INDEX_MISMATCH,
+    HealthProblem.CALLS_FAIL,
+))  # fmt: skip
+
+
+class MaintenanceAction(StrEnum):
+    """A repair, by the name that the Signet pipeline gives it; in the order in which they run."""
+
+    REQUEUE = "requeueDeadJobs"
+    RELEASE = "releaseStaleLeases"
+    INDEXES = "checkFtsConsistency"
+    SWEEP = "triggerRetentionSweep"
+    MERGES = "deduplicateMemories"
+    REEMBED = "reembedMissingMemories"
+
+
+class Gate(StrEnum):
+    """Why a repair may not run now; OPEN when it may."""
+
+    OPEN = ""
+    FROZEN = "frozen"
+    DISABLED = "disabled"
+    TRIED = "tried"
+    COOLDOWN = "cooldown"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class HealthDomain:
+    """How one domain is. score: from 0 to 1, None where there is no data. said: one plain sentence.
+
+    figures: what was measured, by name. problems: what took from the score.
+    """
+
+    name: DomainName
+    score: float | None
+    status: HealthStatus
+    said: str
+    problems: tuple[HealthProblem, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A repair that would better something. gate: what keeps it from running now. until: epoch ms, 0 for not known."""
+
+    action: MaintenanceAction
+    why: str
+    gate: Gate = Gate.OPEN
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceRun:
+    """One run of a repair, or one that was only recommended. at, finished_at: epoch ms. did: how many things it put
+    right; left: how many there were after it. improved: None where there was nothing to better. denied runs are not
+    kept: `gate` says why.
+    """
+
+    id: int
+    at: int
+    action: MaintenanceAction
+    by: str
+    status: RunStatus
+    did: int = 0
+    left: int = 0
+    improved: bool | None = None
+    error: str = ""
+    finished_at: int | None = None
+    gate: Gate = Gate.OPEN
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HealthReport:
+    """How the pipeline is. score: of all domains that there is data of. mode: of the maintenance, "off" where it does
+    not run by itself. next_at: when it runs next, epoch ms, None where nobody knows. runs: the latest, newest first.
+    """
+
+    score: float
+    status: HealthStatus
+    said: str
+    domains: tuple[HealthDomain, ...]
+    recommendations: tuple[Recommendation, ...] = ()
+    mode: Literal["observe", "execute", "off"] = "execute"
+    next_at: int | None = None
+    runs: tuple[MaintenanceRun, ...] = ()
+
+    @property
+    def healthy(self) -> bool:
+        return self.status == "healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRepair:
+    """One thing that a repair will do. target: the id of the job, table or note that it is about."""
+
+    target: str
+    said: str
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenancePlan:
+    """What a repair would do now, had it its turn. said: in a sentence. left_alone: what it will not touch, and why."""
+
+    action: MaintenanceAction
+    repairs: tuple[PlannedRepair, ...]
+    said: str
+    left_alone: str = ""
+    gate: Gate = Gate.OPEN
+    until: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many things it would put right."""
+        return sum(one.count for one in self.repairs)
+
+
+# Measuring
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All that is counted; None for what nobody looked for.
+
+    depth: jobs that wait. dead: given up, and none of the same target came after; dead_rate: their share of all that
+    ended; retryable: those that another try may help. oldest_age_s: for how long the first job has waited that may run.
+    stale_leases: jobs whose worker did not come back. stored: texts and documents; tombstones: those that were removed
+    or replaced; over: those that were kept long enough. active: rows that are to be found; missing: those that no index
+    has; extra: entries of an index without a row. embeddable, embedded: what can have an embedding, and has one, None
+    where no model makes any. calls: the latest, a hundred at most; named: whether the settings name a model. undone:
+    changes of the pipeline that people undid in seven days. duplicates: facts that say what another of the nugget says;
+    undecided: those of which no person was asked.
+    """
+
+    depth: int = 0
+    dead: int = 0
+    dead_rate: float = 0.0
+    oldest_age_s: float = 0.0
+    stale_leases: int = 0
+    retryable: int | None = None
+    stored: int = 0
+    tombstones: int = 0
+    over: int | None = None
+    active: int = 0
+    missing: int = 0
+    extra: int = 0
+    embeddable: int | None = None
+    embedded: int | None = None
+    calls: int = 0
+    successes: int = 0
+    named: bool = True
+    undone: int = 0
+    facts: int = 0
+    duplicates: int = 0
+    undecided: int = 0
+
+    @property
+    def mismatch(self) -> bool:
+        """Whether something cannot be found, or more than a tenth of the entries lead nowhere."""
+        return self.missing > 0 or self.extra > _MOST_EXTRA_ROWS * self.active
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of what can have an embedding that has one; None where none are made."""
+        if self.embedded is None:
+            return None
+        return round(self.embedded / self.embeddable, _DIGITS) if self.embeddable else 1.0
+
+    def left_to_do(self, action: MaintenanceAction) -> int:
+        """How much there is of what a repair puts right: by this its run is judged."""
+        return {
+            MaintenanceAction.REQUEUE: self.dead,
+            MaintenanceAction.RELEASE: self.stale_leases,
+            MaintenanceAction.INDEXES: self.missing + self.extra,
+            MaintenanceAction.SWEEP: self.tombstones,
+            MaintenanceAction.MERGES: self.undecided,
+            MaintenanceAction.REEMBED: (self.embeddable or 0) - (self.embedded or 0),
+        }[action]
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+class TextIndex(NamedTuple):
+    """A full-text table, the table whose rows it finds, by which column, and the column that it holds."""
+
+    name: str
+    table: str
+    row_id: str
+    column: str
+
+    @property
+    def lacking(self) -> str:
+        """The rows that the index lacks, as a condition."""
+        return f"{self.row_id} NOT IN (SELECT id FROM {self.name}_docsize)"
+
+
+class IndexGap(NamedTuple):
+    """How a full-text table differs from its rows. missing: rows that it lacks; extra: entries without a row."""
+
+    fts: TextIndex
+    rows: int
+    missing: int
+    extra: int
+
+
+TEXT_INDEXES: Final = (
+    TextIndex("facts_fts", "facts", "rowid", "content"),
+    TextIndex("chunks_fts", "chunks", "id", "terms"),
+    TextIndex("names_fts", "names", "id", "canonical_name"),
+    TextIndex("hints_fts", "hints", "id", "hint"),
+)
+
+
+def index_gaps(connection: sqlite3.Connection) -> tuple[IndexGap, ...]:
+    """Of each full-text table how it differs from its rows."""
+    found = []
+    for index in TEXT_INDEXES:
+        rows, missing, entries = connection.execute(
+            f"SELECT (SELECT count(*) FROM {index.table}),"
+            f" (SELECT count(*) FROM {index.table} WHERE {index.lacking}),"
+            f" (SELECT count(*) FROM {index.name}_docsize)"
+        ).fetchone()
+        # The entries with a row are the rows with an entry; to look each up from the other side tells nothing new.
+        found.append(IndexGap(index, rows, missing, entries - (rows - missing)))
+    return tuple(found)
+
+
+def _queue(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    # What died long ago and still stands counts, too, but not of what was removed: nobody wants to read that.
+    depth, dead, done, first = reader.connection.execute(
+        "SELECT (SELECT count(*) FROM jobs WHERE status = 'pending'),"
+        " (SELECT count(*) FROM jobs AS dead WHERE status = 'dead'"
+        "   AND NOT EXISTS (SELECT 1 FROM tombstones WHERE tombstones.id = dead.target)"
+        "   AND NOT EXISTS (SELECT 1 FROM jobs AS later"
+        "    WHERE later.type = dead.type AND later.target = dead.target AND later.id > dead.id)),"
+        " (SELECT count(*) FROM jobs WHERE status = 'completed'),"
+        " (SELECT min(run_after) FROM jobs WHERE status = 'pending' AND run_after <= ?)",
+        (now,),
+    ).fetchone()
+    return {
+        "depth": depth, "dead": dead, "dead_rate": _share(dead, dead + done),
+        "oldest_age_s": 0.0 if first is None else (now - first) / 1000,
+        "stale_leases": len(reader.jobs.expired(now)), "retryable": reader.jobs.count_requeueable() if dead else 0,
+    }  # fmt: skip
+
+
+def _storage(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    row = reader.connection.execute(
+        "SELECT (SELECT count(*) FROM raw_memories) + (SELECT count(*) FROM documents) AS stored,"
+        " count(*) AS tombstones, count(*) FILTER (WHERE removed_at < ?) AS over FROM"
+        " (SELECT removed_at FROM tombstones WHERE gone_at IS NULL"
+        "  UNION ALL SELECT removed_at FROM documents WHERE removed_at IS NOT NULL)",
+        (now - configuration.retention.removed_days * DAY_MS,),
+    ).fetchone()
+    return dict(row)
+
+
+def _index(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    gaps, embedding = index_gaps(reader.connection), configuration.embedding
+    found: dict[str, Any] = {
+        "active": sum(gap.rows for gap in gaps), "missing": sum(gap.missing for gap in gaps),
+        "extra": sum(gap.extra for gap in gaps),
+    }  # fmt: skip
+    if embedding.model and embedding.provider != "none":
+        made = reader.embeddings.coverage(embedding.model, embedding.dimensions)
+        found["embeddable"] = made.notes + made.chunks
+        found["embedded"] = found["embeddable"] - made.missing
+    return found
+
+
+def _provider(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    # Without the calls that no model was asked in, or that are not answered yet.
+    row = reader.connection.execute(
+        "SELECT count(*) AS calls, coalesce(sum(outcome = 'ok'), 0) AS successes FROM (SELECT outcome FROM llm_calls"
+        f" WHERE outcome NOT IN ('asked', 'breaker_open', 'budget_spent') ORDER BY id DESC LIMIT {_LATEST_CALLS})"
+    ).fetchone()
+    return dict(row) | {"named": configuration.extraction.provider not in ("none", "opencode")}
+
+
+def _mutation(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    undone = reader.connection.execute(
+        "SELECT count(*) FROM history WHERE event = 'reopened' AND at > ?", (now - 7 * DAY_MS,)
+    ).fetchone()[0]
+    return {"undone": undone}
+
+
+def _duplicate(reader: Tables, configuration: PipelineConfiguration, now: int) -> dict[str, Any]:
+    # But for those that a person wants to keep beside each other.
+    row = reader.connection.execute(
+        "SELECT (SELECT count(*) FROM facts WHERE status = 'active') AS facts,"
+        " count(*) FILTER (WHERE asked IS NULL OR asked <> 'rejected') AS duplicates,"
+        " count(*) FILTER (WHERE asked IS NULL) AS undecided FROM same_facts"
+    ).fetchone()
+    return dict(row)
+
+
+_QUERIES: Final[Mapping[DomainName, Callable[[Tables, PipelineConfiguration, int], dict[str, Any]]]] = {
+    "queue": _queue, "provider": _provider, "index": _index, "storage": _storage, "mutation": _mutation,
+    "duplicate": _duplicate,
+}  # fmt: skip
+
+
+def measure(
+    reader: Tables, configuration: PipelineConfiguration, now: int, only: DomainName | None = None
+) -> Figures:
+    """What is counted as it is now (epoch ms), by what the settings ask for. only: of one domain alone."""
+    found: dict[str, Any] = {}
+    for name, query in _QUERIES.items():
+        if only in (None, name):
+            found |= query(reader, configuration, now)
+    return Figures(**found)
+
+
+# Scores
+
+_SHOWN: Final[Mapping[DomainName, tuple[str, ...]]] = {
+    "queue": ("depth", "dead", "dead_rate", "oldest_age_s", "stale_leases", "retryable"),
+    "provider": ("calls", "successes"),
+    "index": ("active", "missing", "extra", "embedded", "coverage"),
+    "storage": ("stored", "tombstones", "over"),
+    "mutation": ("undone",),
+    "duplicate": ("facts", "duplicates", "undecided"),
+}
+_WELL: Final[Mapping[DomainName, str]] = {
+    "queue": "Jobs are done as they come.",
+    "provider": "The model answers.",
+    "index": "The search tables hold what is stored.",
+    "storage": "Little is stored that is out of use.",
+    "mutation": "People keep what the pipeline wrote.",
+    "duplicate": "Few facts are stored twice.",
+}
+
+
+def domains_of(figures: Figures) -> tuple[HealthDomain, ...]:
+    """Every domain, the weightiest first."""
+    taken = tuple(_deductions(figures))
+    found = []
+    for name in _QUERIES:
+        mine = [(share, problem, said) for domain, share, problem, said in taken if domain == name]
+        shown = {each: value for each in _SHOWN[name] if (value := getattr(figures, each)) is not None}
+        if name == "provider" and not (figures.named and figures.calls > 0):
+            said = "No model was asked yet." if figures.named else "No model is configured to read texts."
+            found.append(HealthDomain(name, None, "unknown", said, figures=shown))
+            continue
+        score = round(max(0.0, 1.0 - sum(share for share, _, _ in mine)), _DIGITS)
+        said = "; ".join(said for _, _, said in mine)
+        said = f"{said[:1].upper()}{said[1:]}." if said else _WELL[name]
+        problems = tuple(problem for _, problem, _ in mine if problem is not None)
+        found.append(HealthDomain(name, score, status_of_score(score), said, problems, shown))
+    return tuple(found)
+
+
+def _deductions(figures: Figures) -> Iterator[tuple[DomainName, float, HealthProblem | None, str]]:
+    """What takes how much from the score of which domain, and why."""
+    if figures.depth > _MOST_WAITING:
+        waits = counted(figures.depth, "job waits", "jobs wait")
+        yield "queue", 0.3, HealthProblem.QUEUE_DEEP, waits
+    if figures.dead_rate > _MOST_DEAD:
+        dead = (
+            counted(figures.dead, "job", "jobs") if figures.dead else f"{figures.dead_rate:.0%} of the jobs"
+        )
+        lost = figures.retryable == 0
+        why = ": another try would end the same, or was made already" if lost else ""
+        problem = HealthProblem.JOBS_LOST if lost else HealthProblem.JOBS_DEAD
+        yield "queue", 0.3, problem, f"{dead} failed for good{why}"
+    if figures.oldest_age_s > _LONGEST_WAIT_S:
+        waited = f"the oldest waiting job has waited for {duration(figures.oldest_age_s)}"
+        yield "queue", 0.2, HealthProblem.JOBS_LATE, waited
+    if figures.stale_leases > 0:
+        held = (
+            f"{counted(figures.stale_leases, 'job is', 'jobs are')} held by a worker that did not come back"
+        )
+        yield "queue", 0.2, HealthProblem.LEASES_STALE, held
+    failed = figures.calls - figures.successes
+    if failed > 0:
+        score = figures.successes / figures.calls
+        said = f"{failed:,} of the last {counted(figures.calls, 'call', 'calls')} to the model failed"
+        yield "provider", 1.0 - score, None if score >= HEALTHY else HealthProblem.CALLS_FAIL, said
+    if figures.mismatch:
+        missing = f"{counted(figures.missing, 'row', 'rows')} cannot be found by their words"
+        extra = f"{counted(figures.extra, 'entry', 'entries')} of the search tables lead nowhere"
+        parts = [missing] * (figures.missing > 0) + [extra] * (figures.extra > 0)
+        yield "index", 0.5, HealthProblem.INDEX_MISMATCH, " and ".join(parts)
+    if figures.coverage is not None and figures.coverage < _LEAST_COVERAGE:
+        said = f"only {figures.coverage:.0%} of notes and documents have an embedding"
+        yield "index", 0.3, HealthProblem.EMBEDDINGS_MISSING, said
+    ratio = _share(figures.tombstones, figures.stored)
+    if ratio > _MOST_TOMBSTONES:
+        said = f"{ratio:.0%} of all texts and documents are removed or replaced, and still stored"
+        said += ": none was kept for its time yet" if figures.over == 0 else ""
+        yield "storage", 0.3, HealthProblem.TOMBSTONES, said
+    if figures.undone > _MOST_UNDONE:
+        said = f"{figures.undone:,} changes of the pipeline were undone in seven days"
+        yield "mutation", 0.3, HealthProblem.UNDONE_OFTEN, said
+    ratio = _share(figures.duplicates, figures.facts)
+    if ratio > _SOME_DUPLICATES:
+        said = f"{counted(figures.duplicates, 'fact says', 'facts say')} what another fact says"
+        yield "duplicate", 0.5 if ratio > _MANY_DUPLICATES else 0.3, HealthProblem.DUPLICATES, said
+
+
+def status_of_score(score: float) -> HealthStatus:
+    """The status of a score."""
+    return "healthy" if score >= HEALTHY else "degraded" if score >= DEGRADED else "unhealthy"
+
+
+def composite(scores: Mapping[str, float | None]) -> float:
+    """The score of all domains together: the average by weight of those that are known; 1 where none is."""
+    known = {name: score for name, score in scores.items() if score is not None}
+    weight = sum(WEIGHTS[name] for name in known)
+    if not weight:
+        return 1.0
+    return round(sum(WEIGHTS[name] * score for name, score in known.items()) / weight, _DIGITS)
+
+
+def overall(
+    domains: Iterable[HealthDomain], wanted: Collection[MaintenanceAction] = ()
+) -> tuple[float, HealthStatus]:
+    """Score and status of all. It is not healthy while one domain is unhealthy, a repair is recommended or jobs are
+    dead that no repair helps, however little that weighs: a few texts that nobody will read are no less lost among
+    many. wanted: what is recommended.
+    """
+    found = tuple(domains)
+    score = composite({one.name: one.score for one in found})
+    status = status_of_score(score)
+    bad = any(one.status == "unhealthy" or HealthProblem.JOBS_LOST in one.problems for one in found)
+    return score, "degraded" if status == "healthy" and (wanted or bad) else status
+
+
+# What may run
+
+# The domain that each repair is to better.
+DOMAIN_OF: Final[Mapping[MaintenanceAction, DomainName]] = {
+    MaintenanceAction.REQUEUE: "queue",
+    MaintenanceAction.RELEASE: "queue",
+    MaintenanceAction.INDEXES: "index",
+    MaintenanceAction.SWEEP: "storage",
+    MaintenanceAction.MERGES: "duplicate",
+    MaintenanceAction.REEMBED: "index",
+}
+
+
+def recommended(figures: Figures) -> tuple[MaintenanceAction, ...]:
+    """The repairs that would better something, in the order in which they run; none that could help nothing now."""
+    coverage = figures.coverage
+    found = {
+        MaintenanceAction.REQUEUE: figures.dead_rate > _MOST_DEAD and figures.retryable != 0,
+        MaintenanceAction.RELEASE: figures.stale_leases > 0,
+        MaintenanceAction.INDEXES: figures.mismatch,
+        MaintenanceAction.SWEEP: _share(figures.tombstones, figures.stored) > _MOST_TOMBSTONES
+        and figures.over != 0,
+        MaintenanceAction.MERGES: _share(figures.undecided, figures.facts) > _SOME_DUPLICATES,
+        MaintenanceAction.REEMBED: coverage is not None and coverage < _LEAST_COVERAGE,
+    }
+    return tuple(action for action in MaintenanceAction if found[action])
+
+
+class Limits(NamedTuple):
+    """How often a repair may run: milliseconds between two runs, and runs in an hour."""
+
+    cooldown_ms: int
+    hourly_budget: int
+
+    @classmethod
+    def of(cls, action: MaintenanceAction, configuration: PipelineConfiguration) -> Limits:
+        """The limits of a repair. Those that have no settings of their own go by those of requeueing."""
+        repair = configuration.repair
+        if action is MaintenanceAction.MERGES:
+            return cls(repair.dedup_cooldown_ms, repair.dedup_hourly_budget)
+        if action is MaintenanceAction.REEMBED:
+            return cls(repair.reembed_cooldown_ms, repair.reembed_hourly_budget)
+        return cls(repair.requeue_cooldown_ms, repair.requeue_hourly_budget)
+
+
+class Recent(NamedTuple):
+    """What is known of the runs of a repair. last_at: when the last began, in_hour: when those of the last hour did,
+    oldest first; no_help_at: when one began that bettered nothing; all epoch ms.
+    """
+
+    last_at: int | None = None
+    in_hour: tuple[int, ...] = ()
+    no_help_at: int | None = None
+
+
+class Asked(NamedTuple):
+    """Who wants a repair to run. unattended: not a person. forced: by a person, whatever ran before."""
+
+    unattended: bool = False
+    forced: bool = False
+
+
+def lies_within(at: int, now: int, ms: int) -> bool:
+    """Whether a moment is less than so many milliseconds ago. One that lies a little ahead is, too: another process
+    took it from its clock meanwhile. What lies farther ahead was written before the clock was set back.
+    """
+    return -HOUR_MS < now - at < ms
+
+
+def gate(
+    asked: Asked, limits: Limits, recent: Recent, now: int, *, frozen: bool, enabled: bool
+) -> tuple[Gate, int]:
+    """Why a repair may not run now, and until when, epoch ms (0 for not known).
+
+    Frozen holds for everyone. `enabled` is about what runs unattended. The others hold for everyone but a person who
+    forces it: what did not help is not tried again for a day, then cooldown and budget. A time that lies ahead was
+    written before the clock was set back: it holds nothing up.
+    """
+    if frozen:
+        return Gate.FROZEN, 0
+    if asked.unattended and not enabled:
+        return Gate.DISABLED, 0
+    if asked.forced and not asked.unattended:
+        return Gate.OPEN, 0
+    if recent.no_help_at is not None and lies_within(recent.no_help_at, now, DAY_MS):
+        return Gate.TRIED, recent.no_help_at + DAY_MS
+    if recent.last_at is not None and lies_within(recent.last_at, now, limits.cooldown_ms):
+        return Gate.COOLDOWN, recent.last_at + limits.cooldown_ms
+    within = [at for at in recent.in_hour if lies_within(at, now, HOUR_MS)]
+    if len(within) >= limits.hourly_budget:
+        return Gate.BUDGET, within[-limits.hourly_budget] + HOUR_MS
+    return Gate.OPEN, 0

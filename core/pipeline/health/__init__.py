@@ -1,1 +1,0 @@
-"""How healthy the pipeline is: records, scores, and what is recommended and allowed; pure."""

@@ -1,0 +1,627 @@
+"""Maintenance: reports the health, and runs the repairs that are recommended, within limits that all processes share.
+
+Each repair says what it finds, and mends it in short transactions, so that nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from core.model.names import counted
+from core.pipeline.database import meta
+from core.pipeline.database.connection import Database
+from core.pipeline.database.facts import StoredFact
+from core.pipeline.database.rare_words import Counted
+from core.pipeline.database.tables import Tables
+from core.pipeline.decision.candidates import match_terms
+from core.pipeline.decision.short_cuts import likeness, saying
+from core.pipeline.health import (
+    DAY_MS,
+    DOMAIN_OF,
+    HOUR_MS,
+    Asked,
+    Gate,
+    HealthDomain,
+    HealthReport,
+    Limits,
+    MaintenanceAction,
+    MaintenancePlan,
+    MaintenanceRun,
+    PlannedRepair,
+    Recent,
+    Recommendation,
+    domains_of,
+    gate,
+    index_gaps,
+    lies_within,
+    measure,
+    overall,
+    recommended,
+)
+from core.pipeline.queue.errors import failure_of
+from core.pipeline.records import EmbeddingCoverage, Job, ProposalReason, StoredProposal, Sweep
+from core.pipeline.retention import trusts_clock
+from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.normalise import cut_at_word
+
+# Who runs what nobody asked for.
+ITSELF: Final = "pipeline-maintenance"
+# Who made a proposal that says: these two are one.
+_DECIDED_BY: Final = "maintenance"
+BY_PERSON: Final = Asked()
+# Whether it is time is asked for in the database so often at most.
+_LOOK_EVERY_MS: Final = 30_000
+_MOST_RUNS: Final = 20
+_KEPT_MS: Final = 30 * DAY_MS
+_ERROR_LENGTH: Final = 500
+_MOST_JOBS: Final = 500
+# So many jobs or rows in one transaction: it holds the database for some milliseconds.
+_JOBS_AT_ONCE: Final = 50
+_ROWS_AT_ONCE: Final = 200
+_PREVIEW: Final = 80
+_NEAREST: Final = 5
+# To a model for embeddings, in one run.
+_CALLS_AT_ONCE: Final = 5
+# Near ones are looked for so long at most in one run; the next one goes on there.
+_LONGEST_LOOK_MS: Final = 2_000
+# In `meta`: up to which fact was looked for another that says nearly the same; when maintenance looked last, epoch ms.
+_LOOKED_UP_TO: Final = "dedup_looked_up_to"
+_CYCLE_AT: Final = "maintenance_at"
+
+
+@dataclass(frozen=True, slots=True)
+class RepairContext:
+    """What a repair works with. now: epoch ms. by: who runs it, for the history. run: its number, 0 for a look."""
+
+    database: Database
+    configuration: PipelineConfiguration
+    now: Callable[[], int]
+    by: str
+    run: int = 0
+
+    def record(self, event: str, metadata: Mapping[str, object]) -> None:
+        """Puts down in the history what this run did."""
+        with self.database.write(lasting=False) as writer:
+            writer.history.append(
+                at=self.now(), event=event, changed_by=self.by, metadata={"run": self.run, **metadata}
+            )
+
+    def record_job(self, writer: Tables, job: Job, event: str) -> None:
+        """Puts down what became of a job, with what it is about."""
+        writer.history.append(
+            at=self.now(), event=event, changed_by=self.by, reason=job.error_class,
+            raw_id=job.target if job.type in ("extract", "document_ingest") else "",
+            note_id=job.target if job.type == "hints" else "", metadata={"run": self.run, "job": job.id},
+        )  # fmt: skip
+
+
+class Repair(NamedTuple):
+    """One repair. find: what it would do, without doing it. mend: does it; how many things it put right."""
+
+    find: Callable[[RepairContext], MaintenancePlan]
+    mend: Callable[[RepairContext], int]
+
+
+def _plan(
+    action: MaintenanceAction, repairs: Iterable[PlannedRepair], some: str, none: str, left: str = ""
+) -> MaintenancePlan:
+    found = tuple(repairs)
+    return MaintenancePlan(action, found, some if found else none, left)
+
+
+def _of_job(job: Job) -> str:
+    return _short(job.preview or job.target) + (f" ({job.error_class})" if job.error_class else "")
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= _PREVIEW else f"{cut_at_word(plain, _PREVIEW)}…"
+
+
+# Dead jobs
+
+
+def _find_dead_jobs(context: RepairContext) -> MaintenancePlan:
+    reader = context.database.reading
+    jobs = reader.jobs.requeueable(_MOST_JOBS)
+    left = measure(reader, context.configuration, context.now(), "queue").dead - len(jobs)
+    return _plan(
+        MaintenanceAction.REQUEUE,
+        (PlannedRepair(str(job.id), f"job {job.id} is tried again: {_of_job(job)}") for job in jobs),
+        f"{counted(len(jobs), 'dead job', 'dead jobs')} will be tried again, with half of the tries.",
+        "There is no dead job that another try may help.",
+        f"{counted(left, 'dead job stays', 'dead jobs stay')}: another try would end the same, or had one already;"
+        " see `nuggets pipeline jobs --status dead`; retry one by its number, or remove its document"
+        if left > 0
+        else "",
+    )
+
+
+def _requeue(context: RepairContext) -> int:
+    done = 0
+    jobs = context.database.reading.jobs.requeueable(_MOST_JOBS)
+    for start in range(0, len(jobs), _JOBS_AT_ONCE):
+        with context.database.write() as writer:
+            for job in jobs[start : start + _JOBS_AT_ONCE]:
+                if writer.jobs.requeue(job.id, context.now()):
+                    done += 1
+                    context.record_job(writer, job, "requeued")
+    return done
+
+
+# Stale leases
+
+
+def _find_stale_leases(context: RepairContext) -> MaintenancePlan:
+    jobs = context.database.reading.jobs.expired(context.now())
+    ends = ("waits again", "is dead, since that was its last try")
+    return _plan(
+        MaintenanceAction.RELEASE,
+        (
+            PlannedRepair(
+                str(job.id), f"job {job.id} {ends[job.attempts >= job.max_attempts]}: {_of_job(job)}"
+            )
+            for job in jobs
+        ),
+        f"{counted(len(jobs), 'job', 'jobs')} will be taken back from workers that did not come back.",
+        "No job is held by a worker that did not come back.",
+    )
+
+
+def _release(context: RepairContext) -> int:
+    now = context.now()
+    with context.database.write() as writer:
+        jobs = writer.jobs.expired(now)
+        writer.jobs.reap(now)
+        for job in jobs:
+            context.record_job(writer, job, "released")
+    return len(jobs)
+
+
+# Full-text tables
+
+
+def _find_gaps(context: RepairContext) -> MaintenancePlan:
+    repairs = []
+    for gap in index_gaps(context.database.reading.connection):
+        name = gap.fts.name
+        if gap.extra > 0:
+            entries = counted(gap.extra, "entry that leads", "entries that lead")
+            repairs.append(PlannedRepair(name, f"{name} loses {entries} nowhere", gap.extra))
+        if gap.missing > 0:
+            missing = counted(gap.missing, "row", "rows")
+            repairs.append(PlannedRepair(name, f"{name} gets {missing} that it lacks", gap.missing))
+    tables = counted(len({one.target for one in repairs}), "search table", "search tables")
+    return _plan(
+        MaintenanceAction.INDEXES,
+        repairs,
+        f"{tables} will be put right.",
+        "The search tables hold what is stored.",
+    )
+
+
+def _fill_gaps(context: RepairContext) -> int:
+    done = 0
+    for index, _, missing, extra in index_gaps(context.database.reading.connection):
+        if not (missing or extra):
+            continue
+        missing_rows = (
+            f"INSERT INTO {index.name} (rowid, {index.column}) SELECT {index.row_id}, {index.column}"
+            f" FROM {index.table} WHERE {index.lacking} LIMIT {_ROWS_AT_ONCE}"
+        )
+        if extra > 0:
+            # The words of an entry whose row is gone are known to nobody else: the index is made anew.
+            with context.database.write(lasting=False) as writer:
+                writer.connection.execute(f"INSERT INTO {index.name} ({index.name}) VALUES ('rebuild')")
+        added = _ROWS_AT_ONCE if extra <= 0 else 0
+        while added == _ROWS_AT_ONCE:
+            with context.database.write(lasting=False) as writer:
+                added = writer.connection.execute(missing_rows).rowcount
+        done += missing + extra
+        context.record("reindexed", {"table": index.name, "rows": missing + extra})
+    return done
+
+
+# Duplicates
+
+
+class _Pair(NamedTuple):
+    """Two facts that say the same. stays: the one that is kept, goes: whose note would be hidden."""
+
+    stays: StoredFact
+    goes: StoredFact
+
+
+def _find_merges(context: RepairContext) -> MaintenancePlan:
+    pairs, _ = _pairs(context)
+    return _plan(
+        MaintenanceAction.MERGES,
+        (
+            PlannedRepair(
+                pair.goes.note_id,
+                f'you are asked whether to hide "{_short(pair.goes.content)}", since "{_short(pair.stays.content)}"'
+                " says it",
+            )
+            for pair in pairs
+        ),
+        f"{counted(len(pairs), 'merge', 'merges')} will be proposed for you to decide; none is made by itself.",
+        "No fact was found that says what another says and of which you were not asked.",
+    )
+
+
+def _propose_merges(context: RepairContext) -> int:
+    pairs, looked_up_to = _pairs(context)
+    done = 0
+    for start in range(0, len(pairs), _JOBS_AT_ONCE):
+        with context.database.write() as writer:
+            done += sum(_propose(writer, context, pair) for pair in pairs[start : start + _JOBS_AT_ONCE])
+    with context.database.write(lasting=False) as writer:
+        writer.meta.put(_LOOKED_UP_TO, looked_up_to)
+    return done
+
+
+def _pairs(context: RepairContext) -> tuple[tuple[_Pair, ...], int]:
+    """Pairs of which no person was asked, at most a batch, and up to which fact near ones were looked for."""
+    reader, batch = context.database.reading, context.configuration.repair.dedup_batch_size
+    found: dict[str, _Pair] = {}
+    same = reader.connection.execute(
+        "SELECT first, row FROM same_facts WHERE asked IS NULL ORDER BY row LIMIT ?", (batch,)
+    )
+    for first, row in same.fetchall():
+        earlier, later = reader.facts.at(first), reader.facts.at(row)
+        if earlier is not None and later is not None:
+            found[later.note_id] = _Pair(earlier, later)
+    threshold, counted_words = (
+        context.configuration.repair.dedup_semantic_threshold,
+        context.database.counted_words,
+    )
+    after = reader.meta.number(_LOOKED_UP_TO) or 0
+    rows, began = reader.facts.active_after(after, batch), context.now()
+    for row, fact in rows:
+        if not 0 <= context.now() - began < _LONGEST_LOOK_MS:
+            return tuple(found.values()), after
+        after = row
+        pair = _near(reader, fact, threshold, counted_words) if len(found) < batch else None
+        if pair is not None and not {pair.goes.note_id, pair.stays.note_id} & set(found):
+            found[pair.goes.note_id] = pair
+    # From the beginning again, once all were looked at.
+    return tuple(found.values()), after if len(rows) == batch else 0
+
+
+def _near(reader: Tables, fact: StoredFact, threshold: float, counted: Counted) -> _Pair | None:
+    """The earlier fact that says nearly the same; of the two the one that says less would go."""
+    for match in reader.facts.matching(fact.nugget, match_terms(fact.content), _NEAREST, counted):
+        other = match.fact
+        later = (other.created_at, other.id) > (fact.created_at, fact.id)
+        if other.id == fact.id or other.status != "active" or later:
+            continue
+        if likeness(fact.content, other.content) < threshold:
+            continue
+        mine, theirs = saying(fact.content).meaning, saying(other.content).meaning
+        stays, goes = (fact, other) if theirs < mine else (other, fact)
+        if mine <= theirs or theirs <= mine:
+            unasked = not (_was_asked(reader, stays.note_id) or _was_asked(reader, goes.note_id))
+            return _Pair(stays, goes) if unasked else None
+    return None
+
+
+def _was_asked(reader: Tables, note_id: str) -> bool:
+    """Whether a person was ever asked to hide a note since another says the same."""
+    row = reader.connection.execute(
+        "SELECT 1 FROM proposals WHERE target_note = ? AND target_note <> '' AND decided_by = ?",
+        (note_id, _DECIDED_BY),
+    ).fetchone()
+    return row is not None
+
+
+def _propose(writer: Tables, context: RepairContext, pair: _Pair) -> bool:
+    """Puts a proposal in that hides the note of one of two facts; False where somebody was asked meanwhile, or one of
+    them is gone.
+    """
+    stays, goes = pair
+    there = (writer.facts.of_note(stays.note_id), writer.facts.of_note(goes.note_id)) == pair
+    if not there or _was_asked(writer, goes.note_id):
+        return False
+    now = context.now()
+    digest = hashlib.sha256(f"{stays.id} {goes.id}".encode()).hexdigest()
+    proposal = StoredProposal(
+        id=f"proposal-{digest[:16]}", raw_id=goes.raw_id, action="delete", content=goes.content, type=goes.type,
+        fact_confidence=goes.confidence, grounded=True, target_note=goes.note_id, target_content=goes.content,
+        confidence=likeness(stays.content, goes.content), told=f"another note says the same: {stays.content}",
+        decided_by=_DECIDED_BY, model="", status="review", reason=ProposalReason.SAME_AS, review_needed=True,
+        contradiction="", span=None, note_id="", nugget=goes.nugget, created_at=now, resolved_at=None, resolved_by="",
+    )  # fmt: skip
+    # No hash: what is refused here is the merge, and not the fact.
+    writer.proposals.insert(
+        proposal, job_id=-context.run, place=int(digest[:8], 16), prompt_version="", content_hash=""
+    )
+    writer.history.append(
+        at=now, event="proposed", changed_by=context.by, reason=ProposalReason.SAME_AS, raw_id=goes.raw_id,
+        proposal_id=proposal.id, fact_id=goes.id, note_id=goes.note_id, old_content=goes.content,
+        new_content=stays.content, metadata={"run": context.run, "stays": stays.note_id},
+    )  # fmt: skip
+    return True
+
+
+# Retention and embeddings, whose work others do
+
+
+def sweep_repair(sweep: Callable[[bool], Sweep]) -> Repair:
+    """The repair that has retention do its work. sweep: does it, or rehearses it."""
+
+    def find(context: RepairContext) -> MaintenancePlan:
+        counts = {kind: count for kind, count in sweep(True).counts.items() if count}
+        return _plan(
+            MaintenanceAction.SWEEP,
+            (
+                PlannedRepair(str(kind), f"{count:,} {kind.replace('_', ' ')}", count)
+                for kind, count in counts.items()
+            ),
+            "Retention will delete what was kept long enough.",
+            "Nothing was kept long enough yet.",
+        )
+
+    def mend(context: RepairContext) -> int:
+        done = sweep(False)
+        if done.total:
+            context.record("swept", {str(kind): count for kind, count in done.counts.items() if count})
+        return done.total
+
+    return Repair(find, mend)
+
+
+def reembed_repair(coverage: Callable[[], EmbeddingCoverage | None], reembed: Callable[[int], int]) -> Repair:
+    """The repair that has missing vectors made. reembed: makes them in at most so many calls; how many."""
+
+    def find(context: RepairContext) -> MaintenancePlan:
+        found = coverage()
+        if found is None:
+            said = "No model for embeddings is named in settings.toml."
+            return MaintenancePlan(MaintenanceAction.REEMBED, (), said)
+        most = min(found.missing, _CALLS_AT_ONCE * context.configuration.embedding_tracker.batch_size)
+        said = f"{counted(most, 'embedding is', 'embeddings are')} made with {found.model}"
+        return _plan(
+            MaintenanceAction.REEMBED,
+            [PlannedRepair(found.model, said, most)] if most else [],
+            f"{said}, in at most {_CALLS_AT_ONCE} calls.",
+            "No embedding is missing.",
+            found.waits,
+        )
+
+    def mend(context: RepairContext) -> int:
+        made = reembed(_CALLS_AT_ONCE)
+        if made:
+            context.record("reembedded", {"embeddings": made})
+        return made
+
+    return Repair(find, mend)
+
+
+# Those that the pipeline's database is enough for.
+REPAIRS: Final[Mapping[MaintenanceAction, Repair]] = {
+    MaintenanceAction.REQUEUE: Repair(_find_dead_jobs, _requeue),
+    MaintenanceAction.RELEASE: Repair(_find_stale_leases, _release),
+    MaintenanceAction.INDEXES: Repair(_find_gaps, _fill_gaps),
+    MaintenanceAction.MERGES: Repair(_find_merges, _propose_merges),
+}
+
+
+# Runs
+
+
+def _run_of(row: sqlite3.Row) -> MaintenanceRun:
+    improved = row["improved"]
+    return MaintenanceRun(
+        row["id"], row["at"], MaintenanceAction(row["action"]), row["by"], row["status"], row["did"], row["left"],
+        None if improved is None else bool(improved), row["error"], row["finished_at"],
+    )  # fmt: skip
+
+
+def begin_run(writer: Tables, action: MaintenanceAction, now: int, by: str) -> int:
+    """Puts down that a repair begins; its number. It counts from now on, whatever becomes of it. What did not end
+    before belonged to a process that is gone.
+    """
+    writer.connection.execute(
+        "UPDATE maintenance_runs SET status = 'interrupted', finished_at = ? WHERE action = ? AND status = 'running'",
+        (now, action),
+    )
+    writer.connection.execute("DELETE FROM maintenance_runs WHERE at < ?", (now - _KEPT_MS,))
+    row = writer.connection.execute(
+        "INSERT INTO maintenance_runs (at, action, by, status) VALUES (?, ?, ?, 'running') RETURNING id",
+        (now, action, by),
+    ).fetchone()
+    return int(row[0])
+
+
+def finish_run(
+    writer: Tables, run_id: int, now: int, *, did: int, left: int, improved: bool | None, error: str = ""
+) -> MaintenanceRun:
+    """Puts down how a run ended."""
+    row = writer.connection.execute(
+        "UPDATE maintenance_runs SET status = ?, did = ?, left = ?, improved = ?, error = ?, finished_at = ?"
+        " WHERE id = ? RETURNING *",
+        ("failed" if error else "done", did, left, improved, error, now, run_id),
+    ).fetchone()
+    return _run_of(row)
+
+
+def _recommend(writer: Tables, action: MaintenanceAction, now: int) -> None:
+    """Puts down that a repair is recommended and nobody ran it; once a day, until something else comes of it."""
+    last = writer.connection.execute(
+        "SELECT at, status FROM maintenance_runs WHERE action = ? ORDER BY id DESC LIMIT 1", (action,)
+    ).fetchone()
+    if last is None or last["status"] != "recommended" or not lies_within(last["at"], now, DAY_MS):
+        writer.connection.execute(
+            "INSERT INTO maintenance_runs (at, action, by, status, finished_at) VALUES (?1, ?2, ?3, 'recommended', ?1)",
+            (now, action, ITSELF),
+        )
+
+
+def gate_now(
+    reader: Tables, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked, now: int
+) -> tuple[Gate, int]:
+    """Why a repair may not run now, and until when (epoch ms)."""
+    rows = reader.connection.execute(
+        "SELECT at, improved FROM maintenance_runs WHERE action = ? AND status <> 'recommended' AND at > ?"
+        " ORDER BY id DESC LIMIT 2000",
+        (action, now - DAY_MS),
+    ).fetchall()
+    recent = Recent(
+        last_at=rows[0]["at"] if rows else None,
+        in_hour=tuple(sorted(row["at"] for row in rows if lies_within(row["at"], now, HOUR_MS))),
+        no_help_at=next((row["at"] for row in rows if row["improved"] == 0), None),
+    )
+    autonomous, limits = configuration.autonomous, Limits.of(action, configuration)
+    return gate(asked, limits, recent, now, frozen=autonomous.frozen, enabled=autonomous.enabled)
+
+
+# The report, and the one who maintains
+
+
+def health_report(reader: Tables, configuration: PipelineConfiguration, now: int) -> HealthReport:
+    """How healthy a pipeline is. now: epoch ms. Writes nothing."""
+    figures = measure(reader, configuration, now)
+    domains, wanted = domains_of(figures), recommended(figures)
+    score, status = overall(domains, wanted)
+    autonomous = configuration.autonomous
+    unattended = autonomous.enabled and not autonomous.frozen
+    last = reader.meta.number(_CYCLE_AT)
+    said = {one.name: one.said for one in domains}
+    # But for those of repairs that only another version knows.
+    runs = reader.connection.execute(
+        f"SELECT * FROM maintenance_runs WHERE action IN ({', '.join('?' * len(MaintenanceAction))})"
+        " ORDER BY id DESC LIMIT ?",
+        (*MaintenanceAction, _MOST_RUNS),
+    )
+    return HealthReport(
+        score,
+        status,
+        _summary(domains),
+        domains,
+        tuple(
+            Recommendation(one, said[DOMAIN_OF[one]], *gate_now(reader, one, configuration, BY_PERSON, now))
+            for one in wanted
+        ),
+        autonomous.maintenance_mode if unattended else "off",
+        last + autonomous.maintenance_interval_ms if unattended and last is not None else None,
+        tuple(map(_run_of, runs)),
+    )
+
+
+def _summary(domains: tuple[HealthDomain, ...]) -> str:
+    """What is to be said of all: of the worst domain, or that all is well."""
+    worst = min(domains, key=lambda one: 1.0 if one.score is None else one.score)
+    return "All is well." if worst.score is None or worst.score >= 1.0 else worst.said
+
+
+class Maintainer:
+    """Measures and repairs. now: epoch ms. further: the repairs that need more than the database."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        now: Callable[[], int],
+        further: Mapping[MaintenanceAction, Repair],
+    ) -> None:
+        self._database = database
+        self._now = now
+        self._repairs = {**REPAIRS, **further}
+        self._looked_at: int | None = None
+
+    def plan(
+        self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked = BY_PERSON
+    ) -> MaintenancePlan:
+        """What a repair would do now, and what keeps it from running. Writes nothing."""
+        context = RepairContext(self._database, configuration, self._now, ITSELF)
+        held, until = gate_now(self._database.reading, action, configuration, asked, self._now())
+        return replace(self._repairs[action].find(context), gate=held, until=until)
+
+    def run(
+        self, action: MaintenanceAction, configuration: PipelineConfiguration, asked: Asked, by: str
+    ) -> MaintenanceRun:
+        """Runs a repair where it may run, and measures anew; a run with the status "denied" where it may not.
+
+        What keeps it from being done becomes the run's `error`.
+        """
+        now = self._now()
+        before = self._left(action, configuration)
+        # Asked for and taken in one transaction: of two processes one gets it.
+        with self._database.write() as writer:
+            held, until = gate_now(writer, action, configuration, asked, now)
+            if held is not Gate.OPEN:
+                return MaintenanceRun(0, now, action, by, "denied", gate=held, until=until)
+            run_id = begin_run(writer, action, now, by)
+        did, error = 0, ""
+        try:
+            context = RepairContext(self._database, configuration, self._now, by, run_id)
+            with self._database.errors():
+                did = self._repairs[action].mend(context)
+        except Exception as failed:
+            error = failure_of(failed).message[:_ERROR_LENGTH]
+        left = self._left(action, configuration)
+        improved = left < before and not error if before or did or error else None
+        with self._database.write(lasting=False) as writer:
+            return finish_run(writer, run_id, self._now(), did=did, left=left, improved=improved, error=error)
+
+    def _left(self, action: MaintenanceAction, configuration: PipelineConfiguration) -> int:
+        """How much there is of what a repair puts right."""
+        figures = measure(self._database.reading, configuration, self._now(), DOMAIN_OF[action])
+        return figures.left_to_do(action)
+
+    def run_when_due(self, configuration: PipelineConfiguration) -> tuple[MaintenanceRun, ...]:
+        """Looks at the health once an interval, in one process; in execute mode it runs what is recommended.
+
+        Returns what ran; in observe mode nothing did, and what is recommended is put down. Nothing at all happens
+        while maintenance is off or frozen, or the pipeline is frozen or paused.
+        """
+        if not self._is_due(configuration):
+            return ()
+        figures = measure(self._database.reading, configuration, self._now())
+        wanted = [action for action in recommended(figures) if _unattended(action, configuration)]
+        if MaintenanceAction.SWEEP in wanted and not trusts_clock(self._database, self._now()):
+            wanted.remove(MaintenanceAction.SWEEP)
+        if wanted and configuration.autonomous.maintenance_mode == "execute":
+            runs = [self.run(action, configuration, Asked(unattended=True), ITSELF) for action in wanted]
+            return tuple(run for run in runs if run.status != "denied")
+        with self._database.write(lasting=False) as writer:
+            for action in wanted:
+                _recommend(writer, action, self._now())
+            if not wanted:
+                # What did not help may be tried again.
+                writer.connection.execute("UPDATE maintenance_runs SET improved = NULL WHERE improved = 0")
+        return ()
+
+    def _is_due(self, configuration: PipelineConfiguration) -> bool:
+        """Whether it is time to look, and this process takes its turn. The first time ever is an interval from now."""
+        autonomous, now = configuration.autonomous, self._now()
+        if not autonomous.enabled or autonomous.frozen or configuration.mutations_frozen:
+            return False
+        looked = self._looked_at
+        if looked is not None and 0 <= now - looked < _LOOK_EVERY_MS:
+            return False
+        self._looked_at = now
+
+        def looked_at(tables: Tables) -> bool:
+            last = tables.meta.number(_CYCLE_AT)
+            return last is not None and lies_within(last, now, autonomous.maintenance_interval_ms)
+
+        if looked_at(self._database.reading) or self._database.reading.meta.number(meta.PAUSED) is not None:
+            return False
+        with self._database.write(lasting=False) as writer:
+            if looked_at(writer):
+                return False
+            first = writer.meta.number(_CYCLE_AT) is None
+            writer.meta.put(_CYCLE_AT, now)
+            return not first
+
+
+def _unattended(action: MaintenanceAction, configuration: PipelineConfiguration) -> bool:
+    """Whether a repair may run unasked. Where retention or the tracker of embeddings is off, a person does its work."""
+    if action is MaintenanceAction.SWEEP:
+        return configuration.retention.enabled
+    return action is not MaintenanceAction.REEMBED or configuration.embedding_tracker.enabled

@@ -1,1 +1,0 @@
-"""What the pipeline does about its health by itself, and what a person lets it do."""
