@@ -488,7 +488,7 @@ class Entity:
 @dataclass(frozen=True, slots=True)
 class EntityChange:
     """What a person changed of entities. id: its row in the audit. name: what the kept entity got, a name or all of
-    another entity. undone: whether it was taken back.
+    another entity; merged_id: that one's id, else 0. undone: whether it was taken back.
     """
 
     id: int
@@ -498,6 +498,7 @@ class EntityChange:
     entity_id: int
     entity: str
     name: str
+    merged_id: int = 0
     undone: bool = False
 
 

@@ -126,11 +126,12 @@ RULES: Final[dict[Kind, _Rule]] = {
         ":before IS NOT NULL"
         " AND NOT EXISTS (SELECT 1 FROM relation_evidence WHERE relation_id = relations.id)",
     ),
-    # Not those that are pinned, or that a person gave a name.
+    # Not those that are pinned, that a person gave a name, or that are part of a merge.
     Kind.ENTITIES: _Rule(
         "entities",
         "id",
-        "pinned = 0 AND :before IS NOT NULL"
+        "pinned = 0 AND :before IS NOT NULL AND merged_into IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM entities AS part WHERE part.merged_into = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM mentions WHERE entity_id = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM attributes WHERE entity_id = entities.id)"
         " AND NOT EXISTS (SELECT 1 FROM entity_aliases WHERE entity_id = entities.id)"

@@ -946,9 +946,7 @@ class Pipeline:
         return self._shown(lambda reader: entity_changes(reader, entity_id))
 
     def undo_entity_change(self, change_id: int) -> EntityChange:
-        """Takes back a merge or a name that was given. Raises NotFoundError, and ConflictError while a later change is
-        in the way.
-        """
+        """Takes back a merge or a name that was given. Raises NotFoundError."""
         from core.pipeline.knowledge.merging import undo_entity_change
 
         return undo_entity_change(self.database, change_id, by=self.author.signature, now=self._now())

@@ -27,6 +27,17 @@ def triple(source: str, relationship: str, target: str, confidence: float = 0.9)
     return ExtractedRelation(source, relationship, target, confidence)
 
 
+_TABLES = (
+    "entities",
+    "entity_aliases",
+    "mentions",
+    "aspects",
+    "attributes",
+    "relations",
+    "relation_evidence",
+)
+
+
 class Knowledge:
     """The database of a folder. Times are in epoch milliseconds."""
 
@@ -136,27 +147,18 @@ class Knowledge:
 
     def known(self) -> list[object]:
         """All that is known of all entities, without the times at which rows were touched."""
-        reader = self.database.reading
-        ids = [one.id for one in reader.entities.entities(most=10_000)]
-        rows = reader.entity_rows.of(ids).items()
-        return sorted(
-            (table, key, sorted((name, str(value)) for name, value in row.items() if name != "updated_at"))
-            for (table, key), row in rows
-        )
+        reader = self.database.reading.connection
+        return [
+            (table, *sorted((name, str(value)) for name, value in dict(row).items() if name != "updated_at"))
+            for table in _TABLES
+            for row in reader.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
+        ]
 
     def dump(self) -> list[tuple[object, ...]]:
         """All rows of the graph."""
         return [
             tuple(row)
-            for table in (
-                "entities",
-                "entity_aliases",
-                "mentions",
-                "aspects",
-                "attributes",
-                "relations",
-                "relation_evidence",
-            )
+            for table in _TABLES
             for row in self.database.reading.connection.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
         ]
 

@@ -13,7 +13,6 @@ from core.pipeline.intake.linker import (
     CONSTRAINT_IMPORTANCE,
     ENTITY_TYPE,
     MENTION_CONFIDENCE,
-    PAIR_TYPE,
     AttributeKind,
     Links,
 )
@@ -27,16 +26,27 @@ _MOST_ATTRIBUTES: Final = 500
 _MOST_RELATIONS: Final = 200
 _MOST_MENTIONS: Final = 200
 _PREVIEW: Final = 160
-_COUNTED: Final = """
+_TYPE: Final = """
+coalesce((SELECT known.type FROM entities AS known WHERE known.root = entities.root
+    AND known.type NOT IN ('extracted', 'unknown') ORDER BY known.id = known.root DESC, known.id LIMIT 1), type)
+"""
+_GROUP: Final = "(SELECT id FROM entities WHERE root = (SELECT root FROM entities WHERE id = :id))"
+_COUNTED: Final = f"""
 SELECT chosen.*,
-    (SELECT count(*) FROM attributes WHERE entity_id = chosen.id AND status = 'active') AS attributes,
-    (SELECT count(*) FROM relations WHERE source_id = chosen.id)
-        + (SELECT count(*) FROM relations WHERE target_id = chosen.id) AS relations,
-    (SELECT count(*) FROM attributes WHERE entity_id = chosen.id AND review_needed = 1) AS review
+    (SELECT count(DISTINCT coalesce(aspects.canonical_name, '') || char(0) || normalised_content)
+        FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
+        LEFT JOIN aspects ON aspects.id = aspect_id
+        WHERE part.root = chosen.id AND status = 'active') AS attributes,
+    (SELECT count(DISTINCT type || char(0) || other_id || char(0) || direction) FROM relation_ends
+        WHERE entity_id = chosen.id) AS relations,
+    (SELECT count(*) FROM entities AS part JOIN attributes ON attributes.entity_id = part.id
+        WHERE part.root = chosen.id AND review_needed = 1) AS review
 FROM (
-    SELECT id, name, canonical_name, type, pinned,
-        (SELECT count(*) FROM mentions WHERE entity_id = entities.id) AS mentions
-    FROM entities {which}
+    SELECT id, name, canonical_name, {_TYPE} AS type,
+        (SELECT max(pinned) FROM entities AS part WHERE part.root = entities.id) AS pinned,
+        (SELECT count(DISTINCT raw_id) FROM entities AS part JOIN mentions ON entity_id = part.id
+            WHERE part.root = entities.id) AS mentions
+    FROM entities WHERE id = root {{which}}
 ) AS chosen
 """
 
@@ -104,7 +114,8 @@ class UnclassifiedAttribute:
 class Entities:
     """Entities with all that is known of them: names, mentions, aspects, what is said, relations.
 
-    What is added can be added again for the same memory without any count rising.
+    What is added can be added again for the same memory without any count rising. An id of an entity that was merged
+    means the one that it was merged into.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -112,7 +123,7 @@ class Entities:
 
     def count(self) -> int:
         """How many entities there are."""
-        return int(self._connection.execute("SELECT count(*) FROM entities").fetchone()[0])
+        return int(self._connection.execute("SELECT count(*) FROM entities WHERE id = root").fetchone()[0])
 
     def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
         """Entities with a name or alias that holds the query: that very name first, then pinned, then by mentions."""
@@ -120,8 +131,9 @@ class Entities:
         which, given = "", {"sought": sought, "most": most, "like": f"%{_literal(sought)}%"}
         if sought:
             which = (
-                "WHERE canonical_name LIKE :like ESCAPE '\\' OR id IN ("
-                "SELECT entity_id FROM entity_aliases WHERE canonical_name LIKE :like ESCAPE '\\')"
+                "AND id IN (SELECT root FROM entities WHERE canonical_name LIKE :like ESCAPE '\\' "
+                "UNION SELECT root FROM entity_aliases AS alias JOIN entities ON id = alias.entity_id "
+                "WHERE alias.canonical_name LIKE :like ESCAPE '\\')"
             )
         which += (
             " ORDER BY canonical_name = :sought DESC, pinned DESC, mentions DESC, canonical_name LIMIT :most"
@@ -130,13 +142,16 @@ class Entities:
 
     def entity_of(self, entity_id: int) -> Entity | None:
         """An entity with its counts, None when there is none."""
-        return next(iter(self._entities("WHERE id = :id", {"id": entity_id})), None)
+        return next(
+            iter(self._entities("AND id = (SELECT root FROM entities WHERE id = :id)", {"id": entity_id})),
+            None,
+        )
 
     def named_in(self, raw_id: str) -> tuple[str, ...]:
         """The names of the entities that a raw memory mentions."""
         rows = self._connection.execute(
-            "SELECT entities.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
-            " WHERE mentions.raw_id = ? ORDER BY entities.canonical_name",
+            "SELECT DISTINCT root.name FROM mentions JOIN entities ON entities.id = mentions.entity_id"
+            " JOIN entities AS root ON root.id = entities.root WHERE mentions.raw_id = ? ORDER BY root.canonical_name",
             (raw_id,),
         )
         return tuple(row["name"] for row in rows)
@@ -150,9 +165,11 @@ class Entities:
         entity = self.entity_of(entity_id)
         if entity is None:
             return None
+        entity_id = entity.id
         aspects = self._connection.execute(
-            "SELECT name, weight FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name",
-            (entity_id,),
+            f"SELECT name, max(weight) AS weight FROM aspects WHERE entity_id IN {_GROUP} GROUP BY canonical_name"
+            " ORDER BY weight DESC, canonical_name",
+            {"id": entity_id},
         )
         return EntityPage(
             entity,
@@ -166,7 +183,8 @@ class Entities:
         """Keeps an entity at the top and from being tidied away, or no longer; False when there is none."""
         return (
             self._connection.execute(
-                "UPDATE entities SET pinned = ?, updated_at = ? WHERE id = ?", (int(pinned), now, entity_id)
+                f"UPDATE entities SET pinned = :pinned, updated_at = :now WHERE id IN {_GROUP}",
+                {"pinned": int(pinned), "now": now, "id": entity_id},
             ).rowcount
             > 0
         )
@@ -174,15 +192,17 @@ class Entities:
     def kind_of(self, entity_id: int) -> Kind | None:
         """Name and type of an entity, None when there is none."""
         row = self._connection.execute(
-            "SELECT id, name, type FROM entities WHERE id = ?", (entity_id,)
+            f"SELECT id, name, {_TYPE} FROM entities WHERE id = (SELECT root FROM entities WHERE id = ?)",
+            (entity_id,),
         ).fetchone()
         return Kind(*row) if row else None
 
     def aspects_of(self, entity_id: int, most: int) -> tuple[str, ...]:
         """The names of an entity's aspects, the weightiest first."""
         rows = self._connection.execute(
-            "SELECT name FROM aspects WHERE entity_id = ? ORDER BY weight DESC, canonical_name LIMIT ?",
-            (entity_id, most),
+            f"SELECT name FROM aspects WHERE entity_id IN {_GROUP} GROUP BY canonical_name "
+            "ORDER BY max(weight) DESC, canonical_name LIMIT :most",
+            {"id": entity_id, "most": most},
         )
         return tuple(row["name"] for row in rows)
 
@@ -207,12 +227,13 @@ class Entities:
         rows = self._connection.execute(_COUNTED.format(which=which), given).fetchall()
         named: dict[int, list[str]] = {row["id"]: [] for row in rows}
         aliases = self._connection.execute(
-            f"SELECT entity_id, name FROM entity_aliases WHERE entity_id IN ({','.join('?' * len(named))}) "
-            "ORDER BY canonical_name",
-            tuple(named),
+            "SELECT root, name FROM entities WHERE id <> root AND root IN (SELECT value FROM json_each(:ids)) "
+            "UNION SELECT root, alias.name FROM entities JOIN entity_aliases AS alias ON entity_id = id "
+            "WHERE root IN (SELECT value FROM json_each(:ids)) ORDER BY 2",
+            {"ids": json.dumps(list(named))},
         )
-        for row in aliases if named else ():
-            named[row["entity_id"]].append(row["name"])
+        for row in aliases:
+            named[row["root"]].append(row["name"])
         return tuple(
             Entity(
                 id=row["id"],
@@ -233,13 +254,20 @@ class Entities:
         rows = self._connection.execute(
             "SELECT attributes.*, coalesce(aspects.name, '') AS aspect FROM attributes "
             "LEFT JOIN aspects ON aspects.id = attributes.aspect_id "
-            "WHERE attributes.entity_id = ? AND attributes.status <> 'retracted' "
+            f"WHERE attributes.entity_id IN {_GROUP} AND attributes.status <> 'retracted' "
             "ORDER BY review_needed DESC, attributes.status, coalesce(aspects.weight, 0) DESC, aspect, "
-            "importance DESC, attributes.id DESC LIMIT ?",
-            (entity_id, _MOST_ATTRIBUTES),
+            "importance DESC, attributes.id DESC LIMIT :most",
+            {"id": entity_id, "most": _MOST_ATTRIBUTES},
         )
-        found = []
+        found: list[EntityAttribute] = []
+        said: set[tuple[str, str]] = set()
         for row in rows:
+            # Entities that were merged may say the same.
+            same = (row["aspect"], row["normalised_content"])
+            if row["status"] == "active" and same in said:
+                continue
+            if row["status"] == "active":
+                said.add(same)
             # What a person has kept remembers beside which newer one; that is nobody's concern.
             kept = row["status"] == "active" and not row["review_needed"]
             status: Literal["active", "superseded"] = row["status"]
@@ -262,15 +290,14 @@ class Entities:
 
     def _relations(self, entity_id: int) -> tuple[EntityRelation, ...]:
         rows = self._connection.execute(
-            "SELECT found.id, found.type, found.other_id, found.outgoing, other.name AS other, "
-            "  coalesce(avg(evidence.confidence), 0) AS confidence, count(evidence.raw_id) AS evidence FROM ("
-            "    SELECT id, type, target_id AS other_id, 1 AS outgoing, strength FROM relations WHERE source_id = :id"
-            "    UNION ALL"
-            "    SELECT id, type, source_id, 0, strength FROM relations WHERE target_id = :id) AS found "
-            "JOIN entities AS other ON other.id = found.other_id "
-            "LEFT JOIN relation_evidence AS evidence ON evidence.relation_id = found.id "
-            "GROUP BY found.id ORDER BY found.strength DESC, evidence DESC, confidence DESC, other.canonical_name "
-            "LIMIT :most",
+            "WITH said AS (SELECT min(ends.id) AS id, type, other_id, direction, max(outgoing) AS outgoing, "
+            "    max(strength) AS strength, raw_id, max(confidence) AS confidence FROM relation_ends AS ends "
+            "  LEFT JOIN relation_evidence AS evidence ON evidence.relation_id = ends.id "
+            "  WHERE entity_id = :id GROUP BY type, other_id, direction, raw_id) "
+            "SELECT min(said.id) AS id, said.type, other_id, max(outgoing) AS outgoing, other.name AS other, "
+            "  coalesce(avg(confidence), 0) AS confidence, count(raw_id) AS evidence "
+            "FROM said JOIN entities AS other ON other.id = other_id GROUP BY said.type, other_id, direction "
+            "ORDER BY max(strength) DESC, evidence DESC, confidence DESC, other.canonical_name LIMIT :most",
             {"id": entity_id, "most": _MOST_RELATIONS},
         )
         return tuple(
@@ -288,10 +315,12 @@ class Entities:
 
     def _mentions(self, entity_id: int) -> tuple[EntityMention, ...]:
         rows = self._connection.execute(
-            "SELECT mentions.*, substr(raw.content, 1, ?) AS preview FROM mentions "
+            "SELECT raw_id, mention_text, max(confidence) AS confidence, mentions.created_at, "
+            "substr(raw.content, 1, :preview) AS preview FROM mentions "
             "JOIN raw_memories AS raw ON raw.id = mentions.raw_id "
-            "WHERE entity_id = ? ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT ?",
-            (_PREVIEW + 1, entity_id, _MOST_MENTIONS),
+            f"WHERE entity_id IN {_GROUP} GROUP BY raw_id "
+            "ORDER BY mentions.created_at DESC, raw.rowid DESC LIMIT :most",
+            {"preview": _PREVIEW + 1, "id": entity_id, "most": _MOST_MENTIONS},
         )
         return tuple(
             EntityMention(
@@ -307,8 +336,8 @@ class Entities:
     def entity_named(self, canonical: str) -> int | None:
         """The entity that has a canonical name or an alias of that form, None when there is none."""
         row = self._connection.execute(
-            "SELECT id FROM entities WHERE canonical_name = ?1 "
-            "UNION ALL SELECT entity_id FROM entity_aliases WHERE canonical_name = ?1 LIMIT 1",
+            "SELECT root FROM entities WHERE canonical_name = ?1 UNION ALL SELECT root FROM entities "
+            "JOIN entity_aliases AS alias ON entity_id = id WHERE alias.canonical_name = ?1 LIMIT 1",
             (canonical,),
         ).fetchone()
         return int(row[0]) if row else None
@@ -317,11 +346,13 @@ class Entities:
         """All other names of the entities that have one of some canonical names, each with the one it stands for."""
         said = json.dumps(sorted(canonical))
         rows = self._connection.execute(
-            "WITH said (name) AS (SELECT value FROM json_each(?)), found (id, name) AS ("
-            "  SELECT id, said.name FROM said JOIN entities ON canonical_name = said.name"
-            "  UNION SELECT entity_id, said.name FROM said JOIN entity_aliases ON canonical_name = said.name) "
-            "SELECT canonical_name, found.name FROM found JOIN entities USING (id) "
-            "UNION SELECT canonical_name, found.name FROM found JOIN entity_aliases ON entity_id = found.id",
+            "WITH said (name) AS (SELECT value FROM json_each(?)), found (root, name) AS ("
+            "  SELECT root, said.name FROM said JOIN entities ON canonical_name = said.name"
+            "  UNION SELECT root, said.name FROM said JOIN entity_aliases AS alias ON alias.canonical_name = said.name"
+            "    JOIN entities ON id = entity_id) "
+            "SELECT entities.canonical_name, found.name FROM found JOIN entities USING (root) "
+            "UNION SELECT alias.canonical_name, found.name FROM found JOIN entities USING (root)"
+            "  JOIN entity_aliases AS alias ON entity_id = id",
             (said,),
         )
         return {name: asked for name, asked in rows if name not in canonical}
@@ -333,18 +364,13 @@ class Entities:
         if not canonical:
             return {}
         rows = self._connection.execute(
-            "WITH named (id, name) AS ("
-            "  SELECT id, name FROM entities WHERE canonical_name IN (SELECT value FROM json_each(:said))"
-            "  UNION SELECT entities.id, entities.name FROM entity_aliases AS alias JOIN entities"
-            "    ON entities.id = alias.entity_id"
-            "    WHERE alias.canonical_name IN (SELECT value FROM json_each(:said))), "
-            "near (id, path, strength) AS ("
-            "  SELECT target_id, named.name || ' - ' || type, strength FROM named"
-            "    JOIN relations ON source_id = named.id"
-            "  UNION ALL SELECT source_id, named.name || ' - ' || type, strength FROM named"
-            "    JOIN relations ON target_id = named.id) "
-            "SELECT canonical_name, path || ' - ' || name FROM near JOIN entities USING (id) "
-            "ORDER BY strength DESC, near.id LIMIT :most",
+            "WITH named (root) AS ("
+            "  SELECT root FROM entities WHERE canonical_name IN (SELECT value FROM json_each(:said))"
+            "  UNION SELECT root FROM entity_aliases AS alias JOIN entities ON id = entity_id"
+            "    WHERE alias.canonical_name IN (SELECT value FROM json_each(:said))) "
+            "SELECT far.canonical_name, near.name || ' - ' || ends.type || ' - ' || far.name FROM named "
+            "JOIN entities AS near ON near.id = named.root JOIN relation_ends AS ends ON entity_id = named.root "
+            "JOIN entities AS far ON far.id = other_id ORDER BY strength DESC, other_id LIMIT :most",
             {"said": json.dumps(sorted(canonical)), "most": most},
         )
         found: dict[str, str] = {}
@@ -494,8 +520,8 @@ class Entities:
         """What waits for an aspect, the oldest first."""
         rows = self._connection.execute(
             "SELECT id, content, kind FROM attributes "
-            "WHERE entity_id = ? AND aspect_id IS NULL AND status = 'active' ORDER BY id LIMIT ?",
-            (entity_id, most),
+            f"WHERE entity_id IN {_GROUP} AND aspect_id IS NULL AND status = 'active' ORDER BY id LIMIT :most",
+            {"id": entity_id, "most": most},
         )
         return tuple(UnclassifiedAttribute(*row) for row in rows)
 
@@ -520,9 +546,17 @@ class Entities:
         if said.aspect_id is None:
             return ()
         rows = self._connection.execute(
-            f"{_ATTRIBUTES} WHERE attributes.aspect_id = ? AND attributes.status = 'active' "
-            "AND attributes.id <> ? AND attributes.raw_id <> ? ORDER BY attributes.id DESC LIMIT ?",
-            (said.aspect_id, said.id, said.raw_id, MOST_SIBLINGS),
+            f"{_ATTRIBUTES} WHERE attributes.aspect_id IN (SELECT other.id FROM aspects AS own"
+            f" JOIN aspects AS other USING (canonical_name) WHERE own.id = :aspect AND other.entity_id IN {_GROUP})"
+            " AND attributes.status = 'active' AND attributes.id <> :said AND attributes.raw_id <> :raw "
+            "ORDER BY attributes.id DESC LIMIT :most",
+            {
+                "aspect": said.aspect_id,
+                "id": said.entity_id,
+                "said": said.id,
+                "raw": said.raw_id,
+                "most": MOST_SIBLINGS,
+            },
         )
         return tuple(StoredAttribute(*row) for row in rows)
 
@@ -556,25 +590,6 @@ class Entities:
         )
         return same is None
 
-    def move_to_aspect(self, attribute_id: int, aspect_id: int, now: int) -> None:
-        """Puts what is said under another aspect; where the same stands there already, that stands for both."""
-        moved = self._connection.execute(
-            "UPDATE OR IGNORE attributes SET aspect_id = ?, updated_at = ? WHERE id = ?",
-            (aspect_id, now, attribute_id),
-        ).rowcount
-        if moved:
-            return
-        same = self._connection.execute(
-            "SELECT same.id FROM attributes AS same JOIN attributes AS said ON said.id = ? "
-            "WHERE same.aspect_id = ? AND same.normalised_content = said.normalised_content "
-            "AND same.status = 'active'",
-            (attribute_id, aspect_id),
-        ).fetchone()
-        self.retract(attribute_id, same["id"], "says the same", now)
-        self._connection.execute(
-            "UPDATE attributes SET aspect_id = ? WHERE id = ?", (aspect_id, attribute_id)
-        )
-
     def retract(self, attribute_id: int, instead: int, why: str, now: int) -> None:
         """Lets another attribute stand instead of one that says the same."""
         self._connection.execute(
@@ -602,111 +617,33 @@ class Entities:
         ).rowcount
         return flagged if changed else None
 
-    def merge(self, keep: int, other: int, now: int) -> None:
-        """Moves all that is known of one entity to another and removes the first; its names become aliases.
+    def drop_alias(self, entity_id: int, name: str) -> bool:
+        """Takes a name from an entity; False where it does not have it."""
+        dropped = self._connection.execute(
+            "DELETE FROM entity_aliases WHERE canonical_name = ? AND entity_id = ?",
+            (canonical_name(name), entity_id),
+        )
+        return dropped.rowcount > 0
 
-        What both have stands once, with the greater weight, confidence and strength. Relations between the two go.
-        """
+    def merge(self, keep: int, other: int, now: int) -> None:
+        """Lets one entity stand for both from now on."""
         given = {"keep": keep, "other": other, "now": now}
         self._connection.execute(
-            "UPDATE entity_aliases SET entity_id = :keep WHERE entity_id = :other", given
+            "UPDATE entities SET merged_into = :keep, updated_at = :now WHERE id = :other", given
         )
-        self._connection.execute(
-            "INSERT OR IGNORE INTO mentions (entity_id, raw_id, mention_text, confidence, source, created_at) "
-            "SELECT :keep, raw_id, mention_text, confidence, source, created_at FROM mentions WHERE entity_id = :other",
-            given,
-        )
-        self._move_said(given)
-        self._move_relations(given)
-        name = self._connection.execute(
-            "SELECT name, canonical_name FROM entities WHERE id = :other", given
-        ).fetchone()
-        self._connection.execute(
-            "UPDATE entities SET updated_at = :now, "
-            "pinned = max(pinned, (SELECT pinned FROM entities WHERE id = :other)) WHERE id = :keep",
-            given,
-        )
-        self._connection.execute("DELETE FROM entities WHERE id = :other", given)
-        self._connection.execute(
-            "INSERT OR IGNORE INTO entity_aliases (canonical_name, entity_id, name, created_at) VALUES (?, ?, ?, ?)",
-            (name["canonical_name"], keep, name["name"], now),
-        )
+        self._connection.execute("UPDATE entities SET root = :keep WHERE root = :other", given)
 
-    def _move_said(self, given: dict[str, int]) -> None:
-        """Aspects and attributes; of two that say the same under one aspect the kept entity's own stands."""
-        self._connection.execute(
-            "UPDATE aspects SET weight = max(weight, (SELECT weight FROM aspects AS theirs "
-            "  WHERE theirs.entity_id = :other AND theirs.canonical_name = aspects.canonical_name)) "
-            "WHERE entity_id = :keep "
-            "AND canonical_name IN (SELECT canonical_name FROM aspects WHERE entity_id = :other)",
+    def part(self, keep: int, other: int, now: int) -> bool:
+        """Takes a merge back, with those into the other one; False where the two are not merged."""
+        given = {"keep": keep, "other": other, "now": now}
+        parted = self._connection.execute(
+            "UPDATE entities SET merged_into = NULL, updated_at = :now WHERE id = :other AND merged_into = :keep",
             given,
         )
         self._connection.execute(
-            "UPDATE OR IGNORE aspects SET entity_id = :keep WHERE entity_id = :other", given
+            "WITH RECURSIVE whole (id) AS (SELECT :other UNION ALL "
+            "  SELECT entities.id FROM whole JOIN entities ON merged_into = whole.id) "
+            "UPDATE entities SET root = :other WHERE id IN whole AND :parted",
+            given | {"parted": parted.rowcount},
         )
-        rows = self._connection.execute(
-            "SELECT said.id, said.normalised_content, said.status, coalesce(mine.id, said.aspect_id) AS aspect_id "
-            "FROM attributes AS said LEFT JOIN aspects AS theirs ON theirs.id = said.aspect_id "
-            "LEFT JOIN aspects AS mine ON mine.entity_id = :keep AND mine.canonical_name = theirs.canonical_name "
-            "WHERE said.entity_id = :other ORDER BY said.id",
-            given,
-        ).fetchall()
-        for row in rows:
-            same = self._connection.execute(
-                "SELECT id FROM attributes WHERE entity_id = ? AND coalesce(aspect_id, 0) = ? "
-                "AND normalised_content = ? AND status = 'active'",
-                (given["keep"], row["aspect_id"] or 0, row["normalised_content"]),
-            ).fetchone()
-            if same is not None and row["status"] == "active":
-                self._connection.execute(
-                    "UPDATE attributes SET status = 'retracted', superseded_by = ?, superseded_why = 'says the same', "
-                    "review_needed = 0 WHERE id = ?",
-                    (same["id"], row["id"]),
-                )
-            self._connection.execute(
-                "UPDATE attributes SET entity_id = ?, aspect_id = ?, updated_at = ? WHERE id = ?",
-                (given["keep"], row["aspect_id"], given["now"], row["id"]),
-            )
-
-    def _move_relations(self, given: dict[str, int]) -> None:
-        """The relations that have the other entity at an end, with their evidence."""
-        rows = self._connection.execute(
-            "SELECT id, source_id, target_id, type, strength FROM relations "
-            "WHERE source_id = :other OR target_id = :other ORDER BY id",
-            given,
-        ).fetchall()
-        for row in rows:
-            source, target = (
-                given["keep"] if end == given["other"] else end
-                for end in (row["source_id"], row["target_id"])
-            )
-            if source == target:
-                self._connection.execute("DELETE FROM relations WHERE id = ?", (row["id"],))
-                continue
-            if row["type"] == PAIR_TYPE:
-                source, target = sorted((source, target))
-            same = self._connection.execute(
-                "SELECT id FROM relations WHERE source_id = ? AND target_id = ? AND type = ?",
-                (source, target, row["type"]),
-            ).fetchone()
-            if same is None:
-                self._connection.execute(
-                    "UPDATE relations SET source_id = ?, target_id = ?, updated_at = ? WHERE id = ?",
-                    (source, target, given["now"], row["id"]),
-                )
-            else:
-                self._join_relations(row, same["id"], given["now"])
-
-    def _join_relations(self, row: sqlite3.Row, same: int, now: int) -> None:
-        """Lets one relation stand for two that are the same by now."""
-        self._connection.execute(
-            "INSERT INTO relation_evidence (relation_id, raw_id, confidence, created_at) "
-            "SELECT ?, raw_id, confidence, created_at FROM relation_evidence WHERE relation_id = ? "
-            "ON CONFLICT DO UPDATE SET confidence = max(confidence, excluded.confidence)",
-            (same, row["id"]),
-        )
-        self._connection.execute(
-            "UPDATE relations SET strength = max(strength, ?), updated_at = ? WHERE id = ?",
-            (row["strength"], now, same),
-        )
-        self._connection.execute("DELETE FROM relations WHERE id = ?", (row["id"],))
+        return parted.rowcount > 0

@@ -88,10 +88,15 @@ CREATE TABLE graph_outbox (
 CREATE INDEX outbox_open ON graph_outbox (id) WHERE status = 'pending';
 CREATE UNIQUE INDEX outbox_once ON graph_outbox (proposal_id, op);
 CREATE INDEX outbox_note ON graph_outbox (note_id);
--- mentions is no column: it is the number of rows in `mentions`.
+-- merged_into: the entity that a person made it one with. root: the entity that it is shown as, itself where it was not
+-- merged. No row moves, so that a merge is undone by one column; whoever reads asks for all that have one root.
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, canonical_name TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-    pinned INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+    pinned INTEGER NOT NULL DEFAULT 0, merged_into INTEGER REFERENCES entities (id), root INTEGER REFERENCES entities (id),
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+CREATE INDEX entities_root ON entities (root);
+CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+CREATE TRIGGER entity_made AFTER INSERT ON entities BEGIN UPDATE entities SET root = id WHERE id = new.id; END;
 CREATE TABLE entity_aliases (
     canonical_name TEXT PRIMARY KEY, entity_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     name TEXT NOT NULL, created_at INTEGER NOT NULL) WITHOUT ROWID, STRICT;
@@ -145,6 +150,16 @@ CREATE TABLE relations (
     strength REAL NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
     UNIQUE (source_id, target_id, type), CHECK (source_id <> target_id)) STRICT;
 CREATE INDEX relations_target ON relations (target_id);
+-- Each relation as seen from either end; a pair has no direction. Relations within one entity are none.
+CREATE VIEW relation_ends AS
+SELECT relations.id, relations.type, strength, near.root AS entity_id, far.root AS other_id, 1 AS outgoing,
+    relations.type <> 'related_to' AS direction
+FROM relations JOIN entities AS near ON near.id = source_id JOIN entities AS far ON far.id = target_id
+WHERE near.root <> far.root
+UNION ALL
+SELECT relations.id, relations.type, strength, near.root, far.root, 0, 0
+FROM relations JOIN entities AS near ON near.id = target_id JOIN entities AS far ON far.id = source_id
+WHERE near.root <> far.root;
 -- A relation's confidence is the average of its evidence.
 CREATE TABLE relation_evidence (
     relation_id INTEGER NOT NULL REFERENCES relations (id) ON DELETE CASCADE,

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from core.pipeline.database.documents import Documents
     from core.pipeline.database.embeddings import Embeddings
     from core.pipeline.database.entities import Entities
-    from core.pipeline.database.entity_rows import EntityRows
     from core.pipeline.database.facts import Facts
     from core.pipeline.database.found_relations import FoundRelations
     from core.pipeline.database.hints import Hints
@@ -45,7 +44,6 @@ class Tables:
     documents: Documents
     embeddings: Embeddings
     entities: Entities
-    entity_rows: EntityRows
     facts: Facts
     found_relations: FoundRelations
     hints: Hints

@@ -160,11 +160,11 @@ def _write(writer: Tables, plan: ClassifyPlan, now: int) -> ClassifyResult:
         writer.entities.determine(entity_id, plan.entity_type, now)
     placed = flagged = 0
     for one in plan.placed:
-        # Another process may have merged its entity with another since.
         said = writer.entities.attribute(one.id)
-        if said is None or said.entity_id != entity_id or said.aspect_id is not None:
+        if said is None or said.aspect_id is not None:
             continue
-        aspect = writer.entities.find_or_make_aspect(entity_id, one.aspect, now)
+        # Of an entity that was merged, so that an undo takes it along.
+        aspect = writer.entities.find_or_make_aspect(said.entity_id, one.aspect, now)
         if writer.entities.assign_aspect(one.id, aspect, one.kind, now):
             placed += 1
             now_said = writer.entities.attribute(one.id)

@@ -9,7 +9,6 @@ import pytest
 from kits.scripted_model import Line, ScriptedModel
 from kits.service_kit import Clock, configure, drain, open_pipeline
 
-from core.errors import NotFoundError
 from core.pipeline.models.provider import ModelTimeoutError
 from core.pipeline.records import EntityPage
 from core.pipeline.service import Pipeline
@@ -126,5 +125,4 @@ def test_names_pins_and_merges_are_a_persons(tmp_path: Path) -> None:
         assert pipeline.alias(page.entity.id, "Mari").aliases == ("Mari",)
         merged = pipeline.merge_entities(page.entity.id, boulder.id)
         assert merged.aliases == ("Boulder", "Mari")
-        with pytest.raises(NotFoundError):
-            pipeline.entity(boulder.id)
+        assert pipeline.entity(boulder.id).entity == merged
