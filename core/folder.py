@@ -26,8 +26,8 @@ MEMORY_FOLDER: Final = "memory"
 MEMORY_PAGE: Final = "MEMORY.md"
 # The home of pages that can only be read, since there is no place for one: never made.
 NOWHERE: Final = Path("/nuggets has no state folder")
-# The pipeline's one database.
-PIPELINE_FILE: Final = "pipeline.db"
+# The one database of a memory: its history, and what the pipeline holds.
+DATABASE_FILE: Final = "nuggets.db"
 
 
 def is_fact_file(name: str) -> bool:

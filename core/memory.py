@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
-from core.folder import GRAPH_FILE, default_home
+from core.folder import DATABASE_FILE, GRAPH_FILE, default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso
 from core.model.window import Window
@@ -184,7 +184,7 @@ class Memory:
 
         A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, with
         two exceptions: it finishes a write that a crash interrupted, and it restores a change that another program
-        overwrote without having seen it. What other programs changed meanwhile goes into the log (`ledger.db`).
+        overwrote without having seen it. What other programs changed meanwhile goes into the log (`nuggets.db`).
 
         reconcile=False leaves that to the first change or `refresh`. Until then snapshot, answers and log already
         show the result, and reading writes nothing but counted recalls. None: until then they show the files as
@@ -764,10 +764,8 @@ def keep_undecided(path: Path, result: MergeResult) -> None:
     """Has what a merge left undecided wait in the log of the memory that a file belongs to; without a log there is
     nowhere to wait. Errors as in `Memory.open` and `Memory.apply`.
     """
-    from core.storage.journal.schema import JOURNAL_FILE
-
     home = path.parent.parent if path.name == GRAPH_FILE.name else path.parent
-    if (home / JOURNAL_FILE).exists():
+    if (home / DATABASE_FILE).exists():
         memory = Memory.open(home)
         memory.arrivals.keep_undecided(result.theirs, result.conflicts)
         memory.close()

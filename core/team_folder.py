@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import InvalidInputError
-from core.folder import GRAPH_FILE, USUAL_HOME
+from core.folder import DATABASE_FILE, GRAPH_FILE, USUAL_HOME
 from core.home import OFF, TEAM_NOTES, TEAM_VARIABLE, lies_in
 
 # Of the project's repository.
@@ -74,7 +74,7 @@ def pages_named(folder: Path) -> str:
 
 
 def _is_own(folder: Path) -> bool:
-    own = (GRAPH_FILE, Path("ledger.db"), Path("settings.toml"))
+    own = (GRAPH_FILE, Path(DATABASE_FILE), Path("settings.toml"))
     try:
         usual = Path(USUAL_HOME).expanduser()
     except RuntimeError:

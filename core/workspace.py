@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from core.errors import ErrorCode, InvalidInputError, partly_done
-from core.folder import PIPELINE_FILE
 from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ class _Signals:
     def __init__(self, memory: Memory, patient: bool) -> None:
         self._memory = memory
         self._patient = patient
-        self._path = os.path.join(memory.home, PIPELINE_FILE)
         self._source: PipelineSignals | None = None
 
     def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
@@ -74,9 +72,9 @@ class _Signals:
         return "" if source is None else source.document_text(document_id)
 
     def _opened(self) -> PipelineSignals | None:
-        if not os.path.isfile(self._path):
-            return None
         if self._source is None:
+            if not has_pipeline(self._memory.home):
+                return None
             from core.pipeline.recall.source import PipelineSignals
 
             self._source = PipelineSignals(
@@ -85,6 +83,13 @@ class _Signals:
                 patient=self._patient,
             )
         return self._source
+
+
+def has_pipeline(home: str | Path) -> bool:
+    """Whether a text was ever submitted to the memory in a folder; looking makes no file."""
+    from core.storage.database import has_pipeline
+
+    return has_pipeline(home)
 
 
 def open_memory(path: str | Path | None = None, *, patient: bool = True, **named: Any) -> Memory:

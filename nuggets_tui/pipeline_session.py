@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Collection
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 from core.errors import NotFoundError
+from core.workspace import has_pipeline
 from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator, indicator_of
 
 if TYPE_CHECKING:
@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-# Named here so that looking whether it is there loads nothing of the pipeline.
-PIPELINE_FILE: Final = "pipeline.db"
 _BY: Final = "person"
 _MOST_TROUBLES: Final = 20
 # Names that begin with the same letters, so many of them, are likely those of one thing.
@@ -100,7 +98,7 @@ class PipelineSession:
     @property
     def begun(self) -> bool:
         """Whether anything was ever handed in: then there is a database."""
-        return os.path.lexists(Path(self.memory.home) / PIPELINE_FILE)
+        return self._pipeline is not None or has_pipeline(self.memory.home)
 
     def pipeline(self) -> Pipeline:
         """The pipeline, opened by the first who asks; for threads alone. Errors as `Pipeline.open`."""

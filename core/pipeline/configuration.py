@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from core.folder import PIPELINE_FILE, pages_of, user_configuration_folder
+from core.folder import pages_of, user_configuration_folder
 from core.pipeline.modes import Mode, mode
 from core.settings import SETTINGS_FILE
 from core.settings.loading import UnreadableError, read_text, read_toml
@@ -118,7 +118,9 @@ def has_work(home: Path) -> bool:
     """Whether a memory has a pipeline, or a model is named for one: hints, embeddings and the names of a person's own
     notes need no submitted text. Makes nothing.
     """
-    if os.path.lexists(home / PIPELINE_FILE):
+    from core.storage.database import has_pipeline
+
+    if has_pipeline(home):
         return True
     if not os.access(home, os.W_OK) or pages_of(home) is not None:
         return False

@@ -118,7 +118,7 @@ def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> 
     from core.pipeline.maintenance import health_report
 
     folder = absolute_path(Path(home).expanduser())
-    if not Database.stands(folder):
+    if not Database.exists(folder):
         return None
     now = (clock or (lambda: datetime.now(UTC)))()
     configuration = load_configuration(folder).configuration
@@ -224,7 +224,7 @@ class Pipeline:
     @staticmethod
     def exists(home: str | Path) -> bool:
         """Whether a memory folder has a pipeline, or something else in its place. Creates none."""
-        return Database.stands(Path(home).expanduser())
+        return Database.exists(Path(home).expanduser())
 
     @property
     def notice(self) -> str:
@@ -1008,6 +1008,12 @@ class Pipeline:
             windows = Windows.of(self.configuration)
             done = work(self.database, windows, standing_in(lambda: self.memory), now=self._now())
         return Sweep(done.counts, done.restored, dry_run, done.whole)
+
+    def clear(self) -> None:
+        """Deletes every text, document, conversation, proposal and job for good; notes, facts and the history stay.
+        Raises StorageError, LockTimeoutError.
+        """
+        self.database.clear()
 
     def run(self, stop: threading.Event, notify: Callable[[str], None] = lambda line: None) -> None:
         """Ticks until `stop` is set, and rests while there is nothing to do. notify: called with a line for each

@@ -119,6 +119,13 @@ class History:
         return journal.entries(**filters)
 
     @guarded
+    def clear(self) -> None:
+        """Deletes every entry for good, with the conflicts that wait; notes and facts stay as they are. Nothing that
+        was done before can be undone then. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        self._store.clear_history()
+
+    @guarded
     def newest(self) -> int:
         """The number (`seq`) of the newest entry, 0 for none; no entry is read for it."""
         journal = self._store.journal

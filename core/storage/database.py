@@ -1,4 +1,4 @@
-"""The one class through which SQLite files of a memory are opened, checked, read, written and set aside."""
+"""The one class through which the database of a memory is opened, checked, read, written and set aside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ from core.errors import (
     Update,
     remedy_for,
 )
+from core.folder import DATABASE_FILE
 from core.storage.files.atomic import can_be_locked, fingerprint, identity, write_target, wrong_kind
 
 VERSION: Final = 1
@@ -29,6 +30,10 @@ VERSION: Final = 1
 DURABLE = "FULL"
 RELAXED = "NORMAL"
 BUSY_SECONDS: Final = 5.0
+# By this table a database is known to hold the pipeline's.
+PIPELINE_SIGN: Final = "raw_memories"
+# How long who only looks something up waits for who writes.
+_GLANCE_SECONDS: Final = 0.05
 # What follows on the name of a database in the names of its files.
 SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 # All that reading a database may raise. UnicodeDecodeError: SQLite quotes bytes of a damaged table in its own words.
@@ -61,28 +66,30 @@ class ForeignDatabaseError(BrokenDatabaseError):
     """The database belongs to another memory or to another program."""
 
 
-class Schema(NamedTuple):
-    """The tables of a database. what: its name for a person. script: the file of their SQL. probes: statements that a
-    sound one answers.
+class Part(NamedTuple):
+    """Tables of a database. script: the file of their SQL. probes: statements that a sound one answers. sign: one of
+    the tables, which tells whether they are made yet; "" for what every database of ours has.
     """
 
-    what: str
     script: Path
     probes: tuple[str, ...] = ()
+    sign: str = ""
 
 
 class Database:
-    """One SQLite file of a memory, for several threads and processes: one writes, others read beside it.
+    """The SQLite file of a memory, for several threads and processes: one writes, others read beside it.
 
     read_only: no transaction can be made; so it is as well where the file may not be written.
     """
 
     def __init__(
-        self, path: Path, schema: Schema, *, seconds: float = BUSY_SECONDS, read_only: bool = False
+        self, path: Path, *parts: Part, seconds: float = BUSY_SECONDS, read_only: bool = False
     ) -> None:
-        """seconds: how long other writers are waited for."""
+        """parts: the tables that are wanted, made where they are not there yet; others may stand beside them. seconds:
+        how long other writers are waited for.
+        """
         self.path = path
-        self.schema = schema
+        self.parts = parts
         self.seconds = seconds
         self.read_only = read_only or (path.is_file() and not may_write(path))
         self.turn = threading.RLock()
@@ -115,7 +122,7 @@ class Database:
             if wrong:
                 raise BrokenDatabaseError(wrong)
             if not self.read_only:
-                begin_file(self.path)
+                begin_file(self.path, self.parts)
             seen = self._seen()
             connection = self._connect()
         except OSError as error:
@@ -123,7 +130,7 @@ class Database:
         try:
             if not self.read_only:
                 # A database that is not ours is recognised before anything is written to it.
-                if not self._is_made(connection):
+                if self._missing(connection):
                     # What is written goes into a log beside the file first, so that readers need not wait.
                     connection.execute("PRAGMA journal_mode = WAL")
                     connection.close()
@@ -140,11 +147,11 @@ class Database:
         connection = _connect(self.path, self.seconds, reading=self.read_only)
         try:
             if self.read_only:
-                if not self._is_made(connection):
+                if self._missing(connection):
                     # A full disk left it so. Others see it without rows, too.
                     connection.close()
                     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-                    make_tables(connection, self.schema)
+                    make_tables(connection, self.parts)
                 connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA foreign_keys = ON")
         except BaseException:
@@ -152,24 +159,26 @@ class Database:
             raise
         return connection
 
-    def _is_made(self, connection: sqlite3.Connection) -> bool:
-        """Whether the tables are there; a database without any is new."""
+    def _missing(self, connection: sqlite3.Connection) -> list[Part]:
+        """The parts whose tables are not made yet; a database without any tables is new."""
         version = self._version(connection)
-        if version == VERSION:
-            for probe in self.schema.probes:
-                connection.execute(probe).fetchone()
-            return True
         # One statement: another process may be making the tables.
         strange = "SELECT 1 FROM sqlite_master, pragma_user_version WHERE user_version <> ?"
-        if version or connection.execute(strange, (VERSION,)).fetchone():
-            raise ForeignDatabaseError("belongs to another program")
-        return False
+        if version != VERSION:
+            if version or connection.execute(strange, (VERSION,)).fetchone():
+                raise ForeignDatabaseError("belongs to another program")
+            return list(self.parts)
+        missing = [part for part in self.parts if part.sign and not _has_table(connection, part.sign)]
+        for part in self.parts:
+            for probe in part.probes if part not in missing else ():
+                connection.execute(probe).fetchone()
+        return missing
 
     def _version(self, connection: sqlite3.Connection) -> int:
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         if VERSION < version < _NO_VERSION:
             raise ReadOnlyError(
-                f"{self.schema.what} has version {version}, newer than nuggets-tui supports ({VERSION})",
+                f"the database has version {version}, newer than nuggets-tui supports ({VERSION})",
                 code=ErrorCode.NEWER_VERSION, remedy=Update("write"), where=str(self.path),
                 kept="nothing was written",
             )  # fmt: skip
@@ -178,8 +187,7 @@ class Database:
     def _make_tables(self, connection: sqlite3.Connection) -> None:
         with in_one_step(connection):
             # Another process may have made the tables while this one waited.
-            if not self._is_made(connection):
-                make_tables(connection, self.schema)
+            make_tables(connection, self._missing(connection))
 
     def _seen(self) -> tuple[object, ...] | None:
         """What tells the file from another one; of one that is read without locks, from a later state as well."""
@@ -217,7 +225,7 @@ class Database:
 
     def in_memory(self) -> Database:
         """A copy in memory alone: what is written to it is gone with it. Errors as for `connect`."""
-        copy = Database(self.path, self.schema)
+        copy = Database(self.path, *self.parts)
         copy.read_only, copy._file = False, self._file
         copy._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         with self.turn, self.errors():
@@ -270,7 +278,7 @@ class Database:
             connection = self.connect()
             if self.read_only:
                 raise ReadOnlyError(
-                    f"{self.schema.what} is read-only", where=str(self.path), kept="nothing was written",
+                    "the database is read-only", where=str(self.path), kept="nothing was written",
                     todo="check its permissions, and those of its folder",
                 )  # fmt: skip
             if lasting is not self._lasting:
@@ -296,8 +304,8 @@ class Database:
             busy = self.connect().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StorageError(
-                f"another program is reading {self.schema.what}, so a side file still holds what you masked",
-                where=str(self.path), kept="what is masked so far stays so", todo="mask again when it is done",
+                "another program is reading the database, so a side file still holds what was taken out of it",
+                where=str(self.path), kept="what is done so far stays so", todo="do it again when it is done",
             )  # fmt: skip
 
     # Errors
@@ -324,19 +332,39 @@ class Database:
         if shows_damage(self.path, error):
             return BrokenDatabaseError(one_line(error))
         self._refused = code_of(error) in _TILL_OPENED_AGAIN
-        return refusal(self.path, self.schema.what, error)
+        return refusal(self.path, error)
 
 
-def make_tables(connection: sqlite3.Connection, schema: Schema) -> None:
-    """Makes the tables in an empty database, in the caller's transaction."""
-    statement = ""
-    for line in schema.script.read_text("utf-8").splitlines(keepends=True):
-        # A trigger holds several semicolons.
-        statement += line
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
+def make_tables(connection: sqlite3.Connection, parts: Iterable[Part]) -> None:
+    """Makes tables that are not there yet, in the caller's transaction."""
+    for part in parts:
+        statement = ""
+        for line in part.script.read_text("utf-8").splitlines(keepends=True):
+            # A trigger holds several semicolons.
+            statement += line
+            if sqlite3.complete_statement(statement):
+                connection.execute(statement)
+                statement = ""
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _has_table(connection: sqlite3.Connection, name: str) -> bool:
+    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+    return found.fetchone() is not None
+
+
+def has_pipeline(home: str | os.PathLike[str]) -> bool:
+    """Whether a memory has a pipeline: a text was submitted there once. What cannot be read may hold one, and opening
+    it tells what is wrong with it. Makes no file.
+    """
+    path = Path(home, DATABASE_FILE)
+    try:
+        if path.is_file():
+            with contextlib.closing(_connect(path, _GLANCE_SECONDS, reading=True)) as connection:
+                return _has_table(connection, PIPELINE_SIGN)
+        return os.path.lexists(path)
+    except (*DATABASE_ERRORS, OSError):
+        return True
 
 
 @contextlib.contextmanager
@@ -358,8 +386,8 @@ def may_write(path: Path) -> bool:
     return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
-def begin_file(path: Path) -> None:
-    """Makes an empty file for a database where there is none. Raises OSError."""
+def begin_file(path: Path, parts: tuple[Part, ...] = ()) -> None:
+    """Makes an empty file for a database of these parts where there is none. Raises OSError."""
     if not path.exists():
         # Made here, so that its side files inherit a mode that keeps other people out.
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
@@ -481,20 +509,20 @@ def damage_in(path: Path) -> str:
         return ""
 
 
-def refusal(path: Path, what: str, error: BaseException) -> NuggetsError:
+def refusal(path: Path, error: BaseException) -> NuggetsError:
     """The error for a database that the system or another program keeps from being used now."""
     code, remedy = code_of(error), remedy_for(error, path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LockTimeoutError(
-            f"another process is still writing {what}", remedy=TryAgain(), where=str(path),
+            "another process is still writing the database", remedy=TryAgain(), where=str(path),
             kept="nothing was written",
         )  # fmt: skip
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return ReadOnlyError(
-            f"{what} is read-only", remedy=remedy, where=str(path), kept="nothing was written",
+            "the database is read-only", remedy=remedy, where=str(path), kept="nothing was written",
             todo="" if remedy else "check its permissions",
         )  # fmt: skip
     return StorageError(
-        f"{what} cannot be used ({one_line(error)})", remedy=remedy or TryAgain(), where=str(path),
+        f"the database cannot be used ({one_line(error)})", remedy=remedy or TryAgain(), where=str(path),
         kept="nothing was written",
     )  # fmt: skip

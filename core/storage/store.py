@@ -355,7 +355,6 @@ class Store:
                     if not fresh:
                         check_writable(self.home, self.load(), change_set)
                         self._committer.reconcile(touched, counting=change_set.kind == "hit", loaded=True)
-                    self._session.file.bind()
                     without_backup = self._backup_before_write(change_set)
                     done = self._committer.commit(
                         change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True,
@@ -458,6 +457,13 @@ class Store:
         if self.journal is not None:
             with locked(self.home):
                 self._record(change_set, made_by)
+
+    def clear_history(self) -> None:
+        """Empties the log. Raises LockTimeoutError, StorageError, ReadOnlyError."""
+        with locked(self.home):
+            self.reconcile_now()
+            if self.journal is not None:
+                self.journal.clear()
 
     def begin_log(self) -> None:
         """Has a log, also where nothing was changed so far. Raises LockTimeoutError, StorageError, ReadOnlyError."""

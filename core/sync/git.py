@@ -37,9 +37,7 @@ _MODE: Final = "100644"
 _PLAIN: Final = ("100644", "100755")
 _LONGEST: Final = 300
 # What a folder has that belongs to its machine alone.
-OF_THIS_MACHINE: Final = (
-    "ledger.*", "pipeline.db*", "backups/", "quarantine/", ".nuggets.*", "*.held",
-)  # fmt: skip
+OF_THIS_MACHINE: Final = ("nuggets.db*", "backups/", "quarantine/", ".nuggets.*", "*.held")
 KEPT: Final = "your memory is unchanged"
 # As git runs a hook: one that does not say what runs it is a shell's.
 _THROUGH_A_SHELL: Final = ("sh", "-c", '"$0" "$@"')

@@ -76,6 +76,7 @@ ENTRIES: Final = {
         f"{_PACKAGE}.doctor:doctor", "Check agents, memory and installation; say what to do."
     ),
     "log": CommandEntry(f"{_PACKAGE}.history:log", "Show the history of every change, newest first."),
+    "history": CommandEntry(f"{_PACKAGE}.history:history_group", "Delete the history of changes."),
     "undo": CommandEntry(f"{_PACKAGE}.history:undo", "Undo a change: your last, or any by its id."),
     "redo": CommandEntry(f"{_PACKAGE}.history:redo", "Redo what you undid."),
     "restore": CommandEntry(

@@ -22,8 +22,8 @@ from core.model.names import iso
 from core.settings import SETTINGS_FILE
 from core.text.exact import exact_form
 from nuggets_tui.cli.calling_agent import agent_name, refuse_agents
-from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.log_text import (
     change_set_document,
     entry_document,
@@ -32,11 +32,11 @@ from nuggets_tui.cli.log_text import (
     verbose_lines,
 )
 from nuggets_tui.cli.moments import moment
-from nuggets_tui.cli.options import LIMIT
+from nuggets_tui.cli.options import LIMIT, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.differences import titles
 from nuggets_tui.log import DEEDS, Scope, listed
-from nuggets_tui.words import deed
+from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -114,6 +114,33 @@ def log(
     call.answer(
         lambda: entry_documents(memory, found[:limit]),
         lambda: _log_lines(memory, found[:limit], len(found) > limit, verbose),
+    )
+
+
+history_group = LazyGroup(
+    "history",
+    entries={"clear": CommandEntry("nuggets_tui.cli.history:clear", "Delete every entry for good.")},
+    help="Delete the history of changes; nuggets log shows it.",
+    epilog=example("nuggets history clear"),
+)
+
+
+@command("clear", epilog=example("nuggets history clear --yes"))
+@yes_option
+@pass_call
+def clear(call: Invocation, /, yes: bool) -> None:
+    """Delete every entry of the history for good, with the conflicts that wait. Notes, facts and submitted texts stay
+    as they are; nothing done before can be undone.
+    """
+    refuse_agents("deleting the history")
+    memory = call.memory_with_log
+    count = sum(number for *_, number in memory.history.counts())
+    go_on = must_confirm(call, yes, "history clear", f"Delete {plural(count, 'entry', 'entries')} for good?")
+    if go_on:
+        memory.history.clear()
+    call.answer(
+        lambda: {"deleted": count if go_on else 0},
+        lambda: [f"Deleted {plural(count, 'entry', 'entries')}." if go_on else "Nothing was changed."],
     )
 
 

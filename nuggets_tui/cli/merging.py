@@ -35,8 +35,7 @@ To let git merge the files of a memory, put this into .gitattributes:
 and run once:
   git config merge.nuggets.driver "nuggets merge-file %O %A %B %P"
 History, submitted texts and backups belong to one machine. Put these into .gitignore:
-  ledger.*
-  pipeline.db*
+  nuggets.db*
   backups/
   quarantine/
   .nuggets.*

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError
-from core.folder import PIPELINE_FILE
 from nuggets_tui.cli.calling_agent import refuse_agents
 from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
-from nuggets_tui.cli.invocation import Invocation, asks, pass_call
+from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, SpanStyle, shorten, table, write_error
 from nuggets_tui.words import plural
@@ -54,6 +53,7 @@ pipeline_group = LazyGroup(
         "remove": CommandEntry(f"{_MODULE}:remove", "Remove a submitted text and hide its notes."),
         "restore": CommandEntry(f"{_MODULE}:restore", "Bring a removed text and its notes back."),
         "sweep": CommandEntry(f"{_MODULE}:sweep", "Delete what is old and nothing needs any more."),
+        "clear": CommandEntry(f"{_MODULE}:clear", "Delete every text, document and proposal for good."),
         "health": CommandEntry(
             "nuggets_tui.cli.pipeline_health:health", "Show how healthy each part is, and what to do."
         ),
@@ -247,6 +247,24 @@ def sweep(call: Invocation, /, dry_run: bool) -> None:
     call.answer(lambda: _sweep_document(done), lambda: _sweep_lines(done))
 
 
+@command("clear", epilog=example("nuggets pipeline clear --yes"))
+@yes_option
+@pass_call
+def clear(call: Invocation, /, yes: bool) -> None:
+    """Delete every submitted text, document, conversation, proposal and job for good. Notes, facts and the history stay
+    as they are.
+    """
+    refuse_agents("deleting the submitted texts")
+    with needed_pipeline(call) as pipeline:
+        question = "Delete all texts, documents, conversations and proposals for good?"
+        go_on = must_confirm(call, yes, "pipeline clear", question)
+        if go_on:
+            pipeline.clear()
+    call.answer(
+        lambda: {"cleared": go_on}, lambda: ["Deleted them all." if go_on else "Nothing was changed."]
+    )
+
+
 @command("pause", epilog=example("nuggets pipeline pause --wait 60"))
 @click.option(
     "--wait", type=click.FloatRange(0.0, 3600.0), default=30.0, metavar="SECONDS",
@@ -301,18 +319,13 @@ def pipeline_lines(document: dict[str, Any] | None) -> Iterator[Line]:
 def opened_pipeline(call: Invocation) -> Iterator[Pipeline | None]:
     """The pipeline, None where nothing was handed in yet; looking makes none."""
     # Most memories have none, and whoever asks for their status need not wait for what it takes to open one.
-    try:
-        (call.folder / PIPELINE_FILE).lstat()
-    except FileNotFoundError:
+    from core.workspace import has_pipeline
+
+    if not has_pipeline(call.folder):
         yield None
         return
-    except OSError:
-        pass  # opening it says what is wrong
     from core.pipeline.service import Pipeline
 
-    if not Pipeline.exists(call.folder):
-        yield None
-        return
     with Pipeline.open(call.folder, author=call.author) as pipeline:
         if pipeline.notice:
             write_error(f"warning: {pipeline.notice}")

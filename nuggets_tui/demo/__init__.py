@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
 
 from nuggets_tui.demo.moment import DEMO_NOW as DEMO_NOW
-
-_TEXTS: Final = ("pipeline.db", "settings.toml")
 
 
 def write_demo(
@@ -44,7 +41,7 @@ def write_demo(
         # Made beside its folder and moved there, so that half of a memory is never opened.
         with tempfile.TemporaryDirectory(dir=home.parent, prefix=f".{home.name}-") as folder:
             made = Path(folder)
-            copy_memory(made, now, without=() if texts else _TEXTS)
+            copy_memory(made, now, texts=texts)
             if notes is not None:
                 from nuggets_tui.demo.resizing import resize
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Final
-from uuid import uuid4
 
+from core.folder import DATABASE_FILE
 from core.model.names import iso
+from core.settings import SETTINGS_FILE
 from nuggets_tui.demo.moment import DEMO_NOW
 
 MEMORY: Final = Path(__file__).with_name("memory")
+# The tables of the history.
+_HISTORY: Final = ("entry", "meta", "owed", "pending_restore", "seen", "seen_file", "touched")
 # Begins what the history has pressed.
 _ZLIB: Final = b"\x78"
 _TIME: Final = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -24,30 +27,29 @@ _TIME: Final = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _AROUND: Final = timedelta(days=180)
 
 
-def copy_memory(folder: Path, now: datetime, without: Collection[str] = ()) -> None:
-    """Copies the memory into an empty folder. without: names of files that are left out."""
+def copy_memory(folder: Path, now: datetime, *, texts: bool) -> None:
+    """Copies the memory into an empty folder. texts: with those that were submitted, and the settings for them."""
     later = now - DEMO_NOW
     moved = _mover(later)
     for path in sorted(MEMORY.rglob("*.*")):
-        if path.name in without:
+        if path.name == SETTINGS_FILE and not texts:
             continue
         copy = folder / path.relative_to(MEMORY)
         copy.parent.mkdir(exist_ok=True, mode=0o700)
         copy.touch(mode=0o600)
         copy.write_bytes(path.read_bytes() if path.suffix == ".db" else moved(path.read_bytes()))
-    # A memory of its own: no two have one id.
-    identity = uuid4().hex
-    for path in folder.glob("*.db"):
-        with closing(sqlite3.connect(path, isolation_level=None)) as database:
-            # Whatever breaks now leaves no memory, so nothing need reach the disk at once.
-            database.execute("PRAGMA synchronous = OFF")
-            database.execute("BEGIN")
-            if path.name == "ledger.db":
-                _move_history(database, folder, moved)
-            else:
-                _move_texts(database, later // timedelta(milliseconds=1))
-            database.execute("UPDATE meta SET value = ? WHERE name = 'memory'", (identity,))
-            database.execute("COMMIT")
+    with closing(sqlite3.connect(folder / DATABASE_FILE, isolation_level=None)) as database:
+        # Whatever breaks now leaves no memory, so nothing need reach the disk at once.
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN")
+        _move_history(database, folder, moved)
+        if texts:
+            _move_texts(database, later // timedelta(milliseconds=1))
+        else:
+            _drop_texts(database)
+        database.execute("COMMIT")
+        if not texts:
+            database.execute("VACUUM")
 
 
 def _mover(later: timedelta) -> Callable[[bytes], bytes]:
@@ -76,6 +78,15 @@ def _move_history(database: sqlite3.Connection, folder: Path, moved: Callable[[b
         database.execute("UPDATE seen_file SET inode = ?, size = ?, mtime_ns = ? WHERE file = ?", row)
 
 
+def _drop_texts(database: sqlite3.Connection) -> None:
+    """Leaves a memory to which nothing was ever submitted."""
+    virtual = "sql LIKE 'CREATE VIRTUAL%' DESC"
+    tables = database.execute(f"SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY {virtual}")
+    for (table,) in tables.fetchall():
+        if table not in _HISTORY and not table.startswith("sqlite"):
+            database.execute(f"DROP TABLE IF EXISTS {table}")
+
+
 def _move_texts(database: sqlite3.Connection, later: int) -> None:
     first, last = (int((DEMO_NOW + part).timestamp() * 1000) for part in (-_AROUND, _AROUND))
     # They keep rows from being changed, and the search tables in step, which hold no times.
@@ -86,7 +97,7 @@ def _move_texts(database: sqlite3.Connection, later: int) -> None:
         "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'"
         " AND name NOT LIKE '%fts%' AND name NOT LIKE 'sqlite%'"
     )
-    for (table,) in tables.fetchall():
+    for table in {name for (name,) in tables} - {*_HISTORY} | {"meta"}:
         columns = [
             name for _, name, kind, *_ in database.execute(f"PRAGMA table_info({table})") if kind != "TEXT"
         ]

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from core.folder import DATABASE_FILE
 from core.memory import Memory
 from core.model.change import Author
 from core.model.fact import Fact
@@ -60,7 +61,7 @@ def resize(folder: Path, notes: int, now: datetime) -> None:
     memory.apply(draft.change_set("wrote the demo memory", author=DEMO, kind="import"), keep_time=True)
     memory.close()
     for path in folder.iterdir():
-        large = notes > _MOST_IN_THE_LOG and path.name.startswith("ledger.")
+        large = notes > _MOST_IN_THE_LOG and path.name.startswith(DATABASE_FILE)
         if large or path.name in ("backups", ".nuggets.lock"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, NuggetsError
-from core.folder import PIPELINE_FILE
 from core.pipeline.session_events import SessionEvent
 from core.projects import project_at, project_root
 from nuggets_tui.calling_session import named_session, working_folder
@@ -127,7 +126,9 @@ class AgentSession:
 
     def has_pipeline(self) -> bool:
         """Whether the folder has one."""
-        return os.path.lexists(self.home / PIPELINE_FILE)
+        from core.workspace import has_pipeline
+
+        return has_pipeline(self.home)
 
     def briefing(self) -> Briefing:
         """What to know at the start, in the project here. Errors as `reading`."""

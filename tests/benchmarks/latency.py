@@ -197,7 +197,7 @@ class Bench:
         if not home.exists():
             subprocess.run([sys.executable, "-c", MAKE, str(home), str(notes)], check=True, cwd=ROOT)
             # Agents wrote it: the log begins when the app first opens it, not with one entry of all notes.
-            for left in (*home.glob("ledger*"), home / "backups"):
+            for left in (*home.glob("nuggets.db*"), home / "backups"):
                 shutil.rmtree(left) if left.is_dir() else left.unlink(missing_ok=True)
         return home
 

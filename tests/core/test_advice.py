@@ -46,7 +46,7 @@ def test_each_reason_of_the_system_has_its_own_advice_whoever_meets_it(tmp_path:
         advice(error, path),
         refused(path, "cannot be written", error).message,
         journal_schema.unreadable(path, "said", error).message,
-        database.refusal(path, "the history", error).message,
+        database.refusal(path, error).message,
     ):
         assert [one for one in ALL if one in message] == [REASONS[code]], message
 
@@ -54,7 +54,7 @@ def test_each_reason_of_the_system_has_its_own_advice_whoever_meets_it(tmp_path:
 def test_a_full_disk_is_told_by_sqlite_itself_or_by_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "ledger.db"
+    path = tmp_path / "nuggets.db"
     path.touch()
     disk(monkeypatch)
     assert "free space" in advice(refusal(sqlite3.SQLITE_FULL), path)
@@ -67,7 +67,7 @@ def test_a_full_disk_is_told_by_sqlite_itself_or_by_the_disk(
 def test_what_sqlite_keeps_to_itself_is_seen_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "ledger.db"
+    path = tmp_path / "nuggets.db"
     path.touch()
     disk(monkeypatch, flags=os.ST_RDONLY)
     assert "allow writing" in advice(refusal(sqlite3.SQLITE_READONLY), path)

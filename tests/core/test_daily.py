@@ -233,9 +233,9 @@ def test_a_memory_that_cannot_be_read_is_no_pass(home: Path) -> None:
 
 def test_a_broken_log_is_begun_anew_and_the_pass_runs(home: Path) -> None:
     Memory.open(home).close()
-    for path in home.glob("ledger.db*"):
+    for path in home.glob("nuggets.db*"):
         path.unlink()
-    (home / "ledger.db").write_bytes(b"no database" * 100)
+    (home / "nuggets.db").write_bytes(b"no database" * 100)
     assert passed(home).ran
     assert len(runs(home)) == 1
 

@@ -78,7 +78,7 @@ def test_two_errors_are_the_same_by_what_they_are_not_by_their_words() -> None:
     said = StorageError("no room (3 bytes left)", where="graph.json", remedy=FreeSpace())
     again = StorageError("no room (2 bytes left)", where="graph.json", remedy=FreeSpace())
     assert said.identity == again.identity
-    assert said.identity != StorageError("no room", where="ledger.db", remedy=FreeSpace()).identity
+    assert said.identity != StorageError("no room", where="nuggets.db", remedy=FreeSpace()).identity
     assert (
         said.identity
         != StorageError("no room (3 bytes left)", where="graph.json", remedy=TryAgain()).identity
@@ -87,12 +87,12 @@ def test_two_errors_are_the_same_by_what_they_are_not_by_their_words() -> None:
 
 
 def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:
-    error = StorageError("is full", where="ledger.db", kept="nothing was written", remedy=FreeSpace())
+    error = StorageError("is full", where="nuggets.db", kept="nothing was written", remedy=FreeSpace())
     notice = Notice.of(error)
-    assert notice == "ledger.db: is full; free space on the disk and try again"
-    assert notice.said == "ledger.db: is full"
+    assert notice == "nuggets.db: is full; free space on the disk and try again"
+    assert notice.said == "nuggets.db: is full"
     assert notice.is_about(error)
-    assert notice.is_about(StorageError("in other words", where="ledger.db"))
+    assert notice.is_about(StorageError("in other words", where="nuggets.db"))
     assert not notice.is_about(StorageError("is full", where="graph.json"))
     assert Notice.of(error, error.kept) == error.message
     settings = Notice("colours is no setting", code=ErrorCode.SETTINGS_UNSURE)

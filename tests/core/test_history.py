@@ -247,7 +247,7 @@ def test_names_that_name_nothing_are_refused(home: Path) -> None:
 def test_a_change_set_that_the_log_does_not_know_is_taken_back_as_it_is(home: Path) -> None:
     memory = Memory.open(home)
     done = _write(memory, "Ours.")
-    for path in home.glob("ledger*"):
+    for path in home.glob("nuggets.db*"):
         path.unlink()
     memory.history.undo(done)
     assert _content(home) == "Content of note 1."

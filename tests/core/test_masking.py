@@ -26,6 +26,7 @@ from kits.memory_files import fact_object, note_object, write_graph, write_nugge
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, Undo
 from core.facts.edits import remember
+from core.folder import DATABASE_FILE
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.change import FileChange
@@ -374,7 +375,7 @@ def test_a_damaged_file_that_was_set_aside_is_deleted_and_one_without_it_stays(o
         memory.change("made", lambda d: create_note(d, "web", "Staging", f"the password is {VALUE}"))
         (home / "quarantine").mkdir()
         for number, held in enumerate((VALUE.encode(), zlib.compress(VALUE.encode() * 9), b"nothing")):
-            aside = home / "quarantine" / f"2026-01-0{number + 1}T000000Z-ledger.db"
+            aside = home / "quarantine" / f"2026-01-0{number + 1}T000000Z-nuggets.db"
             aside.write_bytes(b"SQLite format 3\0" + bytes(500) + held + b"tail")
         plan = memory.secrets.preview()
         memory.secrets.mask(plan)
@@ -548,10 +549,14 @@ def test_the_search_names_each_file_that_holds_it_or_cannot_be_looked_into(tmp_p
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("inner.gz", gzip.compress(VALUE.encode()))
     (tmp_path / "harmless.txt").write_text(VALUE[:-1])
-    for name, statement in (("ledger.db", "SELECT 1"), ("pipeline.db", "DELETE FROM t")):
-        with closing(sqlite3.connect(tmp_path / name)) as writer:
+    (tmp_path / "deleted").mkdir()
+    rows = (
+        (tmp_path, zlib.compress(VALUE.encode()), "SELECT 1"),
+        (tmp_path / "deleted", VALUE, "DELETE FROM t"),
+    )
+    for folder, cell, statement in rows:
+        with closing(sqlite3.connect(folder / DATABASE_FILE)) as writer:
             writer.execute("CREATE TABLE t (x)")
-            cell = VALUE if "pipe" in name else zlib.compress(VALUE.encode())
             writer.execute("INSERT INTO t VALUES (?)", (cell,))
             writer.commit()
             writer.execute("PRAGMA secure_delete = OFF")
@@ -564,12 +569,13 @@ def test_the_search_names_each_file_that_holds_it_or_cannot_be_looked_into(tmp_p
         "pressed.gz",
         "PACK",
         "a.zip",
-        "ledger.db",
-        "pipeline.db",
+        DATABASE_FILE,
+        f"deleted/{DATABASE_FILE}",
     )
-    assert {one.path.name: one.why for one in files_left([tmp_path], masks)} == dict.fromkeys(names, "holds")
+    left = {str(one.path.relative_to(tmp_path)): one.why for one in files_left([tmp_path], masks)}
+    assert left == dict.fromkeys(names, "holds")
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "ledger.db").write_bytes(b"no database at all" * 100)
+    (tmp_path / "broken" / "nuggets.db").write_bytes(b"no database at all" * 100)
     (tmp_path / "broken" / "a.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:40])
     left = {one.path.name: one.why for one in files_left([tmp_path / "broken"], masks)}
-    assert left == dict.fromkeys(("ledger.db", "a.zip"), "unreadable")
+    assert left == dict.fromkeys(("nuggets.db", "a.zip"), "unreadable")

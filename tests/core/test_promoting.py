@@ -97,7 +97,7 @@ def test_a_refusal_is_in_the_note_and_goes_with_an_undo(memory: Memory, tmp_path
 def test_without_its_log_promotion_goes_by_titles_and_texts(memory: Memory, tmp_path: Path) -> None:
     memory.promote(memory_dir=tmp_path)
     memory.close()
-    (memory.home / "ledger.db").unlink()
+    (memory.home / "nuggets.db").unlink()
     anew = Memory.open(memory.home)
     assert anew.promotion_targets(tmp_path) == ()
     assert anew.promote(memory_dir=tmp_path).change_set.empty
@@ -120,7 +120,7 @@ def test_a_memory_that_makes_no_sense_is_passed_over(memory: Memory, tmp_path: P
 
     memory.promote(memory_dir=tmp_path)
     memory.close()
-    with sqlite3.connect(memory.home / "ledger.db") as database:
+    with sqlite3.connect(memory.home / "nuggets.db") as database:
         database.execute("UPDATE meta SET value = '[1' WHERE name LIKE 'promotion %'")
     database.close()
     anew = Memory.open(memory.home)

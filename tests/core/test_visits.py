@@ -17,7 +17,7 @@ def at(day: int) -> Callable[[], datetime]:
 
 
 def files(home: Path) -> dict[str, object]:
-    return {name: data for name, data in tree(home).items() if not name.startswith("ledger")}
+    return {name: data for name, data in tree(home).items() if not name.startswith("nuggets.db")}
 
 
 def test_a_visit_is_remembered_and_changes_no_file_of_the_memory(tmp_path: Path) -> None:

@@ -461,12 +461,12 @@ class Bench:
             (backup,) = (home / "backups").glob("*-day.zip")
             found["{backup}"] = backup.stem
         if "{conflict}" in command.args:
-            with contextlib.closing(sqlite3.connect(home / "ledger.db")) as journal:
+            with contextlib.closing(sqlite3.connect(home / "nuggets.db")) as journal:
                 found["{conflict}"] = journal.execute(
                     "SELECT id FROM entry WHERE state = 'conflict'"
                 ).fetchone()[0]
         if "{proposal}" in command.args:
-            with contextlib.closing(sqlite3.connect(home / "pipeline.db")) as pipeline:
+            with contextlib.closing(sqlite3.connect(home / "nuggets.db")) as pipeline:
                 found["{proposal}"] = pipeline.execute("SELECT id FROM proposals").fetchone()[0]
         return Command(**(vars(command) | {"args": tuple(found.get(one, one) for one in command.args)}))
 
@@ -610,9 +610,9 @@ def state(place: Path, ready: Path) -> Any:
         "copies": sorted(
             path.name for path in home.rglob("*sync-conflict*") if "quarantine" not in path.parts
         ),
-        "conflicts": len(_rows(home / "ledger.db", "SELECT 1 FROM entry WHERE state = 'conflict'")),
+        "conflicts": len(_rows(home / "nuggets.db", "SELECT 1 FROM entry WHERE state = 'conflict'")),
         "pipeline": [
-            _rows(home / "pipeline.db", statement)
+            _rows(home / "nuggets.db", statement)
             for statement in (
                 "SELECT content, status FROM raw_memories ORDER BY id",
                 "SELECT status FROM proposals ORDER BY id",

@@ -10,23 +10,19 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from core.folder import PIPELINE_FILE
-from core.pipeline.database.connection import SCHEMA as PIPELINE_SCHEMA
+from core.folder import DATABASE_FILE
 from core.storage import database
-from core.storage.database import Database, Schema
-from core.storage.journal.schema import JOURNAL_FILE
-from core.storage.journal.schema import SCHEMA as JOURNAL_SCHEMA
+from core.storage.database import Database, Part
 
-_SCHEMAS: Final[Mapping[str, Schema]] = {JOURNAL_FILE: JOURNAL_SCHEMA, PIPELINE_FILE: PIPELINE_SCHEMA}
-_begin_file = database.begin_file
-_made: dict[str, bytes] = {}
+_begin_file: Final = database.begin_file
+# Databases with the tables of parts, as bytes.
+_made: Final[dict[tuple[Part, ...], bytes]] = {}
 
 
 def copy_databases(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
@@ -47,26 +43,26 @@ def _callables() -> tuple[object, ...]:
 _PLAIN = _callables()
 
 
-def _begin_with_tables(folder: Path, path: Path) -> None:
-    if path.name in _SCHEMAS and _callables() == _PLAIN and not os.path.lexists(path):
+def _begin_with_tables(folder: Path, path: Path, parts: tuple[Part, ...] = ()) -> None:
+    if path.name == DATABASE_FILE and parts and _callables() == _PLAIN and not os.path.lexists(path):
         # Linked, so that nobody sees a part of it; where that cannot be, the file is begun empty.
         with contextlib.suppress(OSError):
-            _link_copy(folder, path)
-    _begin_file(path)
+            _link_copy(folder, path, parts)
+    _begin_file(path, parts)
 
 
-def _link_copy(folder: Path, path: Path) -> None:
-    if path.name not in _made:
+def _link_copy(folder: Path, path: Path, parts: tuple[Part, ...]) -> None:
+    if parts not in _made:
         with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
             make_databases(patch)
-            made = Database(Path(place) / path.name, _SCHEMAS[path.name])
+            made = Database(Path(place) / path.name, *parts)
             made.connect()
             made.close()
-            _made[path.name] = made.path.read_bytes()
+            _made[parts] = made.path.read_bytes()
     handle, copy = tempfile.mkstemp(dir=folder)
     try:
         with open(handle, "wb") as file:
-            file.write(_made[path.name])
+            file.write(_made[parts])
         os.link(copy, path)
     finally:
         os.unlink(copy)

@@ -87,7 +87,7 @@ def facts_of(home: Path, file_name: str) -> list[dict[str, Any]]:
 def _kept_beside(home: Path, path: Path) -> bool:
     parts = path.relative_to(home).parts
     beside = (".nuggets.lock", "backups", "quarantine")
-    return any(part in beside or part.startswith("ledger") for part in parts)
+    return any(part in beside or part.startswith("nuggets.db") for part in parts)
 
 
 def tree(home: Path) -> dict[str, bytes]:

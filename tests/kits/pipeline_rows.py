@@ -1,4 +1,4 @@
-"""Rows of pipeline.db that only tests look at."""
+"""Rows of nuggets.db that only tests look at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of pipeline.db of any age, for tests of what is deleted and what stays."""
+"""Rows of nuggets.db of any age, for tests of what is deleted and what stays."""
 
 from __future__ import annotations
 

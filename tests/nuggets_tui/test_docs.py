@@ -79,7 +79,7 @@ def test_the_manual_names_every_tool_of_agents_and_no_other() -> None:
 
 
 # Files of a memory and of its cache, which are named in the words of the house.
-_OF_A_MEMORY = {"graph.json", "ledger.db", "pipeline.db", "settings.toml", "MEMORY.md"}
+_OF_A_MEMORY = {"graph.json", "nuggets.db", "settings.toml", "MEMORY.md"}
 _PATH = re.compile(r"[\w./-]+\.(?:py|md|toml|db|json)|[\w-]+(?:/[\w-]+)*/")
 
 

@@ -184,6 +184,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     named = ("pipeline", "maintain", "--action", "checkFtsConsistency")
     yield "pipeline maintain", run(*named, "--dry-run")
     yield "pipeline maintain", run(*named)
+    yield "pipeline clear", run("pipeline", "clear", "--yes")
     yield "session start", run("session", "start")
     yield "session prompt", run("session", "prompt", "Fix the tests")
     yield "session checkpoint", run("session", "checkpoint", "Fixed. Open: docs.")
@@ -207,6 +208,7 @@ def _calls(run: Any) -> Iterator[tuple[str, Any]]:
     yield "agent install", run("agent", "install", "codex", "--dry-run")
     yield "agent remove", run("agent", "remove", "codex", "--dry-run")
     yield "doctor", run("doctor")
+    yield "history clear", run("history", "clear", "--yes")
     yield "completion", run("completion", "fish")
     yield "--version", run("--version")
 

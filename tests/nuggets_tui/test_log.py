@@ -291,7 +291,7 @@ def test_filtered_pages_join_to_the_whole_and_go_on_with_what_is_new(
 
 
 def test_a_log_that_cannot_be_read_says_why(memory: Memory) -> None:
-    problem = StorageError("the history cannot be read (test)", where="ledger.db")
+    problem = StorageError("the history cannot be read (test)", where="nuggets.db")
     log = newest_entries(cast("Memory", _Unreadable(memory, problem)), Log(), Scope())
     assert log.lines == ()
     assert "cannot be read" in log.problem

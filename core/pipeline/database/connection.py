@@ -9,21 +9,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from core.errors import BrokenFileError, LockTimeoutError, TryAgain
-from core.folder import PIPELINE_FILE as PIPELINE_FILE
-from core.pipeline.database.outbox_lock import outbox_lock
+from core.errors import BrokenFileError
+from core.folder import DATABASE_FILE
 from core.pipeline.database.tables import Tables
 from core.pipeline.transaction_guard import holding_a_transaction
 from core.storage import database
-from core.storage.database import BUSY_SECONDS, BrokenDatabaseError, ForeignDatabaseError, Schema, in_one_step
-from core.storage.files.atomic import make_folder
-from core.storage.journal.belonging import ID_NAME, folder_id, may_belong
+from core.storage.database import (
+    BUSY_SECONDS,
+    PIPELINE_SIGN,
+    BrokenDatabaseError,
+    ForeignDatabaseError,
+    Part,
+    has_pipeline,
+)
+from core.storage.files.atomic import locked, make_folder
+from core.storage.journal.schema import HISTORY, HISTORY_TABLES
 from core.storage.safety.quarantine import QUARANTINE
 
-SCHEMA: Final = Schema(
-    "the pipeline's database",
-    Path(__file__).with_name("schema.sql"),
-    ("SELECT id FROM jobs ORDER BY id DESC LIMIT 1",),
+PIPELINE: Final = Part(
+    Path(__file__).with_name("schema.sql"), ("SELECT id FROM jobs ORDER BY id DESC LIMIT 1",), PIPELINE_SIGN
 )
 # How long who only looks something up waits for who writes.
 GLANCE_SECONDS: Final = 0.05
@@ -31,7 +35,7 @@ _SET_ASIDE_SECONDS: Final = 15.0
 
 
 class Database(database.Database):
-    """The pipeline's database in the folder of one memory.
+    """The pipeline's tables in the database of one memory.
 
     `notice` says what happened to a broken file when it was opened, "" otherwise. A file that may not be written is
     looked at. Errors of all that reads and writes: StorageError, BrokenFileError, ReadOnlyError for another version,
@@ -39,7 +43,7 @@ class Database(database.Database):
     """
 
     def __init__(self, home: Path, *, seconds: float = BUSY_SECONDS, read_only: bool = False) -> None:
-        super().__init__(home / PIPELINE_FILE, SCHEMA, seconds=seconds, read_only=read_only)
+        super().__init__(home / DATABASE_FILE, HISTORY, PIPELINE, seconds=seconds, read_only=read_only)
         self.notice = ""
         # Of `facts.matching`, for all who use it.
         self.counted_words: dict[str, tuple[int, int]] = {}
@@ -63,19 +67,8 @@ class Database(database.Database):
 
     @staticmethod
     def exists(home: Path) -> bool:
-        """Whether a memory folder has one; looking makes none."""
-        return (home / PIPELINE_FILE).is_file()
-
-    @staticmethod
-    def stands(home: Path) -> bool:
-        """Whether anything stands where it belongs, be it a database or not; opening tells what is wrong with it."""
-        try:
-            (home / PIPELINE_FILE).lstat()
-        except FileNotFoundError:
-            return False
-        except (OSError, ValueError):
-            pass  # it cannot be seen whether there is one
-        return True
+        """Whether a memory folder has them, or something that cannot be read in their place; looking makes none."""
+        return has_pipeline(home)
 
     @property
     def reading(self) -> Tables:
@@ -97,6 +90,27 @@ class Database(database.Database):
         self.follow()
         with self.transaction(lasting=lasting) as connection, holding_a_transaction():
             yield Tables(connection)
+
+    def clear(self) -> None:
+        """Empties all tables of the pipeline in one step, and leaves no byte of their rows. What is in the
+        notes and the history stays, and so does what a person said: that it is paused, and what is no secret.
+        """
+        named = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+        with self.write() as writer:
+            connection = writer.connection
+            connection.execute("PRAGMA defer_foreign_keys = ON")
+            # They keep the audit from being deleted.
+            guards = connection.execute(
+                "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
+            ).fetchall()
+            for guard, _ in guards:
+                connection.execute(f"DROP TRIGGER {guard}")
+            for (table,) in connection.execute(named).fetchall():
+                if table not in HISTORY_TABLES and not table.startswith("sqlite_"):
+                    connection.execute(f"DELETE FROM {table}")
+            for _, statement in guards:
+                connection.execute(statement)
+        self.leave_no_byte()
 
     def leave_no_byte(self) -> None:
         """Makes the file anew after rows were masked, so that nothing of the former ones is left in it or beside it.
@@ -125,34 +139,9 @@ class Database(database.Database):
         connection.row_factory = sqlite3.Row
         return connection
 
-    def _open(self) -> None:
-        super()._open()
-        if self.read_only:
-            return
-        try:
-            self._check_id(self.connect())
-        except BaseException:
-            self.close()
-            raise
-
-    def _check_id(self, writer: sqlite3.Connection) -> None:
-        """Refuses the database of another memory; one that bears no id yet gets this folder's."""
-        row = writer.execute("SELECT value FROM meta WHERE name = ?", (ID_NAME,)).fetchone()
-        if row is not None and not may_belong(row[0], self.path.parent):
-            raise ForeignDatabaseError("belongs to another memory")
-        folder = folder_id(self.path.parent) if row is None else None
-        if folder is not None and folder.sure:
-            with in_one_step(writer):
-                writer.execute("INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)", (ID_NAME, folder.id))
-
     def _begin_anew(self, home: Path) -> None:
         """Sets what cannot be read aside; one process at a time, since another one may have begun anew already."""
-        with outbox_lock(home, _SET_ASIDE_SECONDS) as mine:
-            if not mine:
-                raise LockTimeoutError(
-                    "another process is using the pipeline's database, which cannot be read", remedy=TryAgain(),
-                    where=str(self.path), kept="the file is unchanged",
-                )  # fmt: skip
+        with locked(home, seconds=_SET_ASIDE_SECONDS):
             try:
                 self.connect()
             except BrokenFileError as error:
@@ -165,7 +154,7 @@ class Database(database.Database):
 
 @contextmanager
 def open_read_only(home: Path, *, seconds: float = BUSY_SECONDS) -> Iterator[Tables]:
-    """The database of a memory that has one, opened to look: nothing is made, repaired or written. Errors as in
+    """The tables of a memory that has them, opened to look: nothing is made, repaired or written. Errors as in
     `Database`.
     """
     with closing(Database(home, seconds=seconds, read_only=True)) as looked_at, looked_at.errors():
@@ -174,15 +163,15 @@ def open_read_only(home: Path, *, seconds: float = BUSY_SECONDS) -> Iterator[Tab
 
 def refuse_damaged(home: Path) -> None:
     """Raises BrokenFileError when something in the database is damaged, also what nobody reads just now."""
-    if said := database.damage_in(home / PIPELINE_FILE):
-        raise unreadable(home / PIPELINE_FILE, BrokenDatabaseError(said))
+    if said := database.damage_in(home / DATABASE_FILE):
+        raise unreadable(home / DATABASE_FILE, BrokenDatabaseError(said))
 
 
 def unreadable(path: Path, error: BrokenDatabaseError) -> BrokenFileError:
-    """The error for a database that is damaged, or that is not this memory's."""
+    """The error for a database that is damaged, or that is not ours."""
     foreign = isinstance(error, ForeignDatabaseError)
     return BrokenFileError(
-        f"the pipeline's database {error}" if foreign else f"the pipeline's database cannot be read ({error})",
+        f"the database {error}" if foreign else f"the database cannot be read ({error})",
         where=str(path), kept="the file is unchanged, and your notes are not in it",
         todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
     )  # fmt: skip

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from core.errors import BrokenFileError
+from core.folder import DATABASE_FILE
 from core.pipeline.database.rare_words import Counted, RareWords
 from core.pipeline.decision.candidates import match_terms, normalised_bm25
 from core.pipeline.intake.normalisation import normalise
@@ -81,7 +82,7 @@ def _unpacked(content: bytes) -> str:
         return zlib.decompress(content).decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise BrokenFileError(
-            f"the text of a document cannot be read ({error})", where="pipeline.db", kept="it is unchanged"
+            f"the text of a document cannot be read ({error})", where=DATABASE_FILE, kept="it is unchanged"
         ) from error
 
 

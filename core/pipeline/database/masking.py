@@ -1,4 +1,4 @@
-"""Credentials in pipeline.db: what may hold one, and every row masked so that no byte of it stays in the file."""
+"""Credentials in the pipeline's tables: what may hold one, and each row masked so that no byte of it stays."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from core.pipeline.database.meta import Meta
 from core.pipeline.decision.short_cuts import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
+from core.storage.journal.schema import HISTORY_TABLES
 from core.storage.masking.search import Row, WriteRow, mask_rows, masked_cell, own_tables, update_row
 
 # There from the first row that was masked until no byte of the former ones is left.
@@ -157,7 +158,8 @@ class Masking:
 
     def _tables(self) -> list[str]:
         # Raw memories first, since spans point into them.
-        return sorted(own_tables(self._ask), key=lambda name: name != "raw_memories")
+        found = set(own_tables(self._ask)).difference(HISTORY_TABLES)
+        return sorted(found, key=lambda name: (name != "raw_memories", name))
 
     def _write(self, table: str, key: Row, changes: Row) -> None:
         try:

@@ -1,5 +1,4 @@
--- The tables of pipeline.db. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
-CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
+-- The pipeline's tables. Times are epoch milliseconds, confidences lie in 0 to 1, JSON columns hold objects.
 -- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
 CREATE TABLE raw_memories (
     id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL, hash_version INTEGER NOT NULL,

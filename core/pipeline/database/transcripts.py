@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.errors import BrokenFileError
+from core.folder import DATABASE_FILE
 from core.pipeline.intake.excerpt import excerpt
 from core.pipeline.intake.redaction import Redacted
 from core.pipeline.records import Conversation
@@ -102,7 +103,7 @@ def _unpacked(content: bytes) -> str:
     except (zlib.error, UnicodeDecodeError) as error:
         raise BrokenFileError(
             f"a transcript cannot be read ({error})",
-            where="pipeline.db",
+            where=DATABASE_FILE,
             kept="it is unchanged",
         ) from error
 

@@ -87,7 +87,7 @@ def flush_outbox(
     except NuggetsError as error:
         return FlushResult(waiting=_waiting(database, proposals), problem=error)
     except sqlite3.DatabaseError as error:
-        return FlushResult(problem=refusal(database.path, database.schema.what, error))
+        return FlushResult(problem=refusal(database.path, error))
 
 
 def _flush_outbox(

@@ -1,4 +1,4 @@
-"""Credentials in all that a memory's folder holds: its notes and facts, and pipeline.db where there is one.
+"""Credentials in all that a memory's folder holds: its notes and facts, and what the pipeline holds.
 
 What is masked stands in both, so `Workspace.mask_secrets` masks both at once: first what was only derived from the
 texts that people are told of, then the notes with their log and backups, these texts last. Whoever is stopped in
@@ -13,10 +13,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BrokenFileError, LockTimeoutError, TryAgain, partly_done
+from core.folder import DATABASE_FILE
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
-from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only
+from core.pipeline.database.connection import Database, open_read_only
 from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.tables import Tables
 from core.storage.database import SIDE_FILES
@@ -52,8 +53,8 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     from core.services.secrets import shares
 
     also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
-    own = {memory.home / (PIPELINE_FILE + side) for side in SIDE_FILES}
-    others = tuple(place for place in plan.places if place.path not in own)
+    own = {memory.home / (DATABASE_FILE + side) for side in SIDE_FILES}
+    others = tuple(place for place in plan.places if place.what != "untouched" or place.path not in own)
     return replace(plan, holders=(*plan.holders, *also), places=(*others, *_places(memory, plan.masks)))
 
 
@@ -145,7 +146,7 @@ def _apart(kept: tuple[Holder, ...], ids: Collection[str]) -> tuple[tuple[Holder
 
 def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
     """How many rows of each table are masked; the file itself, left alone, where it cannot be read."""
-    path = memory.home / PIPELINE_FILE
+    path = memory.home / DATABASE_FILE
     try:
         with open_read_only(memory.home) as reader:
             counts = reader.masking.counts(masks)

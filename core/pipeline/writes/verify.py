@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError, partly_done
+from core.folder import DATABASE_FILE
 from core.model.draft import Draft
 from core.model.note import replace
 from core.model.note_origin import ORIGIN
 from core.model.snapshot import Snapshot
-from core.pipeline.database.connection import PIPELINE_FILE, Database, open_read_only, refuse_damaged
+from core.pipeline.database.connection import Database, open_read_only, refuse_damaged
 from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
@@ -40,7 +41,7 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
     Nothing, and no file made, where there is no such database. Nothing is written. now: epoch ms. Errors as
     `Memory.refresh`.
     """
-    if not Database.stands(memory.home):
+    if not Database.exists(memory.home):
         return ()
     try:
         with open_read_only(memory.home) as reader:
@@ -54,7 +55,7 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
             )
             return tuple(_findings(reader, changed, memory.snapshot, now))
     except NuggetsError as error:
-        if error.where != str(memory.home / PIPELINE_FILE):
+        if error.where != str(memory.home / DATABASE_FILE):
             raise
         detail = f"{error.what[:1].upper()}{error.what[1:]}. It holds submitted texts, facts and proposals."
         todo = sentence(error.more)
@@ -64,7 +65,7 @@ def drift(memory: Memory, *, now: int, faults_only: bool = False) -> tuple[Findi
 def _findings(
     reader: Tables, changed: tuple[ChangedNote, ...], snapshot: Snapshot, now: int
 ) -> Iterator[Finding]:
-    path = str(Path(snapshot.home) / PIPELINE_FILE)
+    path = str(Path(snapshot.home) / DATABASE_FILE)
     oldest = reader.outbox.oldest_pending()
     # What was accepted just now is on its way, and nothing is wrong with that.
     if oldest is not None and not 0 <= now - oldest < _ON_ITS_WAY_MS:

@@ -1,1 +1,1 @@
-"""The log of every change: ledger.db, and what it last saw of the files."""
+"""The log of every change: change sets in the database, and what it last saw of the files."""

@@ -38,7 +38,7 @@ from core.storage.journal.codec import (
     write_stages,
 )
 from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
-from core.storage.journal.schema import SCHEMA
+from core.storage.journal.schema import HISTORY
 from core.text.normalise import encodable
 
 _AT_ONCE: Final = 20
@@ -63,7 +63,7 @@ class Journal:
         Raises BrokenJournalError, StorageError, ReadOnlyError.
         """
         self.path = path
-        self.database = Database(path, SCHEMA, seconds=BUSY_SECONDS, read_only=read_only)
+        self.database = Database(path, HISTORY, seconds=BUSY_SECONDS, read_only=read_only)
         self.read_only = self.database.read_only
         self._attach()
 
@@ -182,6 +182,19 @@ class Journal:
                 connection.execute(
                     "UPDATE entry SET conflict = ? WHERE id = ?", (write_conflict(conflict), id)
                 )
+
+    def clear(self) -> None:
+        """Deletes every entry, but for one that is to be finished, and leaves no byte of them. What was last
+        seen of the files stays, so that nothing is taken for a change from outside.
+        """
+        with self.transaction(durable=True) as connection:
+            connection.execute("DELETE FROM entry WHERE state <> 'pending'")
+            connection.execute("DELETE FROM touched WHERE seq NOT IN (SELECT seq FROM entry)")
+            for table in ("owed", "pending_restore"):
+                connection.execute(f"DELETE FROM {table}")
+        self.database.vacuum()
+        self.database.empty_log()
+        self._past, self._undone = {}, (0, frozenset())
 
     # Reading entries
 

@@ -6,16 +6,17 @@ from contextlib import closing
 from pathlib import Path
 
 from core.errors import NuggetsError
+from core.folder import DATABASE_FILE
 from core.storage.format.page_writes import Unfinished, owed_pages
 from core.storage.format.pages import PageSet
 from core.storage.journal.codec import Pending
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError
+from core.storage.journal.schema import BrokenJournalError
 
 
 def pages_owed(home: Path, pages: PageSet) -> dict[str, str | None]:
     """The pages by name, None for one that is to go; nothing where no log can be read."""
-    path = home / JOURNAL_FILE
+    path = home / DATABASE_FILE
     if not path.is_file():
         return {}
     owed: dict[str, str | None] = {}

@@ -12,12 +12,12 @@ from typing import Final
 import msgspec
 
 from core.errors import StorageError
+from core.folder import DATABASE_FILE
 from core.model.names import iso, parse_iso
 from core.schedule import LastRun
 from core.storage.files.processes import Process, life_of, this_process
-from core.storage.journal.belonging import check_id
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, unreadable
+from core.storage.journal.schema import BrokenJournalError, unreadable
 
 _RUNS: Final = "daily runs"
 _LEASE_NAME: Final = "daily claim"
@@ -170,18 +170,18 @@ def release_lease(home: Path, lease: Lease) -> None:
 
 @contextlib.contextmanager
 def _opened(home: Path) -> Iterator[Journal | None]:
-    """As `_ledger`, and a broken one is a StorageError."""
+    """As `_journal`, and a broken one is a StorageError."""
     try:
         with _journal(home) as journal:
             yield journal
     except BrokenJournalError as error:
-        raise unreadable(home / JOURNAL_FILE, str(error)) from error
+        raise unreadable(home / DATABASE_FILE, str(error)) from error
 
 
 @contextlib.contextmanager
 def _journal(home: Path, *, read_only: bool = False) -> Iterator[Journal | None]:
     """The journal, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
-    path = home / JOURNAL_FILE
+    path = home / DATABASE_FILE
     try:
         there = path.stat().st_size > 0
     except OSError:
@@ -191,7 +191,6 @@ def _journal(home: Path, *, read_only: bool = False) -> Iterator[Journal | None]
         return
     writable = os.access(path, os.W_OK) and os.access(home, os.W_OK)
     with contextlib.closing(Journal(path, read_only=read_only or not writable)) as journal:
-        check_id(journal, home)
         yield journal
 
 

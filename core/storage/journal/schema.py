@@ -1,4 +1,4 @@
-"""The tables of ledger.db, and the errors of a history that cannot be read."""
+"""The history's tables in the database, and the errors of a history that cannot be read."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import StorageError, TryAgain, remedy_for
-from core.storage.database import BrokenDatabaseError, Schema
+from core.storage.database import BrokenDatabaseError, Part
 
-JOURNAL_FILE: Final = "ledger.db"
-SCHEMA: Final = Schema(
-    "the history",
+HISTORY: Final = Part(
     Path(__file__).with_name("schema.sql"),
     ("SELECT seq, state FROM entry ORDER BY seq DESC LIMIT 1", "SELECT file, fields FROM seen_file"),
 )
+# The tables in the file of that name. `meta` holds single values of all parts.
+HISTORY_TABLES: Final = ("entry", "meta", "owed", "pending_restore", "seen", "seen_file", "touched")
 BrokenJournalError = BrokenDatabaseError
 
 

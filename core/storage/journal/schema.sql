@@ -1,4 +1,4 @@
--- The tables of ledger.db.
+-- The history's tables. meta: single values of all that is in the database, of the pipeline too.
 CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
 -- One row a change set. made_by: who sat at the keyboard. written_ns: when the files were, by their own clock.
 CREATE TABLE entry (

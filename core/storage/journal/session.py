@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ConflictError, Notice, NuggetsError, StorageError
+from core.folder import DATABASE_FILE
 from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
-from core.storage.database import Database, damage_in
+from core.storage.database import Database, ForeignDatabaseError, damage_in
 from core.storage.files.atomic import can_be_locked
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import (
@@ -28,17 +29,10 @@ from core.storage.journal.baseline import (
     record_baseline,
     record_few,
 )
-from core.storage.journal.belonging import (
-    ID_NAME,
-    ForeignJournalError,
-    bear_id,
-    check_baseline,
-    check_id,
-    mark,
-)
+from core.storage.journal.belonging import check_belongs, mark
 from core.storage.journal.codec import TAKEN_IN, Maker, Pending, Stage, by, fact_item, fold_recalls, note_item
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE, SCHEMA, BrokenJournalError, unreadable
+from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
@@ -94,8 +88,6 @@ class JournalFile:
         self._not_written = ""
         # Whether the open journal is this memory's.
         self._known = False
-        # The journal whose id the folder last had.
-        self._bound: Journal | None = None
         self._clock = clock
         self._ids = ids
         self._notices = notices
@@ -103,7 +95,7 @@ class JournalFile:
 
     @property
     def _path(self) -> Path:
-        return self.home / JOURNAL_FILE
+        return self.home / DATABASE_FILE
 
     def report_not_written(self, error: NuggetsError) -> None:
         """Keeps that the log cannot be written, until it can be."""
@@ -147,7 +139,7 @@ class JournalFile:
                 self._open_file()
             assert self.journal is not None
             if not self._known:
-                check_baseline(self.journal, self.home, loaded)
+                check_belongs(self.journal, self.home, loaded)
                 mark(self.journal, self.home)
                 self._known = True
                 self._say_without_locks()
@@ -179,24 +171,6 @@ class JournalFile:
             self.log_problem = error
             raise
         self.log_problem = None
-        self._check_id()
-
-    def _check_id(self) -> None:
-        assert self.journal is not None
-        try:
-            check_id(self.journal, self.home)
-        except BrokenJournalError:
-            self.close()
-            raise
-
-    def bind(self) -> None:
-        """Gives the folder the id of its journal, with the first change made here."""
-        if self._bound is self.journal:
-            return
-        self._bound = self.journal
-        id = self.journal.meta(ID_NAME) if self.journal is not None else None
-        if isinstance(id, str):
-            bear_id(self.home, id)
 
     def open_to_read(self) -> None:
         """Opens the journal where nothing may be written; `log_problem` says why when it cannot be read either."""
@@ -206,7 +180,6 @@ class JournalFile:
             return
         try:
             self.journal = Journal(self._path, read_only=True)
-            self._check_id()
             self.log_problem = None
         except NuggetsError as error:
             self.log_problem = error
@@ -217,7 +190,7 @@ class JournalFile:
         """Keeps why the journal cannot be read, and closes it."""
         self.close()
         problem = unreadable(self._path, str(error))
-        problem.damaged = not isinstance(error, ForeignJournalError)
+        problem.damaged = not isinstance(error, ForeignDatabaseError)
         self.log_problem = problem
 
     def read_in_memory(self) -> Journal:
@@ -266,12 +239,12 @@ class JournalFile:
         self.close()
         self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
-        Database(self._path, SCHEMA).set_aside(self.home / QUARANTINE, stamp)
-        foreign = isinstance(error, ForeignJournalError)
+        Database(self._path).set_aside(self.home / QUARANTINE, stamp)
+        foreign = isinstance(error, ForeignDatabaseError)
         what = str(error) if foreign else f"is damaged ({error})"
         self._notices.add(
             Notice(
-                f"the history {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
+                f"the database {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
                 "a new history starts now",
                 where=str(self._path),
             )

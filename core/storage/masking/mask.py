@@ -29,6 +29,7 @@ from core.storage.files.side_folders import names_in
 from core.storage.format.codec import ItemError, read_fact, read_note, write_fact, write_note
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal import codec
+from core.storage.journal.schema import HISTORY_TABLES
 from core.storage.masking.search import (
     Row,
     WriteRow,
@@ -143,7 +144,7 @@ def _mask_rows(
             told["raw"] = _masked_raw(row["raw"], item, masks, rules)
         return told
 
-    return mask_rows(journal.rows, masked, write)
+    return mask_rows(journal.rows, masked, write, HISTORY_TABLES)
 
 
 def _masked_body(body: bytes, masks: Masks) -> bytes:

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from core.errors import NuggetsError
+from core.folder import DATABASE_FILE
 from core.model.masks import Masks
 from core.storage.database import BUSY_SECONDS, DATABASE_ERRORS
 from core.storage.files.atomic import read_file
 from core.storage.safety.backups import DAMAGE
 
-_IN_USE: Final = ("ledger.db", "pipeline.db")
 _ZLIB: Final = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
 _LARGEST: Final = 1 << 30
 _LARGEST_PRESSED: Final = 64_000_000
@@ -108,7 +108,7 @@ def file_left(path: Path, masks: Masks) -> Left | None:
         # The index of a log of writes holds numbers alone, a socket nothing.
         if path.is_symlink() or not path.is_file() or path.name.endswith("-shm"):
             return None
-        if path.name in _IN_USE:
+        if path.name == DATABASE_FILE:
             holds = _database_holds(path, masks, "ro")
         else:
             if path.stat().st_size > _LARGEST:

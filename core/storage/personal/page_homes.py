@@ -9,6 +9,7 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError
 from core.folder import (
+    DATABASE_FILE,
     DONNA_HOME,
     FACT_SUFFIXES,
     GRAPH_FILE,
@@ -28,7 +29,7 @@ from core.storage.personal.unsaved_files import unsaved_folder
 from core.team_folder import is_team_folder
 from core.user_folders import STATE_VARIABLE, name_of
 
-_OURS: Final = ("ledger.db", "ledger.id", "settings.toml", "searches.toml", "pipeline.db")
+_OURS: Final = (DATABASE_FILE, "settings.toml", "searches.toml")
 _OWN_HOMES: Final = tuple(Path(home).name for home in (USUAL_HOME, DONNA_HOME))
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from core.errors import NuggetsError
+from core.folder import DATABASE_FILE
 from core.model.change import ChangeSet
 from core.model.compare import differences, without_hollow
 from core.storage.format.documents import Loaded
 from core.storage.journal.baseline import baseline_files
-from core.storage.journal.belonging import check_baseline
+from core.storage.journal.belonging import check_belongs
 from core.storage.journal.codec import Maker
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError
+from core.storage.journal.schema import BrokenJournalError
 from core.storage.journal.session import JournalSession
 from core.storage.merge.deciding import Collect, take_theirs
 from core.storage.merge.rebase import rebase
@@ -35,7 +36,7 @@ def reconcile_in_memory(session: JournalSession, loaded: Loaded) -> Loaded:
     session.file.open_to_read()
     journal = session.journal
     if journal is None and session.file.gone(loaded):
-        path = session.home / JOURNAL_FILE
+        path = session.home / DATABASE_FILE
         session.notices.add(f"{path}: the history is missing; the next change starts a new one")
     if journal is None or loaded.snapshot.graph_problem or loaded.snapshot.read_only:
         return loaded
@@ -43,7 +44,7 @@ def reconcile_in_memory(session: JournalSession, loaded: Loaded) -> Loaded:
         with session.file.detecting_damage():
             if not baseline_files(journal):
                 return loaded
-            check_baseline(journal, session.home, loaded)
+            check_belongs(journal, session.home, loaded)
             if session.baseline.in_step(loaded, journal):
                 return loaded
             return _reconciled(session, session.file.read_in_memory(), loaded)

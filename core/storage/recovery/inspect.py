@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import NuggetsError, ReadOnlyError, Resolve
-from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.folder import DATABASE_FILE, FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
-from core.storage.journal.schema import JOURNAL_FILE
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
 from core.storage.safety.backups import BACKUPS
 from core.verify.finding import Finding, sentence
@@ -71,7 +70,7 @@ def _obstacles(home: Path) -> Iterator[Finding]:
 
 def _memory_files(home: Path) -> Iterator[Path]:
     """The memory's own files, also those that are links to nothing."""
-    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, JOURNAL_FILE)
+    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, DATABASE_FILE)
     if os.path.lexists(graph):
         yield graph
     for name in _names(home):

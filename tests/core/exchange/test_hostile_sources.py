@@ -155,7 +155,7 @@ def test_an_export_cannot_name_the_file_that_it_is_written_to(tmp_path: Path) ->
     document = json.loads(make_folder(tmp_path / "first").exchange.export("json").data)
     (held,) = document["nuggets"].values()
     document["nuggets"] = {"../../../evil.nugget.json": held, "settings.toml": held | {"name": "other"}}
-    document["files"] = [{"path": "../evil.toml", "text": "x"}, {"path": "ledger.db", "text": "x"}]
+    document["files"] = [{"path": "../evil.toml", "text": "x"}, {"path": "nuggets.db", "text": "x"}]
     (tmp_path / "evil.json").write_text(json.dumps(document))
     other = Memory.open(tmp_path / "inner" / "other")
     other.exchange.bring(other.exchange.read(tmp_path / "evil.json"))

@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def texts(home: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in home.glob("pipeline.db*"))
+    return b"".join(path.read_bytes() for path in home.glob("nuggets.db*"))
 
 
 def test_a_checkpoint_comes_back_to_its_session_newest_first(home: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_kept_checkpoint_outlives_the_process_that_is_killed_right_after(home:
 def test_a_credential_that_got_into_a_checkpoint_is_found_and_masked(home: Path) -> None:
     with open_pipeline(home) as pipeline:
         pipeline.checkpoint("The key is KEY.", session="s1")
-    with sqlite3.connect(home / "pipeline.db") as connection:
+    with sqlite3.connect(home / "nuggets.db") as connection:
         connection.execute("UPDATE checkpoints SET digest = ?", (f"The key is {SECRET}.",))
     workspace = Workspace(Memory.open(home))
     assert [holder.id for holder in workspace.secrets()] == ["checkpoint 1"]

@@ -141,7 +141,7 @@ def _agree(home: Path) -> Memory:
     assert memory.snapshot.problems == ()
     assert findings(memory.snapshot) == []
     assert memory.history.conflicts() == ()
-    with sqlite3.connect(home / "pipeline.db") as database:
+    with sqlite3.connect(home / "nuggets.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []
         # A text without a job that is open or done is a job that was lost.
@@ -192,7 +192,7 @@ def test_a_pipeline_killed_at_random_moments_keeps_every_text_and_makes_each_not
         told += rest.splitlines()
         kept += [int(line.split()[1]) for line in told if line.startswith(b"kept")]
         _agree(home).close()
-        with sqlite3.connect(home / "pipeline.db") as database:
+        with sqlite3.connect(home / "nuggets.db") as database:
             texts = {row[0] for row in database.execute("SELECT content FROM raw_memories")}
         text_of = _setting()["text_of"]
         assert {text_of(number) for number in kept} <= texts  # type: ignore[operator]
@@ -200,7 +200,7 @@ def test_a_pipeline_killed_at_random_moments_keeps_every_text_and_makes_each_not
     memory = _agree(home)
     there = {note.content for note in memory.snapshot.notes}
     assert _expected(kept) <= there
-    with sqlite3.connect(home / "pipeline.db") as database:
+    with sqlite3.connect(home / "nuggets.db") as database:
         texts = {row[0] for row in database.execute("SELECT content FROM raw_memories")}
         assert database.execute("SELECT count(*) FROM graph_outbox WHERE status <> 'done'").fetchone() == (0,)
         assert database.execute("SELECT count(*) FROM graph_outbox").fetchone() == (len(texts),)
@@ -221,12 +221,12 @@ def test_a_pipeline_killed_before_any_step_is_finished_by_the_next_one(home: Pat
     assert [code for _, code in steps] == [9] * (len(steps) - 1) + [0]
     for number, _ in steps:
         copy = home.with_name(f"copy-{number}")
-        if not (copy / "pipeline.db").exists():
+        if not (copy / "nuggets.db").exists():
             continue
         _drain(copy, 24)
         memory = _agree(copy)
         assert drift(memory, now=0) == ()
-        with sqlite3.connect(copy / "pipeline.db") as database:
+        with sqlite3.connect(copy / "nuggets.db") as database:
             count = database.execute("SELECT count(*) FROM raw_memories").fetchone()[0]
         assert {note.content for note in memory.snapshot.notes} >= _expected(range(count))
         assert len(notes_of(copy)) == OLD_NOTES + count

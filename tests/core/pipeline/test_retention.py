@@ -227,7 +227,7 @@ def test_a_sweep_deletes_exactly_what_nothing_needs_as_its_dry_run_says(
     rehearsal = rehearsed(database, store)
     assert rows_of(database) == before
     other = tmp_path_factory.mktemp("other")
-    with closing(sqlite3.connect(other / "pipeline.db")) as copy:
+    with closing(sqlite3.connect(other / "nuggets.db")) as copy:
         database.reading.connection.backup(copy)
     done = swept(database, store)
     assert done == rehearsal

@@ -158,7 +158,7 @@ def test_a_database_of_a_newer_version_is_left_alone(pipeline: Pipeline) -> None
 def test_a_broken_database_is_set_aside_and_the_app_goes_on(tmp_path: Path) -> None:
     with open_pipeline(tmp_path) as pipeline:
         pipeline.ingest(TEXT)
-    (tmp_path / "pipeline.db").write_bytes(b"no database at all" * 1000)
+    (tmp_path / "nuggets.db").write_bytes(b"no database at all" * 1000)
     with open_pipeline(tmp_path) as again:
         assert again.database.notice
         assert again.status().raw == 0
@@ -169,7 +169,7 @@ def test_a_table_that_is_gone_is_an_error_of_ours_not_of_the_library(pipeline: P
     with pipeline.database.write() as writer:
         writer.connection.execute("DROP TABLE graph_outbox")
     for asked in (pipeline.status, pipeline.tick):
-        with pytest.raises(NuggetsError, match=r"pipeline\.db"):
+        with pytest.raises(NuggetsError, match=r"nuggets\.db"):
             asked()
 
 

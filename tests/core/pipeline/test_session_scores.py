@@ -149,5 +149,5 @@ def test_a_session_in_which_nothing_was_recalled_has_a_row_all_the_same(tmp_path
         ended = pipeline.end_session("s1")
         assert (ended.score.score, ended.score.recalled, ended.text) == (None, 0, None)
         # A worker that is killed before its job changes nothing of that.
-    with closing(sqlite3.connect(tmp_path / "pipeline.db")) as connection:
+    with closing(sqlite3.connect(tmp_path / "nuggets.db")) as connection:
         assert connection.execute("SELECT count(*) FROM session_scores").fetchone() == (1,)

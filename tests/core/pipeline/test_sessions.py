@@ -89,7 +89,7 @@ def _pruned(given: dict[str, Any], home: Path) -> dict[str, Any]:
     with open_pipeline(home, clock=clock) as pipeline:
         for age in given["ages_days"]:
             pipeline.checkpoint("Done.", session=f"of {age}")
-        with sqlite3.connect(home / "pipeline.db") as connection:
+        with sqlite3.connect(home / "nuggets.db") as connection:
             for age in given["ages_days"]:
                 at = clock.ms - age * 86_400_000
                 connection.execute(
@@ -240,9 +240,9 @@ def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_pat
             pipeline.follow_session(
                 SessionEvent(kind, "s1", project=f"https://me:{SECRET}@h/p", texts=(SECRET,))
             )
-    held = b"".join(path.read_bytes() for path in tmp_path.glob("pipeline.db*"))
+    held = b"".join(path.read_bytes() for path in tmp_path.glob("nuggets.db*"))
     assert SECRET.encode() not in held
-    with closing(sqlite3.connect(tmp_path / "pipeline.db")) as connection:
+    with closing(sqlite3.connect(tmp_path / "nuggets.db")) as connection:
         connection.execute(
             "UPDATE pending_checkpoints SET activity = ?", (Activity(1, (f"key {SECRET}",)).as_json(),)
         )
@@ -252,7 +252,7 @@ def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_pat
     masking = workspace.masking(["pending s1"])
     workspace.mask_secrets(masking)
     assert workspace.masking_left(masking) == ()
-    assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("pipeline.db*"))
+    assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("nuggets.db*"))
     with open_pipeline(tmp_path) as pipeline:
         assert [one.pending for one in pipeline.sessions()] == [True]
 

@@ -61,7 +61,7 @@ def test_a_backup_holds_the_memory_files_byte_for_byte_and_nothing_else(tmp_path
     kept = tree(home)
     for name in (
         "notes.txt",
-        "ledger.db",
+        "nuggets.db",
         ".hidden.nugget.json",
         "graph/other.json",
         "backups/old.nugget.json",

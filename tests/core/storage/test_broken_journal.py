@@ -18,10 +18,10 @@ from kits.memory_files import (
 
 from core import Memory
 from core.errors import ErrorCode, Notice, NuggetsError, ReadOnlyError, StorageError
+from core.folder import DATABASE_FILE
 from core.graph.edits import create_note, edit_note
 from core.storage import database
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE
 
 as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 
@@ -32,7 +32,7 @@ def _close(memory: Memory) -> None:
 
 
 def _journal_files(home: Path) -> set[str]:
-    return {path.name for path in home.iterdir() if path.name.startswith("ledger")}
+    return {path.name for path in home.iterdir() if path.name.startswith("nuggets.db")}
 
 
 def _cut(path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
     for turn in range(30):
         edit_text(memory, f"Before {turn}.")
     _close(memory)
-    path = home / JOURNAL_FILE
+    path = home / DATABASE_FILE
     BROKEN[how](path)
     broken = path.read_bytes() if path.is_file() else b""
     files = tree(home)
@@ -95,10 +95,10 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
         told += again.take_notices()
     except NuggetsError as error:
         pytest.fail(error.message)
-    assert any("the history" in notice for notice in told) or how == "a page of nothing"
+    assert any("the database" in notice for notice in told) or how == "a page of nothing"
     assert notes_of(home)[ONE]["content"] == "Before 29."
     assert [entry.change_set.kind for entry in again.history.log()][:2] == ["undo", "edit"]
-    kept = [path for path in (home / "quarantine").rglob("*") if path.name.endswith(JOURNAL_FILE)]
+    kept = [path for path in (home / "quarantine").rglob("*") if path.name.endswith(DATABASE_FILE)]
     if told:
         assert len(kept) == 1
         assert kept[0].is_dir() if how == "a folder" else kept[0].read_bytes() == broken
@@ -107,7 +107,7 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
 
 
 def test_a_log_of_no_bytes_is_a_new_log(home: Path) -> None:
-    (home / JOURNAL_FILE).touch()
+    (home / DATABASE_FILE).touch()
     memory = Memory.open(home)
     edit_text(memory, "Ours.")
     assert len(Memory.open(home).history.log()) == 1
@@ -128,7 +128,7 @@ def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) 
 def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(home: Path) -> None:
     memory = Memory.open(home)
     edit_text(memory, "Before.")
-    (home / JOURNAL_FILE).unlink()
+    (home / DATABASE_FILE).unlink()
     edit_text(memory, "After.")
     memory.history.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
@@ -141,10 +141,10 @@ def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_be
     memory = Memory.open(home)
     for turn in range(30):
         edit_text(memory, f"Before {turn}.")
-    other = sqlite3.connect(home / JOURNAL_FILE)
+    other = sqlite3.connect(home / DATABASE_FILE)
     other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     other.close()
-    _scramble(home / JOURNAL_FILE)
+    _scramble(home / DATABASE_FILE)
     edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."
     assert [notice for notice in memory.take_notices() if "is damaged" in notice]
@@ -156,10 +156,10 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
     memory = Memory.open(home)
     edit_text(memory, "Before.")
     _close(memory)
-    connection = sqlite3.connect(home / JOURNAL_FILE)
+    connection = sqlite3.connect(home / DATABASE_FILE)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    kept, files = (home / JOURNAL_FILE).read_bytes(), tree(home)
+    kept, files = (home / DATABASE_FILE).read_bytes(), tree(home)
     again = Memory.open(home)
     assert again.snapshot.note(ONE).content == "Before."
     (told,) = again.take_notices()
@@ -170,7 +170,7 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
         edit_text(again, "After.")
     assert refused.value.code is ErrorCode.NEWER_VERSION
     assert tree(home) == files
-    assert (home / JOURNAL_FILE).read_bytes() == kept
+    assert (home / DATABASE_FILE).read_bytes() == kept
 
 
 def test_a_log_that_may_not_be_written_keeps_changes_from_being_made_untraced(
@@ -199,7 +199,7 @@ def test_what_a_kill_left_beside_the_log_is_taken_up(home: Path, tmp_path: Path)
         edit_text(memory, f"Turn {turn}.")
     killed = tmp_path / "killed"
     shutil.copytree(home, killed)
-    assert (killed / "ledger.db-wal").stat().st_size
+    assert (killed / "nuggets.db-wal").stat().st_size
     again = Memory.open(killed)
     assert len(again.history.log()) == 5
     assert again.take_notices() == ()
@@ -213,13 +213,13 @@ def test_a_log_older_than_the_files_takes_the_rest_for_somebody_elses_work(
     memory = Memory.open(home)
     edit_text(memory, "First.")
     _close(memory)
-    old = (home / JOURNAL_FILE).read_bytes()
+    old = (home / DATABASE_FILE).read_bytes()
     memory = Memory.open(home)
     edit_text(memory, "Second.")
     memory.change("new", lambda draft: create_note(draft, "memory", "New", "Text."))
     _close(memory)
     files = tree(home)
-    (home / JOURNAL_FILE).write_bytes(old)
+    (home / DATABASE_FILE).write_bytes(old)
     again = Memory.open(home)
     assert tree(home) == files
     assert [entry.change_set.kind for entry in again.history.log()] == ["outside", "edit"]
@@ -234,7 +234,7 @@ def test_a_strange_file_beside_the_log_does_no_harm(home: Path, rest: str) -> No
     memory = Memory.open(home)
     edit_text(memory, "Before.")
     _close(memory)
-    (home / f"ledger.db{rest}").write_bytes(b"strange " * 1000)
+    (home / f"nuggets.db{rest}").write_bytes(b"strange " * 1000)
     again = Memory.open(home)
     edit_text(again, "After.")
     again.history.undo()
@@ -246,7 +246,7 @@ def test_a_broken_body_of_one_entry_hides_that_one_alone(home: Path) -> None:
     memory = Memory.open(home)
     ids = [edit_text(memory, f"Turn {turn}.") for turn in range(3)]
     _close(memory)
-    connection = sqlite3.connect(home / JOURNAL_FILE)
+    connection = sqlite3.connect(home / DATABASE_FILE)
     connection.execute("UPDATE entry SET body = ? WHERE id = ?", (b"{nonsense", ids[1]))
     connection.commit()
     connection.close()

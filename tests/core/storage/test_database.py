@@ -25,7 +25,7 @@ from core.storage.database import (
     BrokenDatabaseError,
     Database,
     ForeignDatabaseError,
-    Schema,
+    Part,
     damage_in,
 )
 
@@ -41,10 +41,10 @@ _PAGE = 4096
 
 
 @pytest.fixture
-def schema(tmp_path: Path) -> Schema:
+def schema(tmp_path: Path) -> Part:
     script = tmp_path / "schema.sql"
     script.write_text(_TABLES)
-    return Schema("the list of words", script, ("SELECT id FROM word LIMIT 1",))
+    return Part(script, ("SELECT id FROM word LIMIT 1",))
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def words(path: Path, schema: Schema) -> Iterator[Database]:
+def words(path: Path, schema: Part) -> Iterator[Database]:
     database = Database(path, schema)
     _say(database, "one")
     yield database
@@ -80,7 +80,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {one.name: one.read_bytes() for one in folder.iterdir() if not one.name.endswith("-shm")}
 
 
-def _filled(path: Path, schema: Schema) -> bytes:
+def _filled(path: Path, schema: Part) -> bytes:
     with closing(Database(path, schema)) as database:
         for number in range(400):
             _say(database, f"word {number} " * 20)
@@ -126,7 +126,7 @@ def _of_the_future(data: bytearray) -> None:
 
 @pytest.mark.parametrize("damage", [_cut, _scramble, _no_words, _no_version, _no_database, _of_the_future])
 def test_a_damaged_database_is_known_as_such_and_set_aside_with_its_bytes(
-    path: Path, schema: Schema, damage: Callable[[bytearray], None]
+    path: Path, schema: Part, damage: Callable[[bytearray], None]
 ) -> None:
     data = bytearray(_filled(path, schema))
     damage(data)
@@ -163,7 +163,7 @@ def test_values_that_make_other_code_stumble_are_told_from_a_fault_of_that_code(
 
 @pytest.mark.parametrize("version", [0, -5, VERSION])
 def test_a_database_of_another_program_is_recognised_and_not_a_byte_of_it_changes(
-    path: Path, schema: Schema, version: int
+    path: Path, schema: Part, version: int
 ) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE theirs (a)")
@@ -178,7 +178,7 @@ def test_a_database_of_another_program_is_recognised_and_not_a_byte_of_it_change
 
 @pytest.mark.parametrize("version", [VERSION + 1, 99])
 def test_another_version_is_refused_with_one_error_and_not_a_byte_of_it_changes(
-    words: Database, schema: Schema, version: int
+    words: Database, schema: Part, version: int
 ) -> None:
     # Somebody else has it open, so that what was written last lies in the log beside it.
     with closing(sqlite3.connect(words.path, isolation_level=None)) as newer:
@@ -211,13 +211,13 @@ def _link_to_itself(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_folder, _fifo, _link_to_itself])
-def test_what_is_no_file_is_no_database(path: Path, schema: Schema, make: Callable[[Path], None]) -> None:
+def test_what_is_no_file_is_no_database(path: Path, schema: Part, make: Callable[[Path], None]) -> None:
     make(path)
     with pytest.raises(BrokenDatabaseError):
         Database(path, schema).connect()
 
 
-def test_a_link_out_of_the_folder_is_not_followed(path: Path, schema: Schema) -> None:
+def test_a_link_out_of_the_folder_is_not_followed(path: Path, schema: Part) -> None:
     path.symlink_to(path.parent.parent / "elsewhere.db")
     with pytest.raises(ReadOnlyError) as refused:
         Database(path, schema).connect()
@@ -229,7 +229,7 @@ def test_a_link_out_of_the_folder_is_not_followed(path: Path, schema: Schema) ->
 
 
 def test_another_writer_is_waited_for_and_then_named_while_readers_go_on(
-    words: Database, schema: Schema
+    words: Database, schema: Part
 ) -> None:
     impatient = Database(words.path, schema, seconds=0.05)
     impatient.connect()
@@ -246,8 +246,8 @@ def test_another_writer_is_waited_for_and_then_named_while_readers_go_on(
 _WRITES = """
     import sys
     from pathlib import Path
-    from core.storage.database import Database, Schema
-    database = Database(Path(sys.argv[1]), Schema("words", Path(sys.argv[2])), seconds=60)
+    from core.storage.database import Database, Part
+    database = Database(Path(sys.argv[1]), Part(Path(sys.argv[2])), seconds=60)
     for number in range(40):
         with database.transaction(lasting=False) as connection:
             connection.execute("INSERT INTO word (text) VALUES (?)", (f"{sys.argv[3]} {number}",))
@@ -255,8 +255,8 @@ _WRITES = """
 _IS_KILLED = """
     import os, signal, sys
     from pathlib import Path
-    from core.storage.database import Database, Schema
-    database = Database(Path(sys.argv[1]), Schema("words", Path(sys.argv[2])))
+    from core.storage.database import Database, Part
+    database = Database(Path(sys.argv[1]), Part(Path(sys.argv[2])))
     for number in range(100):
         with database.transaction() as connection:
             connection.execute("INSERT INTO word (text) VALUES ('first half')")
@@ -266,13 +266,13 @@ _IS_KILLED = """
 """
 
 
-def _process(script: str, path: Path, schema: Schema, *words: str) -> subprocess.Popen[bytes]:
+def _process(script: str, path: Path, schema: Part, *words: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", textwrap.dedent(script), str(path), str(schema.script), *words]
     return subprocess.Popen(command, cwd=Path(__file__).parents[3])
 
 
 @pytest.mark.slow
-def test_two_processes_that_begin_and_write_at_once_lose_nothing(path: Path, schema: Schema) -> None:
+def test_two_processes_that_begin_and_write_at_once_lose_nothing(path: Path, schema: Part) -> None:
     running = [_process(_WRITES, path, schema, name) for name in ("A", "B")]
     assert [one.wait(60) for one in running] == [0, 0]
     with closing(Database(path, schema)) as database:
@@ -283,7 +283,7 @@ def test_two_processes_that_begin_and_write_at_once_lose_nothing(path: Path, sch
 @pytest.mark.skipif(os.name == "nt", reason="no such signal there")
 @pytest.mark.parametrize("turn", [0, 3])
 def test_a_kill_in_the_midst_of_a_transaction_leaves_all_of_it_or_nothing(
-    path: Path, schema: Schema, turn: int
+    path: Path, schema: Part, turn: int
 ) -> None:
     assert _process(_IS_KILLED, path, schema, str(turn)).wait(60) < 0
     with closing(Database(path, schema)) as database:
@@ -295,7 +295,7 @@ def test_a_kill_in_the_midst_of_a_transaction_leaves_all_of_it_or_nothing(
 @pytest.mark.parametrize("sides", [("",), ("", "-wal", "-shm")], ids=["alone", "with its side files"])
 @pytest.mark.skipif(os.name == "nt", reason="an open file cannot be taken away there")
 def test_a_database_taken_away_or_put_back_is_followed_and_not_written_to_unseen(
-    words: Database, schema: Schema, sides: tuple[str, ...]
+    words: Database, schema: Part, sides: tuple[str, ...]
 ) -> None:
     words.vacuum()
     words.empty_log()
@@ -353,7 +353,7 @@ def test_a_durable_transaction_waits_for_the_disk_also_after_one_that_need_not(w
 
 @pytest.mark.parametrize("logged", [False, True], ids=["whole", "with changes beside it"])
 def test_where_nothing_may_be_written_all_is_read_and_no_file_is_made(
-    path: Path, schema: Schema, monkeypatch: pytest.MonkeyPatch, logged: bool
+    path: Path, schema: Part, monkeypatch: pytest.MonkeyPatch, logged: bool
 ) -> None:
     first = path.parent / "first.db"
     with closing(Database(first, schema)) as database:
@@ -374,7 +374,7 @@ def test_where_nothing_may_be_written_all_is_read_and_no_file_is_made(
         assert {one.name: one.read_bytes() for one in path.parent.iterdir()} == before
 
 
-def test_who_opens_it_to_read_makes_no_file_and_none_stays_beside_it(path: Path, schema: Schema) -> None:
+def test_who_opens_it_to_read_makes_no_file_and_none_stays_beside_it(path: Path, schema: Part) -> None:
     with pytest.raises(StorageError):
         Database(path, schema, read_only=True).connect()
     assert not path.exists()
@@ -386,7 +386,7 @@ def test_who_opens_it_to_read_makes_no_file_and_none_stays_beside_it(path: Path,
 
 
 def test_a_disk_that_fills_while_the_database_is_made_leaves_nothing_to_clear_away(
-    tmp_path: Path, schema: Schema
+    tmp_path: Path, schema: Part
 ) -> None:
     (tmp_path / "counted").mkdir()
     with failing(None) as calls, closing(Database(tmp_path / "counted" / "words.db", schema)) as database:

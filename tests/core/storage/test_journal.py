@@ -27,10 +27,10 @@ from kits.memory_files import (
 from core import Memory
 from core.errors import AmbiguousError, NotFoundError, NuggetsError
 from core.facts.edits import forget, remember
+from core.folder import DATABASE_FILE
 from core.graph.edits import create_note, edit_note
 from core.model.change import PERSON, Author
 from core.storage.journal.journal import Journal
-from core.storage.journal.schema import JOURNAL_FILE
 from core.text.exact import encodable
 
 ROOT = Path(__file__).parents[3]
@@ -284,11 +284,11 @@ def test_an_entry_is_found_by_the_beginning_of_its_id(home: Path) -> None:
 
 
 def test_a_journal_knows_when_its_file_was_exchanged(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / JOURNAL_FILE)
+    journal = Journal(tmp_path / DATABASE_FILE)
     assert not journal.replaced
     other = Journal(tmp_path / "other.db")
     other.close()
-    os.replace(tmp_path / "other.db", tmp_path / JOURNAL_FILE)
+    os.replace(tmp_path / "other.db", tmp_path / DATABASE_FILE)
     assert journal.replaced
     journal.close()
 
@@ -316,7 +316,7 @@ def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was
 
 @pytest.mark.slow
 def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "ledger.db")
+    journal = Journal(tmp_path / "nuggets.db")
     closing = threading.Thread(target=journal.close)
 
     def midway() -> int:

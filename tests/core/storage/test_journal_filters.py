@@ -25,7 +25,7 @@ def journal_of(home: Path) -> Path:
     for title in ("One", "Two"):
         memory.change(f"added {title}", partial(create_note, nugget="memory", title=title, content="x"))
     memory.close()
-    return home / "ledger.db"
+    return home / "nuggets.db"
 
 
 def test_lists_are_narrowed_without_reading_the_entries(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_what_each_edit_asks_of_the_log_takes_as_many_steps_however_long_it_is(
 
 
 def test_a_turn_that_another_process_puts_into_the_log_is_seen(tmp_path: Path) -> None:
-    journal = _journal(tmp_path / "ledger.db", 10)
+    journal = _journal(tmp_path / "nuggets.db", 10)
     assert journal.undone() == {f"{number:08x}" for number in range(5)}
     with journal.transaction() as connection:
         connection.execute(_ENTRY, ("p", "undo", "00000007", "pending", _BODY))
@@ -119,7 +119,7 @@ def test_the_history_of_a_run_goes_on_in_a_log_that_takes_the_place_of_a_broken_
         "Before."
     ]
     memory.close()
-    (tmp_path / "ledger.db").write_bytes(b"no database at all")
+    (tmp_path / "nuggets.db").write_bytes(b"no database at all")
     edit_text(memory, "After.")
     assert [one.notes[0].after.content for one in memory.history.of_this_run if one.notes[0].after] == [
         "After."

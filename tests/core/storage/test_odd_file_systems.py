@@ -56,7 +56,7 @@ def test_the_lock_of_a_database_whose_writer_was_killed_is_nobodys(
 ) -> None:
     monkeypatch.setattr(fcntl, "lockf", _refuse(errno.ENOLCK))
     _add(tmp_path, "One")
-    lock = tmp_path / "ledger.db.lock"
+    lock = tmp_path / "nuggets.db.lock"
     lock.mkdir()
     os.utime(lock, (1, 1))
     _add(tmp_path, "Two")

@@ -57,7 +57,7 @@ def test_an_entry_keeps_its_origin_when_the_journal_was_written_by_an_older_vers
     write_graph(tmp_path, [note_object(1)])
     with closing(Memory.open(tmp_path)) as memory:
         memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000001", content="By me."))
-    database = sqlite3.connect(tmp_path / "ledger.db")
+    database = sqlite3.connect(tmp_path / "nuggets.db")
     with database:
         database.execute("UPDATE entry SET made_by = 'nuggets', kind = 'restore'")
     database.close()

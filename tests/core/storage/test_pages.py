@@ -92,7 +92,7 @@ def test_what_is_kept_of_it_lies_outside_and_leads_back_to_it(folder: Path) -> N
     assert home == home_of(folder)
     assert folder_of(home) == memory.folder == folder
     assert not home.is_relative_to(folder)
-    assert (home / "ledger.db").exists()
+    assert (home / "nuggets.db").exists()
     assert [n.title for n in Memory.open(home).snapshot.notes] == [n.title for n in memory.snapshot.notes]
 
 

@@ -75,7 +75,7 @@ def test_records_are_listed_newest_first(tmp_path: Path) -> None:
 def test_strange_files_in_the_quarantine_are_passed_over(tmp_path: Path) -> None:
     record = _put(tmp_path)
     folder = record.path.parent
-    for name in ("2026-11-22T013706Z-0badcafe-ledger.db", "x", "x.record.json", "2026-11-22T013706Z-graph.json",
+    for name in ("2026-11-22T013706Z-0badcafe-nuggets.db", "x", "x.record.json", "2026-11-22T013706Z-graph.json",
                  "2026-11-22T013706Z-00000000-graph.json", "2026-99-99T999999Z-2d711642-graph.json"):  # fmt: skip
         (folder / name).write_text("x")
     (folder / "2026-11-22T013706Z-2d711642-folder.json").mkdir()

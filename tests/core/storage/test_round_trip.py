@@ -77,7 +77,7 @@ def test_opening_and_browsing_leaves_every_byte_and_makes_nothing_but_the_log(st
     assert tree(store) == before
     assert {path: path.stat().st_mtime_ns for path in stamps} == stamps
     made = {path.name for path in {*store.rglob("*")} - stamps.keys()}
-    assert made <= {".nuggets.lock", "ledger.db", "ledger.db-wal", "ledger.db-shm"}
+    assert made <= {".nuggets.lock", "nuggets.db", "nuggets.db-wal", "nuggets.db-shm"}
 
 
 def test_opening_a_folder_that_is_not_there_makes_nothing(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from kits.forked import Forked
 from kits.memory_files import note_object, write_graph
 
 from core.errors import ConflictError, StorageError
+from core.folder import DATABASE_FILE
 from core.memory import Memory
 from core.model.names import iso
 from core.storage.files.presence import PRESENCE_NAME, Presence, daemon_on
 from core.storage.files.processes import Process, life_of, this_process
 from core.storage.journal import runs as room
 from core.storage.journal.runs import Lease, Run, acquire_lease, finish, lease_of, release_lease, runs
-from core.storage.journal.schema import JOURNAL_FILE
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -155,7 +155,7 @@ def test_a_number_given_to_another_process_is_not_taken_for_the_first() -> None:
 
 @pytest.mark.parametrize("value", [b"\xff", "nonsense", '{"at": 3}', 7, "[[]]"])
 def test_what_is_no_record_counts_as_none(home: Path, value: object) -> None:
-    with sqlite3.connect(home / JOURNAL_FILE) as connection:
+    with sqlite3.connect(home / DATABASE_FILE) as connection:
         for name in ("daily runs", "daily claim"):
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
     connection.close()
@@ -165,9 +165,9 @@ def test_what_is_no_record_counts_as_none(home: Path, value: object) -> None:
 
 
 def test_of_a_journal_that_is_no_database_nothing_is_known_and_nothing_is_claimed(home: Path) -> None:
-    for path in home.glob("ledger.db*"):
+    for path in home.glob("nuggets.db*"):
         path.unlink()
-    (home / JOURNAL_FILE).write_bytes(b"no database" * 100)
+    (home / DATABASE_FILE).write_bytes(b"no database" * 100)
     assert runs(home) == ()
     assert lease_of(home, NOW) is None
     with pytest.raises(StorageError, match="history cannot be read"):

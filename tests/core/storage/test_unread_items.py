@@ -20,7 +20,7 @@ def test_what_cannot_be_read_is_put_into_no_history_piece_by_piece(tmp_path: Pat
     memory.maintenance.verify()
     memory.close()
     # The bytes stay in the files; a row for each took twenty times their size.
-    assert (tmp_path / "ledger.db").stat().st_size < 500_000
+    assert (tmp_path / "nuggets.db").stat().st_size < 500_000
     assert len(list((tmp_path / "quarantine").iterdir())) < 500
 
 

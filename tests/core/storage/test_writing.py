@@ -53,7 +53,13 @@ def test_what_is_written_is_private(tmp_path: Path) -> None:
     finally:
         os.umask(former)
     modes = {path.name: _mode(path) for path in home.rglob("*") if path.is_file()}
-    assert modes.keys() >= {".nuggets.lock", "graph.json", "memory.nugget.json", "ledger.db", "ledger.db-wal"}
+    assert modes.keys() >= {
+        ".nuggets.lock",
+        "graph.json",
+        "memory.nugget.json",
+        "nuggets.db",
+        "nuggets.db-wal",
+    }
     assert set(modes.values()) == {0o600}
     assert {_mode(path) for path in (home, *home.rglob("*")) if path.is_dir()} == {0o700}
 

@@ -75,7 +75,7 @@ NAMES = [
     "filter", "link", "module", "name", "..", ".git", ".GIT", "git~1", "/etc/evil.nugget.json", "a/b",
     ".. tree", ".git tree",
     "../evil.nugget.json", "\udcff.nugget.json", "a\x1b[2J.nugget.json", "two\nlines.nugget.json", "a\\b.nugget.json",
-    f"{'a' * 300}.nugget.json", "-n.nugget.json", "backups", "ledger.db", "settings.toml", "pipeline.db-wal",
+    f"{'a' * 300}.nugget.json", "-n.nugget.json", "backups", "nuggets.db", "settings.toml", "nuggets.db-wal",
 ]  # fmt: skip
 
 

@@ -602,7 +602,7 @@ def test_setting_up_twice_is_once_and_taking_it_back_leaves_the_memory_and_other
     assert {one.step for one in planned} <= {one.step for one in done}
     again = set_up(home, str(remote), driver=DRIVER, machine="laptop")
     assert all(one.already for one in again)
-    assert "ledger.*" in (home / ".gitignore").read_text()
+    assert "nuggets.db*" in (home / ".gitignore").read_text()
     take_back(home)
     assert files(home) == before
     assert git(home, "config", "--get", "merge.nuggets.driver", code=1) == ""

@@ -134,7 +134,7 @@ def test_status_says_when_it_ran_when_it_is_due_and_that_no_daemon_runs(nuggets:
 
 
 def test_status_does_without_it_where_settings_or_log_cannot_be_read(nuggets: Any, home: Path) -> None:
-    (home / "ledger.db").mkdir()
+    (home / "nuggets.db").mkdir()
     assert "daily" in nuggets.json("status")
 
 

@@ -1,4 +1,4 @@
-"""Whatever byte of ledger.db or pipeline.db is damaged: no command calls it a bug, and the memory is served."""
+"""Whatever byte of nuggets.db is damaged: no command calls it a bug, and the memory is served."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from kits.memory_files import fact_object, note_object, tree, write_graph, write
 from kits.service_kit import configure, drain, open_pipeline
 
 from core import Memory
+from core.folder import DATABASE_FILE
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 
 pytestmark = pytest.mark.slow
 
 _EXPLORES = bool(os.environ.get("NUGGETS_EXPLORE"))
-_ROUNDS = 200 if _EXPLORES else 12
+_ROUNDS = 400 if _EXPLORES else 24
 _TEXT = (
     "We chose PostgreSQL over MongoDB because the reports need joins. Anna owns billing. We ship on Tuesday."
 )
@@ -69,9 +70,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pipeline.refuse([second])
     pipeline.ingest("A text that waits.", project="shop")
     pipeline.close()
-    for name in ("ledger.db", "pipeline.db"):
-        with closing(sqlite3.connect(home / name)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(sqlite3.connect(home / DATABASE_FILE)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return home
 
 
@@ -97,11 +97,8 @@ def _damage(data: bytearray, chance: random.Random) -> None:
         data[place] = chance.choice((0xFF, 0, former ^ (1 << chance.randrange(8)), chance.randrange(256)))
 
 
-@pytest.mark.parametrize("name", ["ledger.db", "pipeline.db"])
-def test_one_damaged_byte_is_never_a_bug_and_the_memory_is_served(
-    nuggets: Any, sound: Path, name: str
-) -> None:
-    chance = random.Random(None if _EXPLORES else name)
+def test_one_damaged_byte_is_never_a_bug_and_the_memory_is_served(nuggets: Any, sound: Path) -> None:
+    chance, name = random.Random(None if _EXPLORES else 1), DATABASE_FILE
     whole = (sound / name).read_bytes()
     for _ in range(_ROUNDS):
         shutil.rmtree(nuggets.home, ignore_errors=True)
@@ -123,11 +120,8 @@ def test_one_damaged_byte_is_never_a_bug_and_the_memory_is_served(
 _READS = (("search", "theirs"), ("list",), ("status",), ("notes",), ("log",), ("verify",), ("restore",))
 
 
-@pytest.mark.parametrize("name", ["ledger.db", "pipeline.db"])
-def test_reading_beside_a_damaged_database_changes_no_note_and_no_fact(
-    nuggets: Any, sound: Path, name: str
-) -> None:
-    chance = random.Random(None if _EXPLORES else name)
+def test_reading_beside_a_damaged_database_changes_no_note_and_no_fact(nuggets: Any, sound: Path) -> None:
+    chance, name = random.Random(None if _EXPLORES else 2), DATABASE_FILE
     files = {file: data for file, data in tree(sound).items() if file.endswith(".json")}
     for _ in range(_ROUNDS):
         shutil.rmtree(nuggets.home, ignore_errors=True)
@@ -143,17 +137,17 @@ def test_reading_beside_a_damaged_database_changes_no_note_and_no_fact(
 def test_a_log_whose_tables_are_damaged_is_set_aside_with_its_bytes_by_any_command(
     nuggets: Any, sound: Path
 ) -> None:
-    whole = (sound / "ledger.db").read_bytes()
+    whole = (sound / "nuggets.db").read_bytes()
     damaged = whole.replace(b"CREATE TABLE touched", b"CREATE TABLE to\xffched", 1)
     assert damaged != whole
     for command in _SERVED:
         shutil.rmtree(nuggets.home, ignore_errors=True)
         shutil.copytree(sound, nuggets.home)
-        (nuggets.home / "ledger.db").write_bytes(damaged)
+        (nuggets.home / "nuggets.db").write_bytes(damaged)
         result = nuggets(*command)
         assert result.exit_code == 0, (command, result.stderr)
-        assert "the history is damaged" in result.stderr, command
-        (kept,) = (nuggets.home / "quarantine").glob("*ledger.db")
+        assert "the database is damaged" in result.stderr, command
+        (kept,) = (nuggets.home / "quarantine").glob("*nuggets.db")
         assert kept.read_bytes() == damaged
 
 
@@ -161,7 +155,7 @@ def test_a_log_damaged_where_only_a_listing_reads_is_set_aside_when_it_is_listed
     nuggets: Any, sound: Path
 ) -> None:
     shutil.copytree(sound, nuggets.home)
-    path = nuggets.home / "ledger.db"
+    path = nuggets.home / "nuggets.db"
     data = bytearray(path.read_bytes())
     with closing(sqlite3.connect(path)) as connection:
         (root,) = connection.execute(
@@ -171,5 +165,5 @@ def test_a_log_damaged_where_only_a_listing_reads_is_set_aside_when_it_is_listed
     path.write_bytes(data)
     result = nuggets("log")
     assert result.exit_code == 0
-    assert "the history is damaged" in result.stderr
+    assert "the database is damaged" in result.stderr
     assert nuggets.json("log") == []

@@ -9,6 +9,7 @@ import pytest
 from kits.service_kit import configure
 
 from core.pipeline.database.connection import Database
+from core.workspace import has_pipeline
 
 
 def rows(nuggets: Any, table: str) -> int:
@@ -91,4 +92,4 @@ def test_before_anything_was_added_nothing_is_found_and_nothing_made(nuggets: An
     assert "No documents" in nuggets.ok("document")
     assert nuggets("document", "search", "x").exit_code == 1
     nuggets.fails("document", "remove", "doc-1", code=1)
-    assert not (nuggets.home / "pipeline.db").exists()
+    assert not has_pipeline(nuggets.home)

@@ -238,12 +238,12 @@ def test_what_stands_in_the_way_is_a_conflict_that_names_it(told: Any) -> None:
 
 
 def test_notices_of_the_memory_go_to_standard_error(told: Any) -> None:
-    for path in told.home.glob("ledger.db*"):
+    for path in told.home.glob("nuggets.db*"):
         path.write_bytes(b"no database at all" * 100)
     result = told("status", "--json")
     json.loads(result.stdout)
     assert result.stderr.startswith("note: ")
-    assert "ledger.db" in result.stderr
+    assert "nuggets.db" in result.stderr
     assert told("status").stderr == ""
 
 

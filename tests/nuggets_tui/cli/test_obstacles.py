@@ -47,7 +47,7 @@ def test_a_recall_is_answered_while_another_program_holds_the_lock(written: Any,
 
 @pytest.mark.slow
 def test_a_recall_is_answered_while_another_program_writes_the_log(written: Any) -> None:
-    with closing(sqlite3.connect(written.home / "ledger.db", isolation_level=None)) as other:
+    with closing(sqlite3.connect(written.home / "nuggets.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         result = written("recall", "db port")
     assert result.stdout.startswith("db port = 5432 ")
@@ -126,7 +126,7 @@ def test_an_error_is_one_line_although_parts_of_the_memory_cannot_be_read(writte
 
 
 def test_facts_of_a_nugget_whose_file_is_gone_with_the_history_are_said_to_be_missing(written: Any) -> None:
-    for path in (written.home / "ops.nugget.json", *written.home.glob("ledger*")):
+    for path in (written.home / "ops.nugget.json", *written.home.glob("nuggets.db*")):
         path.unlink()
     line = written.fails("facts", "ops", code=1)
     assert "its fact file is missing" in line

@@ -365,7 +365,7 @@ def test_a_removed_text_hides_its_notes_and_comes_back_by_undo_or_by_its_id(
 def test_a_sweep_says_what_it_deletes_and_a_dry_run_deletes_nothing(nuggets: Any, worked: Worked) -> None:
     worked(FIRST)
     assert nuggets.ok("pipeline", "sweep") == "Nothing is old enough to be deleted.\n"
-    with sqlite3.connect(nuggets.home / "pipeline.db") as database:
+    with sqlite3.connect(nuggets.home / "nuggets.db") as database:
         database.execute("UPDATE jobs SET completed_at = 0")
     rehearsal = nuggets.json("pipeline", "sweep", "--dry-run")
     assert (rehearsal["dryRun"], rehearsal["deleted"]["completedJobs"]) == (True, 1)

@@ -110,11 +110,11 @@ def test_where_no_model_is_configured_nothing_says_that_one_answers(nuggets: Any
 
 def test_what_a_newer_version_wrote_is_not_called_healthy(nuggets: Any, pipeline: Pipeline) -> None:
     pipeline.close()
-    with closing(sqlite3.connect(nuggets.home / "pipeline.db", isolation_level=None)) as newer:
+    with closing(sqlite3.connect(nuggets.home / "nuggets.db", isolation_level=None)) as newer:
         newer.execute(f"PRAGMA user_version = {VERSION + 1}")
-    before = (nuggets.home / "pipeline.db").read_bytes()
+    before = (nuggets.home / "nuggets.db").read_bytes()
     assert "newer than nuggets-tui supports" in nuggets.fails("pipeline", "health")
-    assert (nuggets.home / "pipeline.db").read_bytes() == before
+    assert (nuggets.home / "nuggets.db").read_bytes() == before
     assert "newer than nuggets-tui supports" in nuggets("doctor").stdout
 
 

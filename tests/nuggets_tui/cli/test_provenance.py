@@ -11,6 +11,7 @@ from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 from kits.writes_kit import fact, found
 
 from core.pipeline.models.provider import ModelHttpError, Provider
+from core.workspace import has_pipeline
 
 TEXT = (
     "Anna moved the billing service to PostgreSQL. The office cat is called Turing.\nNothing else happened."
@@ -75,7 +76,7 @@ def test_two_texts_that_an_id_may_mean_are_both_named(nuggets: Any, worked: Work
 
 def test_where_no_text_was_submitted_it_says_so_and_makes_nothing(nuggets: Any) -> None:
     assert "no text was submitted yet" in nuggets.fails("pipeline", "text", "1", code=1)
-    assert not (nuggets.home / "pipeline.db").exists()
+    assert not has_pipeline(nuggets.home)
 
 
 def test_what_no_model_has_read_is_said_with_its_places_and_why(nuggets: Any, worked: Work) -> None:

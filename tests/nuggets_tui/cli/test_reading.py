@@ -69,7 +69,7 @@ def test_reading_changes_no_file_while_a_lost_change_waits(nuggets: Any, beside:
 def test_reading_makes_no_log_where_there_is_none(nuggets: Any, tmp_path: Path) -> None:
     shutil.move(make_home(tmp_path / "scene"), nuggets.home)
     before = _files(nuggets.home)
-    assert "ledger.db" not in before
+    assert "nuggets.db" not in before
     for args in _READS:
         nuggets(*args)
         assert _files(nuggets.home) == before, args

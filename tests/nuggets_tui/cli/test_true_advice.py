@@ -65,7 +65,7 @@ def test_a_log_that_the_system_refuses_is_never_to_be_moved_away(
 ) -> None:
     nuggets.ok("remember", "m", "key", "value")
     refusal = OSError(number, os.strerror(number))
-    problem = unreadable(nuggets.home / "ledger.db", os.strerror(number), refusal)
+    problem = unreadable(nuggets.home / "nuggets.db", os.strerror(number), refusal)
     assert "move" not in problem.message
     _with_log_problem(monkeypatch, problem)
     [finding] = nuggets.json("verify", code=1)["findings"]
@@ -77,7 +77,7 @@ def test_a_log_that_is_damaged_where_nothing_may_be_written_may_be_moved_away(
     nuggets: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nuggets.ok("remember", "m", "key", "value")
-    _with_log_problem(monkeypatch, unreadable(nuggets.home / "ledger.db", "file is not a database"))
+    _with_log_problem(monkeypatch, unreadable(nuggets.home / "nuggets.db", "file is not a database"))
     [finding] = nuggets.json("verify", code=1)["findings"]
     assert "a new history starts" in finding["detail"]
 

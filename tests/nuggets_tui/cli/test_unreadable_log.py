@@ -39,7 +39,7 @@ def test_the_log_is_shown_where_nothing_may_be_written(written: Any, monkeypatch
 
 
 def _make_newer(home: Path) -> None:
-    with closing(sqlite3.connect(home / "ledger.db")) as connection:
+    with closing(sqlite3.connect(home / "nuggets.db")) as connection:
         connection.execute("PRAGMA user_version = 99")
 
 
@@ -57,14 +57,14 @@ def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: An
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(database, "_connect", refuse)
-    assert written.fails("log").count("ledger.db") == 1
+    assert written.fails("log").count("nuggets.db") == 1
     problems = written.json("status")["problems"]
-    assert [Path(problem["where"]).name for problem in problems] == ["ledger.db"]
+    assert [Path(problem["where"]).name for problem in problems] == ["nuggets.db"]
     assert "5432" in written.ok("facts", "ops")
 
 
 def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) -> None:
-    def refuse(path: Path) -> None:
+    def refuse(path: Path, parts: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(database, "begin_file", refuse)
@@ -80,10 +80,10 @@ def test_verify_names_a_log_that_cannot_be_read(written: Any) -> None:
 
 @pytest.mark.parametrize("empty", [True, False])
 def test_that_a_log_is_gone_is_said_until_the_next_change_begins_one(written: Any, empty: bool) -> None:
-    for path in written.home.glob("ledger.db*"):
+    for path in written.home.glob("nuggets.db*"):
         path.unlink()
     if empty:
-        (written.home / "ledger.db").write_bytes(b"")
+        (written.home / "nuggets.db").write_bytes(b"")
     for _ in range(2):
         assert "the history is missing; the next change starts a new one" in written("list").stderr
     assert "the history is missing; a new one starts now" in written("remember", "ops", "c", "d").stderr

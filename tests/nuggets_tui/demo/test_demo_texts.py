@@ -41,7 +41,7 @@ def test_the_texts_leave_notes_and_log_as_the_story_has_them(tmp_path: Path) -> 
     shown, told = Memory.open(write_demo(tmp_path / "texts", texts=True)), Memory.open(plain)
     assert shown.snapshot.by_id == told.snapshot.by_id
     assert len(shown.history.log(limit=None)) == len(told.history.log(limit=None))
-    assert not (plain / "pipeline.db").exists()
+    assert not Pipeline.exists(plain)
 
 
 def test_what_a_visitor_accepts_is_written_and_taken_back_without_a_model(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_what_cannot_be_done_says_why_and_what_to_do_and_changes_nothing(
     known: AgentClient, home: Path, tool: str, given: dict[str, Any], code: str
 ) -> None:
     def memory() -> dict[str, bytes]:
-        return {name: data for name, data in tree(home).items() if not name.startswith("pipeline.db")}
+        return {name: data for name, data in tree(home).items() if not name.startswith("nuggets.db")}
 
     before = memory()
     assert known.refused(tool, **given) == code
@@ -133,9 +133,9 @@ def test_what_cannot_be_read_is_said_beside_what_can(known: AgentClient, home: P
 
 def test_a_broken_database_of_the_pipeline_is_set_aside_and_said(known: AgentClient, home: Path) -> None:
     known("sessionCheckpoint", digest="Before.", session="broken")
-    for path in home.glob("pipeline.db*"):
+    for path in home.glob("nuggets.db*"):
         path.unlink()
-    (home / "pipeline.db").write_bytes(b"no database" * 500)
-    assert "pipeline.db" in known("sessionCheckpoint", digest="After.", session="broken")
+    (home / "nuggets.db").write_bytes(b"no database" * 500)
+    assert "nuggets.db" in known("sessionCheckpoint", digest="After.", session="broken")
     found = known("sessionRecover", session="broken")
     assert ("After." in found, "Before." in found) == (True, False)

@@ -250,7 +250,7 @@ async def test_a_folder_whose_name_may_be_a_slip_is_offered_nothing(person: Path
 
 def files_of(home: Path) -> dict[str, bytes | None]:
     """The files of a memory but for the log, which says that the app was opened."""
-    return {path: data for path, data in tree(home).items() if not path.startswith("ledger.db")}
+    return {path: data for path, data in tree(home).items() if not path.startswith("nuggets.db")}
 
 
 @pytest.mark.parametrize("words", ["comparing", "importing"])

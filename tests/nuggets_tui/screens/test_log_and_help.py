@@ -30,7 +30,7 @@ async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path
 
 
 async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> None:
-    for file in home.glob("ledger.db*"):
+    for file in home.glob("nuggets.db*"):
         file.unlink()
     agent = agent_on(home)
     assert agent.recall("session store", session="s1").found

@@ -119,10 +119,10 @@ async def test_an_entry_of_a_thousand_changes_opens_and_one_of_them_is_taken_bac
 
 def test_a_pane_whose_log_cannot_be_read_says_so() -> None:
     pane = AuditPane()
-    problem = StorageError("the history cannot be read", where="ledger.db", todo="look at who may read it")
+    problem = StorageError("the history cannot be read", where="nuggets.db", todo="look at who may read it")
     pane._update_title(View(log=Log(loaded=True, complete=True, problem=problem.message)))
     assert "cannot be read" in str(pane.empty_text)
-    assert "ledger.db" in str(pane.empty_text)
+    assert "nuggets.db" in str(pane.empty_text)
 
 
 # Rows

@@ -18,6 +18,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
+from core.pipeline.database.connection import Database
 from core.storage.cache import cache_folder
 from core.team import trust_folder
 from core.user_folders import CACHE_VARIABLE
@@ -205,7 +206,7 @@ async def test_the_pipeline_at_work_looks_as_it_did(
 ) -> None:
     home = tmp_path / "memory"
     small_memory(home)
-    (home / pipeline_session.PIPELINE_FILE).touch()
+    Database.open(home).close()
     fake = filled(Memory.open(home))
     monkeypatch.setattr(pipeline_session, "open_pipeline", lambda memory, clock: fake)
     async with opened(home, _SIZES[size]) as app:

@@ -25,11 +25,10 @@ from msgspec.structs import replace
 
 from core.errors import StorageError
 from core.memory import Memory
-from core.pipeline.database.connection import PIPELINE_FILE as REAL_FILE
+from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionMemory, SessionScore
 from core.pipeline.records import Origin, PipelineState, Recovery, SessionOverview, SessionPage
 from nuggets_tui import pipeline_session
-from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.lines_review import LinesReview
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
@@ -45,7 +44,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("bound_keys")]
 def home(tmp_path: Path) -> Path:
     """A small memory in which something was handed in."""
     small_memory(tmp_path / "memory")
-    (tmp_path / "memory" / PIPELINE_FILE).touch()
+    Database.open(tmp_path / "memory").close()
     return tmp_path / "memory"
 
 
@@ -78,10 +77,6 @@ def details(screen: PipelineScreen) -> str:
 def written(home: Path) -> set[str]:
     """The texts of all visible notes."""
     return {note.content for note in Memory.open(home).snapshot.visible}
-
-
-def test_the_app_looks_for_the_file_that_the_pipeline_makes() -> None:
-    assert PIPELINE_FILE == REAL_FILE
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, (180, 50)])
@@ -413,7 +408,7 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
         assert "ollama pull qwen3:4b" in details(screen)
         await app.press("2", "R", "p", "3", "1", "a", "v", "A", "u")
         assert not opens
-        assert not (home / PIPELINE_FILE).exists()
+        assert not Database.exists(home)
         await app.press("n")
         await app.screen(SubmitScreen)
         await app.press("ctrl+s")
@@ -484,7 +479,7 @@ async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: F
 async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
     home: Path, fake: FakePipeline
 ) -> None:
-    fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
+    fake.error = StorageError("the pipeline's database cannot be used", where="nuggets.db")
     async with opened(home) as app:
         await app.until(lambda: "cannot be used" in app.notices)
         assert "✗ pipeline unreadable: i" in app.text

@@ -11,7 +11,7 @@ from kits.fake_ollama import FakeOllama
 
 from core.daily import count_as_daily
 from core.memory import Memory
-from nuggets_tui.pipeline_session import PIPELINE_FILE
+from core.workspace import has_pipeline
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import AddDocumentScreen, SubmitScreen
@@ -56,7 +56,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.press("i")
             screen = await app.screen(PipelineScreen)
             await app.until(lambda: screen.now_shown is not None)
-            assert not (home / PIPELINE_FILE).exists()
+            assert not has_pipeline(home)
             await app.press("n")
             submit = await app.screen(SubmitScreen)
             submit.query_one(TextField).text = TEXT

@@ -36,11 +36,9 @@ def _fifo(path: Path) -> None:
 @pytest.mark.parametrize("make", [_folder, _fifo])
 def test_what_is_no_file_is_told_and_then_set_aside(tmp_path: Path, make: Callable[[Path], None]) -> None:
     home = configure(tmp_path / "home")
-    make(home / "pipeline.db")
+    make(home / "nuggets.db")
     # Nobody takes it for a memory to which nothing was handed in.
     assert Pipeline.exists(home)
-    (finding,) = drift(Memory.open(home), now=0)
-    assert finding.kind == "unreadable-pipeline"
     with open_pipeline(home) as pipeline:
         assert pipeline.notice
         assert pipeline.ingest(TEXT).status == "queued"
@@ -52,7 +50,7 @@ def test_a_broken_database_that_several_find_at_once_is_set_aside_once_and_no_te
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     configure(tmp_path)
-    (tmp_path / "pipeline.db").write_bytes(b"no database at all" * 1000)
+    (tmp_path / "nuggets.db").write_bytes(b"no database at all" * 1000)
     all_found, connect, first = threading.Barrier(4), Database.connect, threading.local()
 
     def found_together(database: Database) -> sqlite3.Connection:
@@ -87,7 +85,7 @@ def test_a_database_damaged_in_its_midst_says_what_to_do_and_verify_finds_it(tmp
     configure(tmp_path)
     with open_pipeline(tmp_path) as pipeline:
         pipeline.ingest(TEXT)
-    path = tmp_path / "pipeline.db"
+    path = tmp_path / "nuggets.db"
     with sqlite3.connect(path) as damaged:
         (page,) = damaged.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entities'").fetchone()
         (size,) = damaged.execute("PRAGMA page_size").fetchone()
@@ -111,7 +109,7 @@ def test_a_folder_that_was_removed_is_not_made_again_by_who_had_it_open(tmp_path
         pipeline.ingest(TEXT)
         shutil.rmtree(home)
         for asked in (pipeline.status, pipeline.tick, lambda: pipeline.ingest(f"{TEXT} Later.")):
-            with pytest.raises(NuggetsError, match=r"pipeline\.db"):
+            with pytest.raises(NuggetsError, match=r"nuggets\.db"):
                 asked()
     assert not home.exists()
 

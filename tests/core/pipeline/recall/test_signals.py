@@ -18,7 +18,7 @@ from core.pipeline.recall.entity_boost import MOST_ENTITIES, MOST_NEIGHBOURS, na
 from core.pipeline.recall.source import PipelineSignals
 from core.pipeline.service import Pipeline
 from core.search.signals import MOST_RANKED, Ranked, Signal
-from core.workspace import open_memory
+from core.workspace import has_pipeline, open_memory
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "recall.json").read_text())
 NOTES = {
@@ -114,7 +114,7 @@ def test_a_memory_without_a_pipeline_is_searched_as_before(tmp_path: Path) -> No
     memory = open_memory(tmp_path)
     memory.change("written", lambda draft: create_note(draft, "ops", "Queue", NOTES["Queue"]))
     assert kinds(memory, f"rabbitmq {OTHER}", "Queue") == []
-    assert not (tmp_path / "pipeline.db").exists()
+    assert not has_pipeline(tmp_path)
 
 
 def test_what_changes_in_a_note_or_its_being_hidden_is_followed(tmp_path: Path) -> None:
@@ -130,11 +130,11 @@ def test_what_changes_in_a_note_or_its_being_hidden_is_followed(tmp_path: Path) 
 def test_a_database_that_cannot_be_read_takes_no_answer_away(tmp_path: Path, damage: bytes) -> None:
     memory = linked(tmp_path)
     before = [hit.note.id for hit in memory.search("backups disk")]
-    for name in ("pipeline.db-wal", "pipeline.db-shm"):
+    for name in ("nuggets.db-wal", "nuggets.db-shm"):
         (tmp_path / name).unlink(missing_ok=True)
-    (tmp_path / "pipeline.db").write_bytes(damage)
+    (tmp_path / "nuggets.db").write_bytes(damage)
     assert [hit.note.id for hit in memory.search("backups disk")] == before
-    assert (tmp_path / "pipeline.db").read_bytes() == damage
+    assert (tmp_path / "nuggets.db").read_bytes() == damage
 
 
 # The deadline

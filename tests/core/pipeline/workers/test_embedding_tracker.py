@@ -366,7 +366,7 @@ def test_a_credential_is_not_sent_and_masking_leaves_no_vector_of_it(bench: Benc
     before = dict(bench.stored())[bench.id_of("key")]
     workspace = Workspace(bench.memory)
     workspace.mask_secrets(workspace.masking([bench.id_of("key")]))
-    assert before not in bench.home.joinpath("pipeline.db").read_bytes().decode("latin-1")
+    assert before not in bench.home.joinpath("nuggets.db").read_bytes().decode("latin-1")
     bench.drain()
     assert bench.counts == (2, 2, 0)
 

@@ -72,7 +72,7 @@ def test_nothing_is_asked_within_a_transaction_and_others_may_write_meanwhile(
 
         def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
             asked.append(depth())
-            other = sqlite3.connect(tmp_path / "pipeline.db", timeout=0, isolation_level=None)
+            other = sqlite3.connect(tmp_path / "nuggets.db", timeout=0, isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
             other.execute("ROLLBACK")
             other.close()

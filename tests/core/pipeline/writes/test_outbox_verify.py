@@ -12,8 +12,9 @@ from kits.memory_files import note_object, notes_of, write_graph
 from kits.outbox_kit import NOW, decided, events, learned, status_of
 
 from core import Memory
+from core.folder import DATABASE_FILE
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
-from core.pipeline.database.connection import PIPELINE_FILE, Database
+from core.pipeline.database.connection import Database
 from core.pipeline.writes.note_sync import sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
 from core.pipeline.writes.verify import drift, repair_drift
@@ -44,7 +45,7 @@ def _kinds(found: tuple[Finding, ...]) -> list[tuple[str, bool]]:
 def test_a_memory_without_the_pipeline_has_nothing_to_tell_and_gets_no_database(memory: Memory) -> None:
     assert drift(memory, now=LATER) == ()
     assert repair_drift(memory, now=NOW) == ()
-    assert not (memory.home / PIPELINE_FILE).exists()
+    assert not Database.exists(memory.home)
 
 
 def test_a_memory_whose_facts_are_all_brought_over_has_nothing_to_tell(
@@ -126,7 +127,8 @@ def test_notes_of_facts_that_the_database_never_had_are_told_once_and_lose_their
     learned(database, FRIDAY)
     flush_outbox(database, memory, now=NOW)
     database.close()
-    (memory.home / PIPELINE_FILE).unlink()
+    for path in memory.home.glob(f"{DATABASE_FILE}*"):
+        path.unlink()
     Database.open(memory.home).close()
     [found] = drift(memory, now=LATER)
     assert (found.kind, "2 notes name" in found.detail) == ("unknown-origin", True)
@@ -138,7 +140,7 @@ def test_notes_of_facts_that_the_database_never_had_are_told_once_and_lose_their
 
 
 def test_a_database_that_cannot_be_read_is_told_and_left_as_it_is(memory: Memory) -> None:
-    path = memory.home / PIPELINE_FILE
+    path = memory.home / DATABASE_FILE
     path.write_bytes(b"no database at all, " * 100)
     [found] = drift(memory, now=LATER)
     assert (found.kind, found.repair) == ("unreadable-pipeline", "")
@@ -160,6 +162,6 @@ def test_a_database_of_a_newer_version_is_not_taken_for_a_broken_one(
     database: Database, memory: Memory
 ) -> None:
     database.close()
-    with sqlite3.connect(memory.home / PIPELINE_FILE) as connection:
+    with sqlite3.connect(memory.home / DATABASE_FILE) as connection:
         connection.execute("ALTER TABLE facts ADD COLUMN of_tomorrow TEXT")
     assert drift(memory, now=LATER) == ()
