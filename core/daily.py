@@ -32,16 +32,7 @@ from core.storage.files.presence import DaemonOn
 from core.storage.files.presence import Presence as Presence
 from core.storage.files.presence import daemon_on as daemon_on
 from core.storage.journal import runs as kept
-from core.storage.journal.runs import (
-    Lease,
-    ReviewRequest,
-    Run,
-    acquire_lease,
-    finish,
-    lease_of,
-    release_lease,
-    runs,
-)
+from core.storage.journal.runs import ReviewRequest, Run, daily_turn, finish, is_running, runs
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -66,7 +57,7 @@ _SAID: Final[dict[WhyNot, str]] = {
 class DailyState:
     """The state of the daily pass.
 
-    `last`: the run that counts, None for none. `running`: the lease of who runs it just now. `daemon`: which runs on
+    `last`: the run that counts, None for none. `running`: whether a process runs it just now. `daemon`: which runs on
     the folder; `daemon_applies` and `app_applies` as the settings are now, and False for Claude Code's pages: nothing
     changes those unasked, which `pages` says. `unsure`: what of the settings that bear on
     it cannot be used; it is not run unattended then. `asked`: the review that an agent asked for since the last pass.
@@ -75,7 +66,7 @@ class DailyState:
     last: Run | None
     due: bool
     next_due: datetime
-    running: Lease | None
+    running: bool
     daemon: DaemonOn | None
     daemon_applies: bool
     app_applies: bool
@@ -92,7 +83,7 @@ class DailyState:
     def waits_for_a_person(self) -> bool:
         """Whether a review was asked for, or the pass is due and nobody else runs it."""
         by_daemon = self.daemon is not None and self.daemon_applies
-        return self.running is None and (self.asked is not None or (self.due and not by_daemon))
+        return not self.running and (self.asked is not None or (self.due and not by_daemon))
 
     def to_dict(self) -> dict[str, Any]:
         """The state as JSON of the command line."""
@@ -100,7 +91,7 @@ class DailyState:
             "due": self.due,
             "nextDue": iso(self.next_due),
             "lastRun": _run_dict(self.last),
-            "running": self.running is not None,
+            "running": self.running,
             **({} if self.asked is None else {"reviewAsked": msgspec.to_builtins(self.asked)}),
             "daemon": None
             if self.daemon is None
@@ -169,7 +160,7 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
         last=_record(known, last),
         due=due(now, last, settings),
         next_due=next_due(now, last, settings),
-        running=lease_of(home, now),
+        running=is_running(home),
         daemon=daemon_on(home),
         daemon_applies=settings.schedule.daemon_applies and not pages,
         app_applies=settings.schedule.app_applies and not pages,
@@ -228,10 +219,11 @@ def run_daily_pass(
     _check_usable(memory)
     if not (memory.snapshot.notes or memory.snapshot.nuggets):
         return answer(known, "no memory")
-    held = acquire_lease(memory.home, now, memory.author.kind, wanted)
-    if not isinstance(held, Lease):
-        return answer(held, "running" if wanted(held) else "not due")
-    done = _carry_out(memory, now, held, _goals(memory, settings, promote))
+    with daily_turn(memory.home) as mine:
+        known = runs(memory.home)
+        if not mine or not wanted(known):
+            return answer(known, "running" if wanted(known) else "not due")
+        done = _carry_out(memory, now, _goals(memory, settings, promote))
     try:
         with partly_done(_RAN) if done.counts_as_run else contextlib.nullcontext():
             known = runs(memory.home)
@@ -298,7 +290,7 @@ def count_as_daily(memory: Memory, now: datetime, counts: Mapping[str, int]) -> 
 
     counts: as in `Run`; see `counts_of`. Records nothing without a log. Raises StorageError, ReadOnlyError.
     """
-    finish(memory.home, None, _run(now.astimezone(local_zone()), memory.author.kind, dict(counts)))
+    finish(memory.home, _run(now.astimezone(local_zone()), memory.author.kind, dict(counts)))
 
 
 @dataclass
@@ -315,7 +307,7 @@ class _Done:
         return tuple(problem.message for problem in self.problems)
 
 
-def _carry_out(memory: Memory, now: datetime, held: Lease, goals: list[str] | None) -> _Done:
+def _carry_out(memory: Memory, now: datetime, goals: list[str] | None) -> _Done:
     """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
     done = _Done()
     try:
@@ -326,10 +318,7 @@ def _carry_out(memory: Memory, now: datetime, held: Lease, goals: list[str] | No
         if done.counts_as_run:
             counts = counts_of(done.reflection, done.promotions)
             with partly_done(_RAN, "the daily pass runs again next time"):
-                finish(memory.home, held, _run(now, held.by, counts, done.said))
-        else:
-            with contextlib.suppress(NuggetsError):
-                release_lease(memory.home, held)
+                finish(memory.home, _run(now, memory.author.kind, counts, done.said))
     return done
 
 

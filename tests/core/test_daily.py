@@ -108,7 +108,7 @@ def test_a_pass_with_nothing_to_do_ran_and_moves_nothing(home: Path) -> None:
 def test_who_asks_changes_nothing_and_makes_no_log(home: Path) -> None:
     before = sorted(path.name for path in home.iterdir())
     state = daily_state(home, MORNING, UTC)
-    assert (state.due, state.last, state.running, state.daemon) == (True, None, None, None)
+    assert (state.due, state.last, state.running, state.daemon) == (True, None, False, None)
     assert state.waits_for_a_person
     assert not daily_state(home, MORNING - timedelta(hours=3), UTC).due
     assert sorted(path.name for path in home.iterdir()) == before
@@ -166,7 +166,7 @@ def test_a_reflection_that_met_a_conflict_is_not_tried_all_day(
     assert not passed(home, MORNING + timedelta(hours=1)).ran
 
 
-def test_whatever_ends_it_in_the_middle_gives_the_claim_up(
+def test_whatever_ends_it_in_the_middle_lets_the_next_one_run(
     home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(self: Memory, **_: object) -> None:
@@ -182,7 +182,7 @@ def test_whatever_ends_it_in_the_middle_gives_the_claim_up(
         patch.setattr(Memory, "reflect", interrupted)
         with pytest.raises(KeyboardInterrupt):
             passed(home, MORNING + DAY)
-    assert daily_state(home, MORNING + DAY, UTC).running is None
+    assert not daily_state(home, MORNING + DAY, UTC).running
     assert passed(home, MORNING + DAY).ran
 
 

@@ -185,7 +185,7 @@ def test_what_nobody_thought_of_ends_no_daemon(rig: Rig, monkeypatch: pytest.Mon
 def test_between_runs_it_holds_neither_lock_nor_log(rig: Rig) -> None:
     rig.at_look(4, lambda: Memory.open(rig.home).change("noted", lambda draft: None))
     rig.look(5)
-    assert daily_state(rig.home, rig.now, UTC).running is None
+    assert not daily_state(rig.home, rig.now, UTC).running
 
 
 @pytest.mark.slow

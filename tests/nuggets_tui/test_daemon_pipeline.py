@@ -264,8 +264,9 @@ def test_who_ends_it_does_not_wait_for_a_model_and_the_job_goes_to_another(
 
 
 def test_a_database_that_cannot_be_used_is_told_and_does_not_end_it(
-    beside: Beside, tmp_path: Path, said: list[str]
+    beside: Beside, tmp_path: Path, clock: Clock, said: list[str]
 ) -> None:
+    ingest(tmp_path, clock)
     other = sqlite3.connect(tmp_path / "nuggets.db")
     other.execute("PRAGMA user_version = 99")
     other.close()

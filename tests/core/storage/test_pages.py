@@ -120,7 +120,7 @@ def test_a_memory_of_ours_with_a_page_called_as_the_index_stays_one(tmp_path: Pa
         (".nuggets", ""),
         (".donna", ""),
         ("own", "settings.toml"),
-        ("own", "ledger.id"),
+        ("own", "nuggets.db"),
         ("own", ".nuggets.lock"),
     ],
 )

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -20,22 +20,19 @@ from core.folder import DATABASE_FILE
 from core.memory import Memory
 from core.model.names import iso
 from core.storage.files.presence import PRESENCE_NAME, Presence, daemon_on
-from core.storage.files.processes import Process, life_of, this_process
-from core.storage.journal import runs as room
-from core.storage.journal.runs import Lease, Run, acquire_lease, finish, lease_of, release_lease, runs
+from core.storage.journal.runs import Run, daily_turn, finish, is_running, runs
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
 RUN = Run(at=iso(NOW), day="2026-11-22", by="reflection", counts={"inspected": 3})
 
 HOLDER = """
-import sys, time
-from datetime import datetime, UTC
+import sys
 from pathlib import Path
-from core.storage.journal.runs import acquire_lease, Lease
-got = acquire_lease(Path(sys.argv[1]), datetime(2026, 11, 22, 9, 0, tzinfo=UTC), "reflection", lambda known: True)
-print(type(got).__name__, flush=True)
-sys.stdin.read()
+from core.storage.journal.runs import daily_turn
+with daily_turn(Path(sys.argv[1])) as mine:
+    print(mine, flush=True)
+    sys.stdin.read()
 """
 
 
@@ -46,134 +43,63 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def taken(home: Path, now: datetime = NOW) -> Lease:
-    got = acquire_lease(home, now, "reflection", lambda known: True)
-    assert isinstance(got, Lease)
-    return got
-
-
-def not_taken(home: Path, now: datetime = NOW) -> bool:
-    return not isinstance(acquire_lease(home, now, "reflection", lambda known: True), Lease)
-
-
 def test_who_asks_makes_no_file(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(1)])
     assert runs(tmp_path) == ()
-    assert lease_of(tmp_path, NOW) is None
-    finish(tmp_path, None, RUN)
-    with pytest.raises(StorageError, match="no history"):
-        taken(tmp_path)
+    assert not is_running(tmp_path)
+    finish(tmp_path, RUN)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph"]
     assert runs(tmp_path / "none") == ()
     assert not (tmp_path / "none").exists()
 
 
-def test_a_claim_is_held_until_the_run_is_kept(home: Path) -> None:
-    mine = taken(home)
-    assert not_taken(home)
-    assert lease_of(home, NOW) == mine
-    finish(home, mine, RUN)
-    assert lease_of(home, NOW) is None
-    assert runs(home) == (RUN,)
-    assert acquire_lease(home, NOW, "reflection", lambda known: known != (RUN,)) == (RUN,)
-
-
-def test_a_claim_let_go_leaves_nothing_behind(home: Path) -> None:
-    release_lease(home, taken(home))
-    assert runs(home) == ()
-    assert isinstance(taken(home), Lease)
-
-
-@pytest.mark.slow
 def test_only_so_many_runs_are_kept_and_the_newest_of_them(home: Path) -> None:
     for number in range(70):
-        finish(home, None, msgspec.structs.replace(RUN, counts={"inspected": number}))
+        finish(home, msgspec.structs.replace(RUN, counts={"inspected": number}))
     kept = [run.counts["inspected"] for run in runs(home)]
     assert kept == list(range(10, 70))
 
 
-def test_a_run_of_another_kept_meanwhile_gives_up_no_claim(home: Path) -> None:
-    mine = taken(home)
-    finish(home, None, RUN)
-    assert lease_of(home, NOW) == mine
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise there")
-def test_the_claim_of_a_killed_process_is_taken_over(home: Path) -> None:
+def test_one_process_has_the_turn_until_it_ends_or_is_killed(home: Path) -> None:
     holder = Forked(
         [sys.executable, "-c", HOLDER, str(home)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert holder.stdin is not None
     assert holder.stdout is not None
     try:
-        assert holder.stdout.readline() == b"Lease\n"
-        assert not_taken(home)
+        assert holder.stdout.readline() == b"True\n"
+        assert is_running(home)
+        with daily_turn(home) as mine:
+            assert not mine
     finally:
         holder.kill()
         holder.wait()
         holder.stdin.close()
         holder.stdout.close()
-    assert lease_of(home, NOW) is None
-    assert taken(home).process.pid == os.getpid()
-
-
-def test_what_a_process_put_into_the_log_before_it_died_was_the_pass(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dead = Process(this_process().host, 2**22 + 1, "long ago")
-    monkeypatch.setattr(room, "this_process", lambda: dead)
-    taken(home)
-    monkeypatch.undo()
-    write_graph(home, [note_object(1, content="Said   twice.\n\n\n\nSaid twice.")])
-    memory = Memory.open(home, clock=lambda: NOW + timedelta(minutes=1))
-    assert not memory.reflect().change_set.empty
-    got = acquire_lease(home, NOW + timedelta(hours=1), "reflection", lambda known: not known)
-    assert isinstance(got, tuple)
-    assert [(run.at, run.day) for run in got] == [(iso(NOW), "2026-11-22")]
-
-
-def test_where_nobody_can_tell_who_lives_a_claim_ends_with_its_time(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "this_process", lambda: Process("another machine", 1, "x"))
-    taken(home)
-    monkeypatch.undo()
-    assert not_taken(home, NOW + timedelta(minutes=29))
-    # Also when the clock was set back, it does not hold for ever.
-    assert lease_of(home, NOW - timedelta(days=1)) is None
-    assert isinstance(taken(home, NOW + timedelta(minutes=30)), Lease)
-
-
-def test_a_number_given_to_another_process_is_not_taken_for_the_first() -> None:
-    me = this_process()
-    assert life_of(me) in ("alive", "unknown")
-    if me.start:
-        assert life_of(Process(me.host, me.pid, "at another time")) == "dead"
-    assert life_of(Process("elsewhere", me.pid, me.start)) == "unknown"
+    assert not is_running(home)
+    with daily_turn(home) as mine:
+        assert mine
 
 
 @pytest.mark.parametrize("value", [b"\xff", "nonsense", '{"at": 3}', 7, "[[]]"])
 def test_what_is_no_record_counts_as_none(home: Path, value: object) -> None:
     with sqlite3.connect(home / DATABASE_FILE) as connection:
-        for name in ("daily runs", "daily claim"):
-            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('daily runs', ?)", (value,))
     connection.close()
     assert runs(home) == ()
-    finish(home, taken(home), RUN)
+    finish(home, RUN)
     assert runs(home) == (RUN,)
 
 
-def test_of_a_journal_that_is_no_database_nothing_is_known_and_nothing_is_claimed(home: Path) -> None:
-    for path in home.glob("nuggets.db*"):
+def test_of_a_journal_that_is_no_database_nothing_is_known_and_nothing_is_kept(home: Path) -> None:
+    for path in home.glob(f"{DATABASE_FILE}*"):
         path.unlink()
     (home / DATABASE_FILE).write_bytes(b"no database" * 100)
     assert runs(home) == ()
-    assert lease_of(home, NOW) is None
     with pytest.raises(StorageError, match="history cannot be read"):
-        taken(home)
-    with pytest.raises(StorageError, match="history cannot be read"):
-        finish(home, None, RUN)
+        finish(home, RUN)
 
 
 # The daemon's place
