@@ -353,18 +353,31 @@ def _has_table(connection: sqlite3.Connection, name: str) -> bool:
     return found.fetchone() is not None
 
 
+# What was found in a database, with the state that it was in: asked at each search and each second, it need not be
+# opened again, which a watched folder would tell of.
+_HOLDS_PIPELINE: Final[dict[Path, tuple[object, bool]]] = {}
+
+
 def has_pipeline(home: str | os.PathLike[str]) -> bool:
     """Whether a memory has a pipeline: a text was submitted there once. What cannot be read may hold one, and opening
     it tells what is wrong with it. Makes no file.
     """
     path = Path(home, DATABASE_FILE)
-    try:
-        if path.is_file():
-            with contextlib.closing(_connect(path, _GLANCE_SECONDS, reading=True)) as connection:
-                return _has_table(connection, PIPELINE_SIGN)
+    if not path.is_file():
         return os.path.lexists(path)
+    files = (fingerprint(path.with_name(path.name + side)) for side in ("", "-wal"))
+    # Opening one as the superuser changes its last time.
+    state = [made and made[:3] for made in files]
+    known = _HOLDS_PIPELINE.get(path)
+    if known is not None and known[0] == state:
+        return known[1]
+    try:
+        with contextlib.closing(_connect(path, _GLANCE_SECONDS, reading=True)) as connection:
+            found = _has_table(connection, PIPELINE_SIGN)
     except (*DATABASE_ERRORS, OSError):
         return True
+    _HOLDS_PIPELINE[path] = state, found
+    return found
 
 
 @contextlib.contextmanager

@@ -79,7 +79,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def rig(home: Path) -> Rig:
     done = daily.Run(at="2026-11-21T09:00:00.000Z", day="2026-11-21", by="reflection")
-    daily.finish(home, None, done)
+    daily.finish(home, done)
     return Rig(home)
 
 
