@@ -275,7 +275,7 @@ class PipelineBeside:
 
     def _opened(self) -> Pipeline | None:
         from core.model.change import Author
-        from core.pipeline.configuration import has_work
+        from core.pipeline.modes import has_work
         from core.pipeline.service import Pipeline
 
         try:

@@ -118,7 +118,7 @@ class PipelineSession:
 
         def work() -> PipelineIndicator:
             from core.daily import daemon_on
-            from core.pipeline.configuration import has_work
+            from core.pipeline.modes import has_work
 
             home = Path(self.memory.home)
             if not self.begun and not (runs and has_work(home)):

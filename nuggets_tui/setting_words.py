@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from core.settings.tree import all_settings, plain_number, settings_by_name
+from core.settings.tree import plain_number, settings_by_name
 from nuggets_tui.words import plural
 
+# What the app lists: the pipeline's settings are for its file alone.
+LISTED: Final = {name: setting for name, setting in settings_by_name().items() if setting.title}
 # The user's own settings begin with it.
 USER: Final = "user."
 SETTING_WORDS: Final = {
     f"{USER}theme": "Theme, in all memories",
     f"{USER}vim": "Vim keys, in all memories",
-    **{setting.name: setting.title for setting in all_settings()},
+    **{setting.name: setting.title for setting in LISTED.values()},
 }
-DEFAULTS: Final = {setting.name: setting.default for setting in all_settings()}
+DEFAULTS: Final = {name: setting.default for name, setting in LISTED.items()}
 _ON, _OFF = ("on", "true", "yes", "1"), ("off", "false", "no", "0")
 
 

@@ -1,9 +1,13 @@
-"""The modes of the pipeline, as pure functions of the flags."""
+"""The modes of the pipeline, as pure functions of the flags; and whether a memory has one."""
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
+from pathlib import Path
 
+from core.folder import pages_of
+from core.settings import load_settings
 from core.settings.pipeline_sections import PipelineConfiguration
 
 
@@ -84,3 +88,19 @@ def changed_by(current: Mode) -> str:
 def result_mode(current: Mode) -> str:
     """The mode as a job's result names it."""
     return "phase-c" if writes_notes(current) else "shadow"
+
+
+def has_work(home: Path) -> bool:
+    """Whether a memory has a pipeline, or a model is named for one: hints, embeddings and the names of a person's own
+    notes need no submitted text. Makes nothing.
+    """
+    from core.storage.database import has_pipeline
+
+    if has_pipeline(home):
+        return True
+    if not os.access(home, os.W_OK) or pages_of(home) is not None:
+        return False
+    settings = load_settings(home)
+    found = settings.pipeline
+    named = settings.names_model and found.extraction.provider != "none"
+    return mode(found) is not Mode.OFF and (named or found.hints.enabled or bool(found.embedding.model))

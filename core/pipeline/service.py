@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.window import Window
-    from core.pipeline.configuration import LoadedConfiguration
     from core.pipeline.database.checkpoints import Checkpoint
     from core.pipeline.database.comparisons import Comparison
     from core.pipeline.database.tables import Tables
@@ -89,6 +88,7 @@ if TYPE_CHECKING:
     from core.pipeline.session_events import SessionEvent
     from core.pipeline.workers.embedding_tracker import TrackerStats
     from core.pipeline.workers.runner import Worker
+    from core.settings import Settings, SettingsReader
     from core.settings.pipeline_sections import PipelineConfiguration
     from core.settings.warnings import ConfigurationWarning
 
@@ -101,27 +101,27 @@ _Record = TypeVar("_Record")
 
 def status_before(home: str | Path) -> PipelineStatus:
     """How it stands with a memory folder that has no pipeline yet; makes none."""
-    from core.pipeline.configuration import load_configuration
     from core.pipeline.workers.status import status_without_database
+    from core.settings import load_settings
 
-    loaded = load_configuration(absolute_path(Path(home).expanduser()))
-    return status_without_database(loaded.configuration, loaded.warnings)
+    settings = load_settings(absolute_path(Path(home).expanduser()))
+    return status_without_database(settings.pipeline, settings.of_pipeline)
 
 
 def health_of(home: str | Path, clock: Callable[[], datetime] | None = None) -> HealthReport | None:
     """How healthy the pipeline of a memory folder is, None where there is none. Looks only: nothing is made or
     repaired. Raises StorageError, BrokenFileError, and ReadOnlyError for what a newer version wrote.
     """
-    from core.pipeline.configuration import load_configuration
     from core.pipeline.database.connection import open_read_only
     from core.pipeline.intake.redaction import shown
     from core.pipeline.maintenance import health_report
+    from core.settings import load_settings
 
     folder = absolute_path(Path(home).expanduser())
     if not Database.exists(folder):
         return None
     now = (clock or (lambda: datetime.now(UTC)))()
-    configuration = load_configuration(folder).configuration
+    configuration = load_settings(folder).pipeline
     with open_read_only(folder) as reader:
         report = health_report(reader, configuration, int(now.timestamp() * 1000))
         return shown(report, reader.masking.load_not_secrets())
@@ -166,7 +166,8 @@ class Pipeline:
         self._own_memory = memory is None
         self._guard = threading.RLock()
         self._opening = threading.Lock()
-        self._loaded: LoadedConfiguration | None = None
+        self._settings: SettingsReader | None = None
+        self._configured: PipelineConfiguration | None = None
         self._caller: ModelCaller | None = None
         self._worker: Worker | None = None
         self._maintainer: Maintainer | None = None
@@ -251,32 +252,30 @@ class Pipeline:
     @property
     def configuration(self) -> PipelineConfiguration:
         """The configuration, read again when one of its files changed."""
-        return self._load().configuration
+        return self._load().pipeline
 
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
         """The configuration's values that are not used as given, and reserved keys that were set."""
-        return self._load().warnings
+        return self._load().of_pipeline
 
     @property
     def mode(self) -> Mode:
         """How far a raw memory goes now."""
         return mode(self.configuration)
 
-    def _load(self) -> LoadedConfiguration:
-        from core.pipeline.configuration import load_configuration, newer
-
+    def _load(self) -> Settings:
         with self._guard:
-            before = self._loaded
-            if before is None:
-                self._loaded = load_configuration(self.home)
-            else:
-                self._loaded = newer(before, self.home) or before
-            changed = before is not None and before.configuration != self._loaded.configuration
-            if changed:
+            if self._settings is None:
+                from core.settings import SettingsReader
+
+                self._settings = SettingsReader(self.home)
+            found = self._settings.read()
+            if self._configured != found.pipeline:
+                self._configured = found.pipeline
                 # Made again for the new configuration when somebody asks next.
                 self._caller = None
-            return self._loaded
+            return found
 
     @property
     def memory(self) -> Memory:
@@ -296,8 +295,7 @@ class Pipeline:
         from core.pipeline.model_calls import ModelCaller
 
         with self._guard:
-            loaded = self._loaded if as_loaded and self._loaded is not None else self._load()
-            configuration = loaded.configuration
+            configuration = (self._configured if as_loaded else None) or self._load().pipeline
             if self._caller is None:
                 self._caller = ModelCaller.of(
                     configuration, self.database, clock=self._clock, provider=self._given_provider,
@@ -672,10 +670,10 @@ class Pipeline:
         """Everything in counts, and the status with what it means."""
         from core.pipeline.workers.status import status_of
 
-        loaded = self._load()
+        settings = self._load()
         return self._shown(
             lambda _: status_of(
-                self.database, loaded.configuration, loaded.warnings, self._model_caller().health(), self._now(),
+                self.database, settings.pipeline, settings.of_pipeline, self._model_caller().health(), self._now(),
                 self.embedding_coverage(),
             )
         )  # fmt: skip

@@ -41,9 +41,9 @@ class SettingsFile:
         return f"set {', '.join(changes)}"
 
     def reload(self) -> None:
-        """Reads the settings again. What cannot be used of the file leaves that in force."""
+        """Reads the settings again."""
         with self._guard:
-            settings = load_settings(self._home, in_force=self.settings)
+            settings = load_settings(self._home)
             problems = tuple(one.message for one in settings.problems)
             new = [told for told in problems if told not in self._problems]
             self._problems = problems

@@ -1,6 +1,7 @@
-"""Settings as one tree: what each is (sections), by name (tree), what files give (reading), a memory's (loading)."""
+"""Settings as one tree: what each is (sections), each by name (tree), what a memory's files say (loading)."""
 
 from core.settings.loading import SETTINGS_FILE as SETTINGS_FILE
+from core.settings.loading import SettingsReader as SettingsReader
 from core.settings.loading import load_settings as load_settings
 from core.settings.sections import AppSettings as AppSettings
 from core.settings.sections import BackupSettings as BackupSettings

@@ -1,148 +1,461 @@
-"""Settings of one memory: documented defaults, then settings.toml in the folder, then the environment."""
+"""Settings of one memory: the defaults, then what its files and those of the user say, then the environment.
+
+One rule for whatever cannot be used, a value or a whole file: the default counts, of a guard the strict value, and a
+warning says so.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from core.settings.sections import GUARDS, Settings, Texts
-from core.settings.warnings import ConfigurationWarning, WarningKind
-
-if TYPE_CHECKING:
-    from core.settings.reading import Given
+from core.settings.pipeline_sections import (
+    ALIASES,
+    COMMAND_TIMEOUT,
+    DEFAULT_ENDPOINT,
+    DEFAULT_MODELS,
+    RESERVED,
+)
+from core.settings.sections import GUARDS, OWN, Settings, Texts
+from core.settings.warnings import ConfigurationWarning, WarningKind, printable, shown
 
 SETTINGS_FILE: Final = "settings.toml"
+# Of the Signet pipeline, whose settings are understood.
+ORIGINAL_FILE: Final = "agent.yaml"
+OLLAMA_VARIABLE: Final = "OLLAMA_HOST"
+_MOST_DIGITS: Final = 20
+_PIPELINE: Final = "pipeline"
+_WORDS: Final = "search.words"
+_ORIGINAL_SEARCH: Final = ("alpha", "min_score", "minScore")
 _LARGEST: Final = 1_000_000
+# A file of another kind given by mistake would otherwise fill the screen.
+_MOST_UNKNOWN: Final = 30
 _ENVIRONMENT: Final = {
     "MEMORY_REFLECTION_HOUR": "reflection.hour",
     "MEMORY_REFLECTION_MINUTE": "reflection.minute",
     "MEMORY_REFLECTION_MAX_NOTES": "reflection.max_notes",
 }
-# Tables of settings.toml that are no sections: what each is for, its reader knows.
-_OTHER_TABLES: Final = ("keys", "pipeline", "memory")
+# The reference asks more of a candidate as soon as the share of the vector score was chosen.
+_MIN_SCORE_WITH_ALPHA: Final = 0.3
+# Calls to a model that are made while a job is leased.
+_TIMEOUTS: Final = ("extraction.timeout", "hints.timeout", "semantic_contradiction_timeout_ms")
 
 
-class UnreadableError(Exception):
-    """Says why a file of settings cannot be read."""
+class Source(NamedTuple):
+    """A file of settings as it was read. table: what it holds. own: whether it is the memory's settings.toml, which
+    gives all settings; other files give those of the pipeline. users: whether it is in the user's own folder. unread:
+    why it cannot be read, "" where it can.
+    """
+
+    where: str
+    table: Mapping[Any, Any]
+    own: bool = False
+    users: bool = False
+    unread: str = ""
+
+    @property
+    def original(self) -> bool:
+        """Whether the file is the Signet pipeline's."""
+        return self.where.endswith(ORIGINAL_FILE)
+
+
+class Given(NamedTuple):
+    """A value as a file gives it. name: of its setting or table, or of what is none. spelt: as it stands there.
+    place: of its source, from the one that counts first; -1 for the environment.
+    """
+
+    name: str
+    spelt: str
+    value: Any
+    source: Source
+    place: int = -1
+
+    def warning(self, why: WarningKind, used: Any = None, hint: str = "") -> ConfigurationWarning:
+        """What is told of it; a text under a name that nobody knows may be anything, a secret too."""
+        known = why is WarningKind.UNUSABLE
+        is_text = isinstance(self.value, str) and (not known or "@" in self.value)
+        given = "a text" if is_text else shown(self.value)
+        told = used if isinstance(used, bool | int | float | str) else None
+        name = self.name if known else printable(self.spelt)
+        return ConfigurationWarning(name, given, told, why, hint, self.source.where)
+
+
+class SettingsReader:
+    """The settings of a memory, read again when one of their files is another than it was."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._read: tuple[tuple[object, ...], Settings] | None = None
+
+    def read(self) -> Settings:
+        """The settings as they are now."""
+        # Before they are read: a file that changes in between is read once more.
+        versions = tuple(_version(path) for path in _files(self._home, _user_folder()))
+        if self._read is None or self._read[0] != versions:
+            self._read = versions, load_settings(self._home)
+        return self._read[1]
 
 
 def load_settings(
-    home: Path, environ: Mapping[str, str] | None = None, in_force: Settings | None = None
+    home: Path, environ: Mapping[str, str] | None = None, *, user_folder: Path | None = None
 ) -> Settings:
     """Settings for the memory in `home`. Never fails: no command is to stop for a value mistyped.
 
-    For a value that its setting cannot have, and for all of a settings.toml that cannot be read, what is in force
-    counts, else the default, and of `GUARDS` the strict one; `warnings` then says so. Unknown tables and keys are
-    ignored, so that a newer version's file still loads, unless they are nearly a guard's.
+    The memory's settings.toml gives all of them; for the pipeline, the user's settings.toml and an agent.yaml of the
+    Signet pipeline beside either count too, in this order. user_folder: None for the system's. environ: None for that
+    of the process.
     """
+    users = user_folder or _user_folder()
+    sources: list[Source] = []
+    for path in _files(home, users):
+        table, unread = _document(path)
+        if table or unread:
+            own = path == home / SETTINGS_FILE
+            sources.append(Source(str(path), table, own, path.parent == users, unread))
     environ = os.environ if environ is None else environ
-    variables = {name: text for name in _ENVIRONMENT if (text := environ.get(name, "").strip())}
-    whole, fallback, where = Settings(), in_force or Settings(), str(home / SETTINGS_FILE)
-    unread = ""
-    try:
-        table = read_toml(home / SETTINGS_FILE) or {}
-    except UnreadableError as error:
-        table, unread = {}, str(error)
+    variables = {name: text for name in (*_ENVIRONMENT, OLLAMA_VARIABLE) if (text := environ.get(name, ""))}
     # Most memories have no such file, and what their first frame waits for reads no tree of settings.
-    if not (table or variables or unread):
-        return whole
-    from core.settings.reading import Given, given_in, read
-    from core.settings.tree import with_values
-
-    warnings: list[ConfigurationWarning] = []
-    if unread:
-        whole = with_values(replace(fallback, warnings=()), GUARDS)
-        plain = whole == with_values(Settings(), GUARDS)
-        counts = "the defaults apply" if plain else "the current settings stay"
-        told = f"{counts}, and nothing runs unattended"
-        warnings.append(ConfigurationWarning("", told, None, WarningKind.UNREADABLE, unread, where))
-    more = Given("", "", None, where, 1)
-    free = {} if unread else _free_tables(table, more, fallback, warnings)
-    given = [Given(_ENVIRONMENT[name], name, _number(text), name) for name, text in variables.items()]
-    given += given_in(
-        {name: value for name, value in table.items() if name not in _OTHER_TABLES}, Settings, more
-    )
-    reading = read(Settings, given, whole if unread else fallback, GUARDS)
-    return replace(with_values(whole, reading.values), **free, warnings=(*warnings, *reading.warnings))
+    return settings_of(sources, variables) if sources or variables else Settings()
 
 
-def read_toml(path: Path) -> dict[str, Any] | None:
-    """What a TOML file holds; None for no file. Raises UnreadableError."""
-    text = read_text(path)
-    if text is None:
-        return None
-    import tomllib
+# Files
+
+
+def _user_folder() -> Path | None:
+    from core.folder import user_configuration_folder
 
     try:
-        return tomllib.loads(text)
-    except ValueError as error:
-        raise UnreadableError(" ".join(str(error).split())) from error
-    except RecursionError:
-        raise UnreadableError("nested too deeply") from None
+        return user_configuration_folder()
+    except (OSError, RuntimeError):
+        return None
 
 
-def read_text(path: Path) -> str | None:
-    """The text of a file of settings; None for no file. Raises UnreadableError."""
+def _files(home: Path, user_folder: Path | None) -> list[Path]:
+    """Those that may give settings, from the one that counts first."""
+    folders = dict.fromkeys(folder for folder in (home, user_folder) if folder is not None)
+    return [folder / name for name in (SETTINGS_FILE, ORIGINAL_FILE) for folder in folders]
+
+
+def _version(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+
+
+def _document(path: Path) -> tuple[dict[Any, Any], str]:
+    """What a file holds, nothing for no file; and why it cannot be read."""
     try:
         if path.exists() and not path.is_file():
-            raise UnreadableError("not a regular file")
+            return {}, "not a regular file"
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(_LARGEST + 1)
+        if len(text) > _LARGEST:
+            return {}, f"longer than {_LARGEST:,} characters"
+        return _parsed(path, text), ""
     except (FileNotFoundError, NotADirectoryError):
-        return None
+        return {}, ""
     except OSError as error:
-        raise UnreadableError(error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise UnreadableError("not UTF-8 text") from error
-    if len(text) > _LARGEST:
-        raise UnreadableError(f"longer than {_LARGEST:,} characters")
-    return text
+        return {}, error.strerror or str(error)
+    except UnicodeDecodeError:
+        return {}, "not UTF-8 text"
+    except RecursionError:
+        return {}, "nested too deeply"
+    except ValueError as error:
+        return {}, " ".join(str(error).split())
 
 
-def _number(text: str) -> int | str:
+def _parsed(path: Path, text: str) -> dict[Any, Any]:
+    """Raises ValueError, RecursionError."""
+    if path.name != ORIGINAL_FILE:
+        import tomllib
+
+        return tomllib.loads(text)
+    import yaml
+
     try:
-        return int(text)
-    except ValueError:
-        return text
-
-
-def _free_tables(
-    table: dict[str, Any], more: Given, fallback: Settings, warnings: list[ConfigurationWarning]
-) -> dict[str, Any]:
-    """What [keys] and [search.words] give, whose names a person chooses, by attribute of `Settings`. The words are
-    taken out of the table.
-    """
-    search = table.get("search")
-    given = {
-        "keys": table.get("keys", {}),
-        "search.words": search.pop("words", {}) if isinstance(search, dict) else {},
-    }
-    for name, value in given.items():
-        if not isinstance(value, dict):
-            warnings.append(more._replace(value=value).warning(name, None, WarningKind.WRONG_TYPE, "a table"))
-    keys, words = given.values()
-    found: dict[str, Any] = {"keys": fallback.keys, "synonyms": fallback.synonyms}
-    if isinstance(keys, dict):
-        found["keys"] = tuple((name, key if isinstance(key, str) else None) for name, key in keys.items())
-    if isinstance(words, dict):
-        found["synonyms"] = tuple(_synonyms(words, more, warnings))
+        found = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    if not isinstance(found, dict):
+        raise ValueError("not a table")
     return found
 
 
-def _synonyms(
-    words: dict[str, Any], more: Given, warnings: list[ConfigurationWarning]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each word with those that mean the same: a list of others, or one."""
-    for word, others in words.items():
+# What the files give
+
+
+def _given_in(source: Source, place: int) -> list[Given]:
+    """All that one file gives."""
+    table: Mapping[Any, Any] = source.table
+    if source.original:
+        memory = table.get("memory") or {}
+        pipeline = (memory.get("pipelineV2") or {}) if isinstance(memory, Mapping) else memory
+        search = {name: value for name, value in _table(table, "search").items() if name in _ORIGINAL_SEARCH}
+        table = {_PIPELINE: {"search": search, **pipeline} if isinstance(pipeline, Mapping) else pipeline}
+    elif source.own:
+        table = {name: value for name, value in table.items() if name != "keys"}
+    else:
+        table = {_PIPELINE: table.get(_PIPELINE, {})}
+    found = [Given(name, spelt, value, source, place) for name, spelt, value in _flat(table)]
+    # A setting's own name goes before one of the top level that means the same.
+    return sorted(found, key=lambda one: -one.spelt.count("."))
+
+
+def _table(above: Mapping[Any, Any], name: str) -> Mapping[Any, Any]:
+    found = above.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _flat(table: Mapping[Any, Any], above: str = "", spelt_above: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Each value with its name and the spelling of it; a table of settings that is no table as a whole."""
+    from core.settings.tree import sections
+
+    for key, value in table.items():
+        text = key if isinstance(key, str) else shown(key)
+        name, spelt = _known_name(above + text), spelt_above + text
+        if name in sections() and isinstance(value, Mapping):
+            yield from _flat(value, f"{name}.", f"{spelt}.")
+        elif name != _WORDS:
+            yield name, spelt, value
+
+
+def _known_name(spelt: str) -> str:
+    """A name as the tree has it. Of the pipeline: `worker.poll_ms` for `worker.pollMs`, `workerPollMs`,
+    `worker_poll_ms`.
+    """
+    if not spelt.startswith(f"{_PIPELINE}."):
+        return spelt
+    name = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in spelt)
+    return _aliases().get(name, name)
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    from core.settings.tree import settings_by_name
+
+    names = {f"{_PIPELINE}.{alias}": f"{_PIPELINE}.{name}" for alias, name in ALIASES.items()}
+    for name in settings_by_name():
+        top, _, inner = name.partition(".")
+        if top == _PIPELINE and "." in inner:
+            flat = inner.replace(".", "_")
+            names.setdefault(f"{_PIPELINE}.{flat}", name)
+            # Of documents the Signet pipeline speaks in the singular.
+            names.setdefault(f"{_PIPELINE}.{flat.replace('documents_', 'document_', 1)}", name)
+    return names
+
+
+def _free_tables(source: Source, warnings: list[ConfigurationWarning]) -> dict[str, Any]:
+    """What [keys] and [search.words] give, whose names a person chooses, by attribute of `Settings`."""
+
+    def right(name: str, value: Any, type: Any, hint: str) -> Any:
         try:
-            yield word, msgspec.convert([others] if isinstance(others, str) else others, Texts)
-        except msgspec.ValidationError:
-            told = more._replace(value=others).warning(
-                f"search.words.{word}", None, WarningKind.WRONG_TYPE, "a list of strings, none of them empty"
-            )
-            warnings.append(told)
+            return msgspec.convert(value, type)
+        except (msgspec.ValidationError, RecursionError):
+            warnings.append(Given(name, name, value, source).warning(WarningKind.UNUSABLE, None, hint))
+            return None
+
+    keys = right("keys", source.table.get("keys", {}), dict[str, Any], "a table") or {}
+    words = right(_WORDS, _table(source.table, "search").get("words", {}), dict[str, Any], "a table") or {}
+    several = {word: [others] if isinstance(others, str) else others for word, others in words.items()}
+    listed = "a list of strings, none of them empty"
+    synonyms = ((word, right(f"{_WORDS}.{word}", others, Texts, listed)) for word, others in several.items())
+    return {
+        "keys": tuple((name, key if isinstance(key, str) else None) for name, key in keys.items()),
+        "synonyms": tuple((word, others) for word, others in synonyms if others is not None),
+    }
+
+
+# From what is given to settings
+
+_PROVIDER, _MODEL = "pipeline.extraction.provider", "pipeline.extraction.model"
+
+
+def settings_of(sources: Sequence[Source], environ: Mapping[str, str]) -> Settings:
+    """The settings that files give, the first that names one counts; the environment before all of them. Never raises.
+
+    Unknown tables and keys are ignored, so that a newer version's file still loads, unless they are nearly a guard's.
+    """
+    from core.settings.tree import settings_by_name, usable, with_values
+
+    known, warnings = settings_by_name(), list[ConfigurationWarning]()
+    free: dict[str, Any] = {}
+    first: dict[str, Given] = {}
+    strangers: list[Given] = []
+    strict: dict[str, object] = {}
+    for one in _all_given(sources, environ):
+        if one.name in OWN and not one.source.users:
+            if one.value:
+                why = "it names code, so it counts in your own settings alone"
+                warnings.append(one.warning(WarningKind.NOT_USED, None, why))
+        elif one.name in known:
+            first.setdefault(one.name, one)
+        else:
+            strangers.append(one)
+    for source in sources:
+        if source.own:
+            free = _free_tables(source, warnings)
+        if source.unread:
+            name = "" if source.own else _PIPELINE
+            strict |= {guard: value for guard, value in GUARDS.items() if guard.startswith(name)}
+            why = WarningKind.UNREADABLE
+            warnings.append(ConfigurationWarning(name, "", None, why, source.unread, source.where))
+    names_model = bool({_PROVIDER, _MODEL} & first.keys())
+    defaults = _defaults(first, environ.get(OLLAMA_VARIABLE, ""), warnings)
+    values = dict(defaults)
+    for name, one in first.items():
+        value = usable(known[name], one.value)
+        if value is None:
+            value = GUARDS.get(name, defaults.get(name, known[name].default))
+            warnings.append(one.warning(WarningKind.UNUSABLE, value, known[name].allowed))
+        elif value == "opencode":
+            hint = 'OpenCode is never asked; set "ollama" or "claude-code"'
+            warnings.append(one.warning(WarningKind.NOT_USED, None, hint))
+        values[name] = value
+    values[_MODEL] = values[_MODEL] or defaults[_MODEL]
+    values |= strict | _meant_guards(strangers, warnings)
+    settings = _fitting_each_other(with_values(Settings(), values), warnings)
+    return replace(settings, **free, names_model=names_model, warnings=tuple(warnings))
+
+
+def _all_given(sources: Sequence[Source], environ: Mapping[str, str]) -> Iterator[Given]:
+    for variable, name in _ENVIRONMENT.items():
+        text = environ.get(variable, "").strip()
+        if text:
+            number = int(text) if len(text) < _MOST_DIGITS and text.isdecimal() else text
+            yield Given(name, variable, number, Source(variable, {}))
+    for place, source in enumerate(sources):
+        yield from _given_in(source, place)
+
+
+def _defaults(
+    first: dict[str, Given], ollama_host: str, warnings: list[ConfigurationWarning]
+) -> dict[str, Any]:
+    """Defaults that go by what else is given. A model that stands in a file which counts less than the one that names
+    the provider, or beside a provider that cannot be used, belongs to another one: it is taken out of what is given.
+    """
+    from core.settings.tree import settings_by_name, usable
+
+    provider = first.get(_PROVIDER)
+    named = None if provider is None else usable(settings_by_name()[_PROVIDER], provider.value)
+    if provider is not None and _MODEL in first and (named is None or first[_MODEL].place > provider.place):
+        del first[_MODEL]
+    named = named or settings_by_name()[_PROVIDER].default
+    found: dict[str, Any] = {_MODEL: DEFAULT_MODELS[named]}
+    if named in ("claude-code", "opencode"):
+        found["pipeline.extraction.timeout"] = COMMAND_TIMEOUT
+    if "pipeline.search.alpha" in first:
+        found["pipeline.search.min_score"] = _MIN_SCORE_WITH_ALPHA
+    if ollama_host.strip():
+        endpoint = "pipeline.extraction.endpoint"
+        found[endpoint] = ollama_endpoint(ollama_host) or DEFAULT_ENDPOINT
+        if not ollama_endpoint(ollama_host) and endpoint not in first:
+            variable = Given(endpoint, endpoint, ollama_host, Source(OLLAMA_VARIABLE, {}))
+            warnings.append(variable.warning(WarningKind.UNUSABLE, DEFAULT_ENDPOINT, "host:port"))
+    return found
+
+
+def _meant_guards(strangers: Sequence[Given], warnings: list[ConfigurationWarning]) -> dict[str, object]:
+    """The guards that mistyped names may mean, or that tables hold which are none, with their strict values."""
+    from core.settings.tree import near_name, sections
+
+    found: dict[str, object] = {}
+    for number, one in enumerate(strangers):
+        is_table = one.name in sections()
+        ignored = one.source.original or one.name in RESERVED
+        near = one.name if is_table else "" if ignored else near_name(one.name)
+        above = one.name.rpartition(".")[0]
+        meant = near if not above or near.startswith(f"{above}.") else ""
+        guards = {
+            name: value for name, value in GUARDS.items() if meant and f"{name}.".startswith(f"{meant}.")
+        }
+        found |= guards
+        if number == _MOST_UNKNOWN:
+            more = f"{one.name.partition('.')[0]} and {len(strangers) - number} more"
+            warnings.append(one._replace(spelt=more).warning(WarningKind.UNKNOWN_KEY))
+        if number >= _MOST_UNKNOWN:
+            continue
+        hint = "a table" if is_table else f"did you mean {near}?" if near else ""
+        used = next(iter(guards.values())) if len(guards) == 1 else None
+        warnings.append(one.warning(_why(one, is_table, bool(guards)), used, hint))
+    return found
+
+
+def _why(one: Given, is_table: bool, guards: bool) -> WarningKind:
+    """Why what is no setting is not taken."""
+    if one.name in RESERVED:
+        return WarningKind.RESERVED
+    if is_table:
+        return WarningKind.UNUSABLE
+    if one.source.original:
+        # Its own pipeline knows more settings than this one.
+        return WarningKind.NOT_USED
+    return WarningKind.GUARDED if guards else WarningKind.UNKNOWN_KEY
+
+
+def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]) -> Settings:
+    """The settings with those of the pipeline that go together put right, and a warning for each that changed: an
+    overlap is at most half a window, a piece at most what is sent, a least weight at most the greatest, and a lease at
+    least twice each time limit of a model.
+    """
+    from core.settings.tree import value_of, with_values
+
+    pipeline = settings.pipeline
+    documents, shown_texts, feedback = pipeline.documents, pipeline.guardrails, pipeline.feedback
+    longest = max(_TIMEOUTS, key=lambda name: float(value_of(pipeline, name)))
+    for name, fitting, rule in (
+        ("documents.chunk_overlap", min(documents.chunk_overlap, documents.chunk_size // 2),
+         "at most half of pipeline.documents.chunk_size"),
+        ("guardrails.chunk_target_chars", min(shown_texts.chunk_target_chars, shown_texts.max_content_chars),
+         "at most pipeline.guardrails.max_content_chars"),
+        ("feedback.min_aspect_weight", min(feedback.min_aspect_weight, feedback.max_aspect_weight),
+         "at most pipeline.feedback.max_aspect_weight"),
+        ("worker.lease_timeout_ms", max(pipeline.worker.lease_timeout_ms, 2 * value_of(pipeline, longest)),
+         f"at least twice pipeline.{longest}"),
+    ):  # fmt: skip
+        before, full = value_of(pipeline, name), f"{_PIPELINE}.{name}"
+        if before != fitting:
+            warnings.append(ConfigurationWarning(full, shown(before), fitting, WarningKind.CROSS_CHECK, rule))
+            settings = with_values(settings, {full: fitting})
+    return settings
+
+
+# What the environment says: where Ollama answers, as its own client reads it
+
+_PORT: Final = 11434
+# Addresses that a server listens on; a client reaches it on its own machine.
+_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+
+
+def ollama_endpoint(variable: str) -> str:
+    """The address that OLLAMA_HOST says, "" for none.
+
+    Forms: `host`, `host:port`, `:port`, `[ipv6]:port`, each with or without http:// or https://. Without a port it is
+    11434, with a scheme and no port that of the scheme.
+    """
+    from core.settings.tree import LONGEST_TEXT, web_address
+
+    text = variable.strip().strip("\"'").strip()
+    if len(text) > LONGEST_TEXT or not text.isprintable():
+        return ""
+    scheme, separator, rest = text.partition("://")
+    if not separator:
+        scheme, rest = "http", text
+    host, slash, path = rest.partition("/")
+    if host.startswith(":") and not host.startswith("::"):
+        host = "localhost" + host
+    if host.count(":") > 1 and not host.startswith("["):
+        host = f"[{host}]"
+    if not separator and ":" not in host.rpartition("]")[2]:
+        host = f"{host}:{_PORT}"
+    for everywhere, here in _EVERYWHERE.items():
+        if host == everywhere or host.startswith(everywhere + ":"):
+            host = here + host[len(everywhere) :]
+    return web_address(f"{scheme.lower()}://{host}{slash}{path}")

@@ -11,7 +11,10 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from core.settings.sections import Address, ModelName
+ModelName = Annotated[str, Meta(pattern=r"^(?!\s*-)")]
+"""It stands on a command line, where it would be an option if it began with a dash."""
+Address = Annotated[str, Meta(extra={"form": "address"})]
+"""Of a server, with http or https; "" where another setting says it."""
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 ModelTimeout = Annotated[int, Meta(ge=5_000, le=300_000)]
@@ -276,15 +279,16 @@ class PipelineConfiguration(msgspec.Struct, frozen=True):
     predictor: PredictorPart = PredictorPart()
 
 
-# What counts in the user's own settings alone: a memory's may come with a project, from anybody.
-OWN: Final = ("predictor.source",)
-# What counts where a guard's value or name cannot be read: a typing error loosens none.
-GUARDS: Final[dict[str, object]] = {
+# What counts where a guard's value or name cannot be read: nothing runs, and nothing is deleted that may be meant to
+# stay.
+PIPELINE_GUARDS: Final[dict[str, object]] = {
     "enabled": False, "shadow_mode": True, "mutations_frozen": True, "autonomous.enabled": False,
-    "autonomous.frozen": True, "autonomous.maintenance_mode": "observe",
+    "autonomous.frozen": True, "autonomous.maintenance_mode": "observe", "retention.enabled": False,
+    **dict.fromkeys((f"retention.{name}" for name in RetentionPart.__struct_fields__ if name.endswith("days")), 3_650),
+    "continuity.retention_days": 90,
 }  # fmt: skip
 # Read so that files of the Signet pipeline are understood. Nothing is ever sent.
-RESERVED: Final = ("telemetry", "telemetry_enabled")
+RESERVED: Final = ("pipeline.telemetry", "pipeline.telemetry_enabled")
 # Names of the Signet pipeline in snake case, beside those that are made of section and name: `worker_poll_ms`.
 ALIASES: Final[dict[str, str]] = {
     "extraction.base_url": "extraction.endpoint",

@@ -1,4 +1,5 @@
-"""Every setting of settings.toml but the pipeline's: its type, what it may be, its default, and what it is called.
+"""Every setting of settings.toml: its type, what it may be, its default, and what it is called; the tables of the
+pipeline are in a file of their own.
 
 `Meta` bounds and names it. All that reads, checks, lists or explains settings goes by this.
 """
@@ -10,6 +11,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from core.settings.pipeline_sections import PIPELINE_GUARDS, PipelineConfiguration
 from core.settings.warnings import ConfigurationWarning, WarningKind
 
 # Words, each with those that mean the same.
@@ -18,10 +20,6 @@ Weight = Annotated[float, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Texts = tuple[Annotated[str, Meta(pattern=r"\S")], ...]
 """Texts, none of them empty."""
-ModelName = Annotated[str, Meta(pattern=r"^(?!\s*-)")]
-"""It stands on a command line, where it would be an option if it began with a dash."""
-Address = Annotated[str, Meta(extra={"form": "address"})]
-"""Of a server, with http or https; "" where another setting says it."""
 Interval = Annotated[str, Meta(extra={"form": "interval"})]
 """A length of time such as "10m"; "" for never."""
 
@@ -30,7 +28,11 @@ GUARDS: Final[dict[str, object]] = {
     "schedule.daemon_applies": False, "schedule.app_applies": False, "schedule.promotes": False,
     "promotion.automatic": "ask", "sync.every": "", "sync.on_exit": False,
     "team.trust": "ask", "team.folder": "off",
-}  # fmt: skip
+} | {f"pipeline.{name}": value for name, value in PIPELINE_GUARDS.items()}  # fmt: skip
+# What counts in the user's own settings alone: a memory's may come with a project, from anybody.
+OWN: Final = ("pipeline.predictor.source",)
+# Attributes of `Settings` that are no tables of settings: tables whose names a person chooses, and what reading tells.
+FREE: Final = ("keys", "synonyms", "names_model", "warnings")
 
 
 class SearchSettings(msgspec.Struct, frozen=True):
@@ -188,7 +190,7 @@ class AppSettings(msgspec.Struct, frozen=True):
 class Settings(msgspec.Struct, frozen=True):
     """All settings of a memory. keys: what the table [keys] gives to each command of the app, in its order; None for
     what is no text. Which commands and keys there are, the app knows. synonyms: what the table [search.words] gives:
-    words, each with those that mean the same.
+    words, each with those that mean the same. names_model: whether a file says which model the pipeline asks.
     """
 
     search: SearchSettings = SearchSettings()
@@ -200,12 +202,19 @@ class Settings(msgspec.Struct, frozen=True):
     sync: SyncSettings = SyncSettings()
     team: TeamSettings = TeamSettings()
     app: AppSettings = AppSettings()
+    pipeline: PipelineConfiguration = PipelineConfiguration()
     keys: tuple[tuple[str, str | None], ...] = ()
     synonyms: Synonyms = ()
+    names_model: bool = False
     warnings: tuple[ConfigurationWarning, ...] = ()
 
     @property
     def problems(self) -> tuple[ConfigurationWarning, ...]:
         """What could not be used: all that is warned of but names that mean nothing here, which are ignored."""
-        unknown = WarningKind.UNKNOWN_KEY
-        return tuple(one for one in self.warnings if one.why is not unknown or one.used is not None)
+        ignored = (WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED, WarningKind.RESERVED)
+        return tuple(one for one in self.warnings if one.why not in ignored)
+
+    @property
+    def of_pipeline(self) -> tuple[ConfigurationWarning, ...]:
+        """What is told of the pipeline's settings."""
+        return tuple(one for one in self.warnings if one.of_pipeline)

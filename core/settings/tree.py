@@ -1,6 +1,6 @@
-"""All settings as one tree: each by name, with what it may be, and a given value made to fit it or refused.
+"""All settings as one tree: each by name, with what it may be, and whether a given value is one that it can have.
 
-Settings are told in snake case: "search.vector_weight", and of the table [pipeline] without its name, "worker.poll_ms".
+Settings are told in snake case, with their tables: "search.vector_weight", "pipeline.worker.poll_ms".
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from typing import Any, Final, NamedTuple, TypeVar, get_args
 from urllib.parse import urlsplit
 
@@ -17,11 +17,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from core.errors import InvalidInputError
-from core.settings.sections import Settings
-from core.settings.warnings import WarningKind
+from core.settings.sections import FREE, Settings
 
-Tree = type[msgspec.Struct]
-"""`Settings`, or `PipelineConfiguration` for the table [pipeline]."""
 _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 
 LONGEST_TEXT: Final = 500
@@ -32,46 +29,30 @@ _SHORTEST, _LONGEST = 10, 7 * 86_400
 
 
 class Setting(NamedTuple):
-    """One setting, as its definition says. type: with all that bounds it; metas: these bounds, and its title."""
+    """One setting, as its definition says. type: with all that bounds it. title: what people read of it where settings
+    are listed, "" for the pipeline's. form: what more it must be than its type, "address", "interval" or "days". low,
+    high: the least and the most that it may be, ±inf for no bound and for what is no number; above: whether `low`
+    itself is too little.
+    """
 
     name: str
     type: Any
     default: Any
-    metas: tuple[Meta, ...]
-
-    def _said(self, what: str) -> Any:
-        return next((said for meta in self.metas if (said := getattr(meta, what)) is not None), None)
+    title: str = ""
+    form: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    above: bool = False
 
     @property
     def section(self) -> str:
-        """The attribute that its section is; "" for the top level."""
+        """The table that it is in; "" for the top level."""
         return self.name.rpartition(".")[0]
 
     @property
     def field(self) -> str:
-        """The attribute of its section that it is."""
+        """Its name in its table."""
         return self.name.rpartition(".")[2]
-
-    @property
-    def title(self) -> str:
-        """What people read of it where settings are listed; "" for the pipeline's."""
-        return self._said("title") or ""
-
-    @property
-    def form(self) -> str:
-        """What more it must be than its type: "address", "interval", "days"; "" for nothing."""
-        return str((self._said("extra") or {}).get("form", ""))
-
-    @property
-    def low(self) -> Any:
-        """The least that it may be, or what it must be above; -inf for no bound and for what is no number."""
-        low = self._said("ge") if self._said("ge") is not None else self._said("gt")
-        return -math.inf if low is None else low
-
-    @property
-    def high(self) -> Any:
-        """The most that it may be."""
-        return math.inf if self._said("le") is None else self._said("le")
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -92,10 +73,10 @@ class Setting(NamedTuple):
             return "a list of strings, none of them empty"
         if self.low == -math.inf:
             return "true or false" if isinstance(self.default, bool) else ""
-        low, high, above = plain_number(self.low), plain_number(self.high), self._said("gt") is not None
+        low, high = plain_number(self.low), plain_number(self.high)
         if self.high == math.inf:
-            return f"above {low}" if above else f"{low} or more"
-        return f"above {low} and at most {high}" if above else f"from {low} to {high}"
+            return f"above {low}" if self.above else f"{low} or more"
+        return f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
 
 
 def seconds_of(text: str) -> float | None:
@@ -114,135 +95,90 @@ def plain_number(number: float) -> str:
 
 
 @cache
-def all_settings(tree: Tree = Settings) -> tuple[Setting, ...]:
-    """The settings in the order in which they are defined."""
-    found: list[Setting] = []
-    for outer in msgspec.structs.fields(tree):
-        if isinstance(outer.default, msgspec.Struct):
-            inner = msgspec.structs.fields(outer.default)
-            found += [_setting(f"{outer.name}.{one.name}", one.type, one.default) for one in inner]
-        elif not isinstance(outer.default, tuple):
-            found.append(_setting(outer.name, outer.type, outer.default))
-    return tuple(found)
+def settings_by_name() -> Mapping[str, Setting]:
+    """Each setting by its name, in the order in which they are defined."""
+    return {one.name: one for one in _settings_of(Settings(), "")}
+
+
+def _settings_of(part: msgspec.Struct, prefix: str) -> Iterator[Setting]:
+    for field in msgspec.structs.fields(part):
+        name = prefix + field.name
+        if isinstance(field.default, msgspec.Struct):
+            yield from _settings_of(field.default, f"{name}.")
+        elif name not in FREE:
+            yield _setting(name, field.type, field.default)
 
 
 def _setting(name: str, type: Any, default: Any) -> Setting:
-    metas = tuple(meta for meta in getattr(type, "__metadata__", ()) if isinstance(meta, Meta))
-    return Setting(name, type, default, metas)
+    more: dict[str, Any] = {}
+    for meta in getattr(type, "__metadata__", ()):
+        if isinstance(meta, Meta):
+            low = meta.gt if meta.ge is None else meta.ge
+            more |= {"above": True} if meta.gt is not None else {}
+            said = {"title": meta.title, "low": low, "high": meta.le, **(meta.extra or {})}
+            more |= {what: value for what, value in said.items() if value is not None}
+    return Setting(name, type, default, **more)
 
 
 @cache
-def settings_by_name(tree: Tree = Settings) -> Mapping[str, Setting]:
-    """Each setting by its name."""
-    return {one.name: one for one in all_settings(tree)}
-
-
-@cache
-def sections(tree: Tree = Settings) -> frozenset[str]:
-    """The attribute names of the sections."""
-    return frozenset(one.section for one in all_settings(tree)) - {""}
+def sections() -> frozenset[str]:
+    """The names of the tables."""
+    found = {one.section for one in settings_by_name().values()}
+    return frozenset(found - {""})
 
 
 def value_of(whole: msgspec.Struct, name: str) -> Any:
     """The value of a setting by name."""
-    section, _, field = name.rpartition(".")
-    return getattr(getattr(whole, section) if section else whole, field)
+    return reduce(getattr, name.split("."), whole)
 
 
 def with_values(whole: _Whole, values: Mapping[str, Any]) -> _Whole:
     """The settings with other values, by name, each of which must be one that its setting can have."""
     parts: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
-        section, _, field = name.rpartition(".")
-        parts.setdefault(section, {})[field] = value
-    top = parts.pop("", {})
-    return replace(
-        whole, **top, **{name: replace(getattr(whole, name), **part) for name, part in parts.items()}
-    )
-
-
-def setting_values(settings: Settings) -> Iterator[tuple[str, Any]]:
-    """Each setting by name, with its value."""
-    return ((one.name, value_of(settings, one.name)) for one in all_settings())
+        head, _, rest = name.partition(".")
+        parts.setdefault(head, {})[rest] = value
+    changed = {
+        head: part[""] if "" in part else with_values(getattr(whole, head), part)
+        for head, part in parts.items()
+    }
+    return replace(whole, **changed)
 
 
 # One value
 
 
-class Fitted(NamedTuple):
-    """A value that a setting can have, or None; why it is not the given one, and what would be allowed."""
-
-    value: Any
-    why: WarningKind | None = None
-    hint: str = ""
-
-
-def fitted(setting: Setting, given: Any, *, clamps: bool = False) -> Fitted:
-    """The given value in the type of the setting. Never raises; no type is made into another.
-
-    clamps: whether the nearest number counts for one out of range or between two whole ones; else none does. A number
-    of days never becomes more than none: 0 may be meant for ever.
+def usable(setting: Setting, given: Any) -> Any:
+    """The given value in the type of the setting, None for one that it cannot have: out of range, of another type, no
+    finite number, more than one line of text. Never raises; no type is made into another.
     """
-    if given is None:
-        return Fitted(None, WarningKind.NO_VALUE)
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    if number and isinstance(given, float) and not math.isfinite(given):
-        return Fitted(None, WarningKind.NOT_FINITE, setting.allowed)
     try:
         value = msgspec.convert(given, setting.type)
     except (msgspec.ValidationError, RecursionError):
-        pass
-    else:
-        return _text(setting, value) if isinstance(value, str) else Fitted(value)
-    if number and type(setting.default) in (int, float):
-        why = WarningKind.OUT_OF_RANGE
-        near = min(max(given, setting.low), setting.high)
-        if near == given and isinstance(setting.default, int):
-            why = WarningKind.ROUNDED
-        if not clamps or (setting.form == "days" and near != given and near == setting.low):
-            return Fitted(None, why, setting.allowed)
-        if isinstance(setting.default, int):
-            near = math.floor(near + 0.5)
-        return Fitted(type(setting.default)(near), None if near == given else why, setting.allowed)
-    if isinstance(given, str) and isinstance(setting.default, str):
-        why = WarningKind.UNKNOWN_CHOICE if setting.choices else WarningKind.UNFIT_TEXT
-        return Fitted(None, why, setting.allowed + _meant_choice(given, setting.choices))
-    return Fitted(None, WarningKind.WRONG_TYPE, setting.allowed)
-
-
-def _text(setting: Setting, value: str) -> Fitted:
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if not isinstance(value, str):
+        return value
     if len(value) > LONGEST_TEXT or not value.isprintable():
-        return Fitted(
-            None, WarningKind.UNFIT_TEXT, f"at most {LONGEST_TEXT} printable characters, on one line"
-        )
+        return None
     text = value.strip()
-    if setting.form == "address" and text:
-        text = web_address(text)
-    elif setting.form == "address" and setting.default:
-        # Where no address is the default, another setting says it.
-        return Fitted(None, WarningKind.NO_VALUE)
-    elif setting.form == "interval" and text:
-        text = text if _SHORTEST <= (seconds_of(text) or 0) <= _LONGEST else ""
-    if value.strip() and not text:
-        return Fitted(None, WarningKind.UNFIT_TEXT, setting.allowed)
-    return Fitted(text)
-
-
-def _meant_choice(given: str, choices: tuple[str, ...]) -> str:
-    from rapidfuzz import process
-
-    near = process.extractOne(given[:LONGEST_TEXT].lower(), choices, score_cutoff=60)
-    return f"; did you mean {near[0]}?" if near else ""
+    if setting.form == "address":
+        # "" leaves it to another setting, where that is the default.
+        return web_address(text) or (None if text or setting.default else "")
+    if setting.form == "interval" and text:
+        return text if _SHORTEST <= (seconds_of(text) or 0) <= _LONGEST else None
+    return text
 
 
 def web_address(text: str) -> str:
     """The address without a slash at its end, or "" for what is no http or https address."""
     try:
         parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port)
+        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port)
     except ValueError:
         return ""
-    return text.rstrip("/") if usable and not any(letter.isspace() for letter in text) else ""
+    return text.rstrip("/") if known and not any(letter.isspace() for letter in text) else ""
 
 
 def checked_setting(name: str, value: Any) -> Any:
@@ -252,11 +188,11 @@ def checked_setting(name: str, value: Any) -> Any:
     setting = settings_by_name().get(name)
     if setting is None:
         raise InvalidInputError("no such setting", where=name, kept="no file was changed")
-    fit = fitted(setting, value)
-    if fit.value is None:
+    found = usable(setting, value)
+    if found is None:
         must = setting.allowed or f"a value like {setting.default!r}"
         raise InvalidInputError(f"must be {must}", where=name, kept="no file was changed")
-    return fit.value
+    return found
 
 
 # Names that mean nothing here
@@ -266,12 +202,12 @@ _LONGEST_NAME: Final = 80
 _SHORTEST_MEANT: Final = 3
 
 
-def near_name(name: str, section: str, tree: Tree = Settings) -> str:
-    """The name of the setting or section most like an unknown one, "" for none alike; of its own section first."""
+def near_name(name: str) -> str:
+    """The name of the setting or table most like an unknown one, "" for none alike; of its own table first."""
     from rapidfuzz import process
 
-    folded = _folded(name[:_LONGEST_NAME])
-    names = _folded_names(tree)
+    section, _, inner = name.rpartition(".")
+    folded, names = _folded(inner[:_LONGEST_NAME]), _folded_names()
     own = {one: fold for one, fold in names.items() if one.rpartition(".")[0] == section}
     least = (100, 100) if len(folded) < _SHORTEST_MEANT else (70, 75)
     for choices, cutoff in ((own, 100), (names, 100), (own, least[0]), (names, least[1])):
@@ -282,10 +218,8 @@ def near_name(name: str, section: str, tree: Tree = Settings) -> str:
 
 
 @cache
-def _folded_names(tree: Tree) -> dict[str, str]:
-    return {one.name: _folded(one.field) for one in all_settings(tree)} | {
-        one: _folded(one) for one in sections(tree)
-    }
+def _folded_names() -> dict[str, str]:
+    return {one: _folded(one.rpartition(".")[2]) for one in (*settings_by_name(), *sections())}
 
 
 def _folded(name: str) -> str:

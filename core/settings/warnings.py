@@ -15,36 +15,22 @@ SHOWN_LENGTH: Final = 60
 class WarningKind(StrEnum):
     """Why a value was not taken as it was given."""
 
-    OUT_OF_RANGE = "out of range"
-    NOT_FINITE = "no finite number"
-    ROUNDED = "no whole number"
-    WRONG_TYPE = "of another type"
-    NO_VALUE = "no value"
-    UNKNOWN_CHOICE = "no such choice"
-    UNFIT_TEXT = "not usable"
+    UNUSABLE = "not usable"
     CROSS_CHECK = "in conflict with another key"
-    OVERRIDDEN = "given twice"
     UNKNOWN_KEY = "no such setting"
-    GUARDED = "kept strict"
+    GUARDED = "no such setting, and what it may mean is kept strict"
     NOT_USED = "not used here"
     RESERVED = "reserved"
     UNREADABLE = "not readable"
 
 
-# What is said of a name, whatever its value.
-_OF_NAMES: Final = (
-    WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED, WarningKind.RESERVED, WarningKind.GUARDED,
-)  # fmt: skip
-
-
 class ConfigurationWarning(msgspec.Struct, frozen=True):
     """One value that was not taken as it was given.
 
-    name: of the setting, as `worker.poll_ms`; "" for a file that cannot be read as a whole. table: that the name is in,
-    as "pipeline"; "" where the name says all. given: the value as a short printable text, one line; for such a file
-    what counts meanwhile. used: what counts instead; None when nothing does, or no short value. hint: what is allowed,
-    or the name that may have been meant. where: the file or variable it was given in, "" for a value that another
-    setting changed.
+    name: of the setting, as `pipeline.worker.poll_ms`; of a file that cannot be read as a whole what it may set, "" for
+    everything. given: the value as a short printable text, one line. used: what counts instead; None when nothing does,
+    or no short value. hint: what is allowed, or the name that may have been meant. where: the file or variable it was
+    given in, "" for a value that another setting changed.
     """
 
     name: str
@@ -53,32 +39,31 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
     why: WarningKind
     hint: str = ""
     where: str = ""
-    table: str = ""
-
-    @property
-    def full_name(self) -> str:
-        """The name as it stands in the file, with its table: `pipeline.worker.poll_ms`."""
-        return f"{self.table}.{self.name}" if self.table else self.name
 
     @property
     def code(self) -> str:
-        """Why, for programs: "out_of_range", "reserved"."""
+        """Why, for programs: "unusable", "reserved"."""
         return self.why.name.lower()
+
+    @property
+    def of_pipeline(self) -> bool:
+        """Whether it bears on the pipeline."""
+        return not self.name or self.name.startswith("pipeline")
 
     @property
     def message(self) -> str:
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        used = "" if self.used is None else f"; {shown(self.used)} is used"
         if self.why is WarningKind.UNREADABLE:
-            return f"{head}the settings cannot be read{hint}; {self.given}"
-        if self.why in _OF_NAMES:
-            return f"{head}{self.full_name}: {self.why}{hint}{used}"
-        if self.why is WarningKind.NO_VALUE:
-            return f"{head}{self.full_name} has no value{used}"
-        given = f": {self.given}" if self.given else ""
-        return f"{head}{self.full_name}{given} is {self.why}{hint}{used}"
+            return f"{head}the settings cannot be read{hint}; the defaults count, and nothing runs unattended"
+        given = f"{self.given} is " if self.why in _OF_VALUES else ""
+        used = "" if self.used is None else f"; {shown(self.used)} is used"
+        return f"{head}{self.name}: {given}{self.why}{hint}{used}"
+
+
+# All others are said of a name, whatever its value.
+_OF_VALUES: Final = (WarningKind.UNUSABLE, WarningKind.CROSS_CHECK)
 
 
 def shown(value: Any) -> str:
@@ -96,11 +81,8 @@ def shown(value: Any) -> str:
         return f"{value:g}" if math.isfinite(value) else ("nan" if math.isnan(value) else "infinity")
     if isinstance(value, str):
         return f'"{printable(value)}"'
-    if isinstance(value, Mapping):
-        return "a table"
-    if isinstance(value, list | tuple | set | frozenset):
-        return "a list"
-    return f"a value of type {printable(type(value).__name__)}"
+    kinds = ((Mapping, "a table"), (list | tuple | set | frozenset, "a list"))
+    return next((said for kind, said in kinds if isinstance(value, kind)), f"a {type(value).__name__}")
 
 
 def printable(text: str, length: int = SHOWN_LENGTH) -> str:

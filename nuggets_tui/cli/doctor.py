@@ -265,17 +265,15 @@ def _memory(call: Invocation) -> Iterator[Check]:
         yield Check(
             "memory", "conflicts", "wrong", f"{plural(conflicts, 'conflict')} to resolve", "nuggets resolve"
         )
-    for unfit in memory.settings.problems:
-        yield Check("memory", "settings", "wrong", unfit.message, "change settings.toml")
 
 
 # The pipeline
 
 
 def _pipeline(call: Invocation) -> Iterator[Check]:
-    """Its health, and settings of it that are not used as given; nothing where no text was ever submitted."""
-    from core.pipeline.configuration import load_configuration
+    """Its health; nothing where no text was ever submitted. And settings that are not used as given, all of them."""
     from core.pipeline.service import health_of
+    from core.settings import load_settings
     from core.settings.warnings import WarningKind
 
     report = health_of(call.folder)
@@ -287,10 +285,11 @@ def _pipeline(call: Invocation) -> Iterator[Check]:
         for one in report.domains:
             if any(problem.stays for problem in one.problems):
                 yield Check("pipeline", one.name, "wrong", one.said, todo)
-    for warning in load_configuration(call.folder).warnings:
-        reserved = warning.why is WarningKind.RESERVED
-        state, todo = ("note", "") if reserved else ("wrong", "change settings.toml")
-        yield Check("pipeline", f"setting-{warning.code}", state, warning.message, todo)
+    for warning in load_settings(call.folder).warnings:
+        harmless = warning.why in (WarningKind.RESERVED, WarningKind.UNKNOWN_KEY)
+        state, todo = ("note", "") if harmless else ("wrong", "change settings.toml")
+        section = "pipeline" if warning.name.startswith("pipeline") else "memory"
+        yield Check(section, f"setting-{warning.code}", state, warning.message, todo)
 
 
 def _sync(call: Invocation) -> Iterator[Check]:

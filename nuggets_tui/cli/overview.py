@@ -122,7 +122,6 @@ def _status_document(call: Invocation) -> dict[str, Any]:
             *filter(None, (call.elsewhere,)),
             *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
             *_wrong_settings(call.memory_as_it_is.settings),
-            *_wrong_configuration(folder),
         ],
     }
 
@@ -156,18 +155,6 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
         yield from (f"{user_settings_file()}, [app]: {wrong}" for wrong in wrong_theme)
     yield from (one.message for one in settings.warnings)
     yield from user.problems
-
-
-def _wrong_configuration(folder: Path) -> Iterator[str]:
-    """What the pipeline's configuration asks for and cannot have. Without a pipeline only what somebody asked for."""
-    from core.pipeline.configuration import load_configuration
-    from core.pipeline.service import Pipeline
-    from core.settings.warnings import WarningKind
-
-    used = Pipeline.exists(folder)
-    for warning in load_configuration(folder).warnings:
-        if used or (warning.why is not WarningKind.UNREADABLE and warning.where != "OLLAMA_HOST"):
-            yield warning.message
 
 
 def _promoted_to(memory: Memory) -> list[dict[str, Any]]:

@@ -36,20 +36,21 @@ class SettingsController(Controller):
 
     def present(self) -> Iterator[PresentSetting]:
         """The user's settings; then those of the memory, while it is open and not looked at as it was."""
-        from core.settings.tree import setting_values
+        from core.settings.tree import value_of
         from nuggets_tui.setting_words import DEFAULTS, USER
 
         app = self.context.app
         yield PresentSetting(f"{USER}theme", app.theme, bool(app.user_settings.theme))
         yield PresentSetting(f"{USER}vim", app.user_settings.vim, app.user_settings.vim)
         if self.view.loaded and not self.view.trouble and self.view.past is None:
-            for name, value in setting_values(self.session.memory.settings):
+            for name, default in DEFAULTS.items():
                 if not name.startswith("app."):
-                    yield PresentSetting(name, value, value != DEFAULTS[name])
+                    value = value_of(self.session.memory.settings, name)
+                    yield PresentSetting(name, value, value != default)
 
     def change(self, name: str) -> None:
         """Asks for another value of a setting."""
-        from core.settings.tree import setting_values, settings_by_name
+        from core.settings.tree import settings_by_name, value_of
         from nuggets_tui.screens.setting import SettingChoiceScreen, SettingScreen
         from nuggets_tui.setting_words import USER, shown_value
 
@@ -61,7 +62,7 @@ class SettingsController(Controller):
             said = "Saved in your own settings, for all memories. It makes no entry of the history."
             self.context.open_dialog(SettingChoiceScreen(name, _SWITCH, now, said), self._vim_chosen)
             return
-        value = dict(setting_values(self.session.memory.settings))[name]
+        value = value_of(self.session.memory.settings, name)
         choices = _SWITCH if isinstance(value, bool) else settings_by_name()[name].choices
         if choices:
             said = f"{name} in settings.toml of this memory. You can undo the change."
@@ -88,10 +89,10 @@ class SettingsController(Controller):
     def _saved(self, name: str, done: ChangeSet | None) -> None:
         if done is None:
             return
-        from core.settings.tree import setting_values
+        from core.settings.tree import value_of
         from nuggets_tui.setting_words import SETTING_WORDS, shown_value
 
-        value = shown_value(dict(setting_values(self.session.memory.settings))[name])
+        value = shown_value(value_of(self.session.memory.settings, name))
         unchanged = " as before" if done.empty else ""
         self._history.changed(done, f'"{SETTING_WORDS[name]}" is {value}{unchanged}')
 

@@ -427,7 +427,7 @@ def warning_lines(warning: ConfigurationWarning, width: int) -> Lines:
     """One value of the configuration that was not taken as it was given."""
     return wrapped(
         [
-            content(safe_line(warning.full_name, _LINE), "bold"),
+            content(safe_line(warning.name, _LINE), "bold"),
             Content(safe_block(warning.message, _LINE)),
             Content(""),
             _muted("A default is used instead. Correct the value in the file, and this warning disappears."),
@@ -651,9 +651,7 @@ def health_rows(status: PipelineStatus, report: HealthReport | None, now: dateti
             _health("conflicts", "Not overwritten", plural(status.outbox_conflicts, "note"), "$text-warning")
         )
     for number, warning in enumerate(status.warnings):
-        head = Content.assemble(
-            ("! ", "bold $text-warning"), content(safe_line(warning.full_name, _ROW_LINE))
-        )
+        head = Content.assemble(("! ", "bold $text-warning"), content(safe_line(warning.name, _ROW_LINE)))
         rows.append(Row(f"warning {number}", (sides(head, content(str(warning.why), MUTED)),), data=warning))
     return rows
 

@@ -45,7 +45,6 @@ from benchmarks.retrieval_sets import (
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.pipeline.configuration import load_configuration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.knowledge.note_linking import NoteLinking
@@ -56,6 +55,7 @@ from core.pipeline.recall.source import PipelineSignals
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.search import SearchIndex
 from core.search.signals import SignalSource
+from core.settings import load_settings
 
 # Of the rule that stands in for a model's questions.
 _HINT_WORDS, _SHORTEST_HINT, _LONGEST_HINT = 8, 11, 299
@@ -183,7 +183,7 @@ class Linked:
 
     def _embed(self, snapshot: Snapshot) -> None:
         (self._home / "settings.toml").write_text(_EMBEDDING)
-        configuration = load_configuration(self._home).configuration
+        configuration = load_settings(self._home).pipeline
         with closing(Database.open(self._home)) as database:
             tracker = EmbeddingTracker(database, lambda: time.time_ns() // 1_000_000)
             caller = ModelCaller.of(

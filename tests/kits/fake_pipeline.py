@@ -376,7 +376,7 @@ def filled(memory: Memory) -> FakePipeline:
         )  # fmt: skip
     fake.warnings = (
         ConfigurationWarning(
-            "worker.poll_ms", "5", 100, WarningKind.OUT_OF_RANGE, "100 to 60000", "settings.toml"
+            "pipeline.worker.poll_ms", "5", 2_000, WarningKind.UNUSABLE, "from 100 to 60,000", "settings.toml"
         ),
     )
     return fake

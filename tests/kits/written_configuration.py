@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import msgspec
 import tomlkit
 
-from core.pipeline.configuration import configuration_of, given_of
+from core.settings.loading import Source, settings_of
 from core.settings.pipeline_sections import PipelineConfiguration
-from core.settings.reading import Given
 from core.settings.warnings import ConfigurationWarning
 
 
@@ -56,11 +55,10 @@ def read_configuration(
     """The configuration that parsed files give, settings.toml before agent.yaml, and both before the environment; None
     for a file that is not there.
     """
-    given: list[Given] = []
-    for place, (document, name) in enumerate(((settings, "settings.toml"), (original, "agent.yaml"))):
-        if document is not None:
-            given += given_of(document, name, place)
-    return ParsedConfiguration(*configuration_of(given, environ or {}))
+    sources = [Source("settings.toml", settings, own=True, users=True)] if settings is not None else []
+    sources += [Source("agent.yaml", original)] if original is not None else []
+    found = settings_of(sources, environ or {})
+    return ParsedConfiguration(found.pipeline, found.of_pipeline)
 
 
 def read_toml(text: str) -> ParsedConfiguration:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
 from core.model.judgement import OpenChange
-from core.pipeline.configuration import LoadedConfiguration, load_configuration, newer
 from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
 from core.pipeline.database.note_names import NotesNamed
 from core.pipeline.database.tables import Tables
@@ -27,6 +26,7 @@ from core.pipeline.recall.entity_boost import (
 from core.pipeline.recall.hints import hint_signal, likeness
 from core.search.results import FoundPassage
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after, waits
+from core.settings import SettingsReader
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class PipelineSignals:
         self._patient = patient
         self._embedder = embedder
         self._beyond: BeyondWords | None = None
-        self._loaded: LoadedConfiguration | None = None
+        self._settings = SettingsReader(home)
         self._counted_chunk_words: dict[str, tuple[int, int]] = {}
 
     def signals(self, text: str, ranked: Sequence[Ranked]) -> Signals:
@@ -158,10 +158,7 @@ class PipelineSignals:
         return found
 
     def _configuration(self) -> PipelineConfiguration:
-        loaded = self._loaded
-        found = load_configuration(self._home) if loaded is None else newer(loaded, self._home) or loaded
-        self._loaded = found
-        return found.configuration
+        return self._settings.read().pipeline
 
     def _asked(
         self, reader: Tables, configuration: PipelineConfiguration, text: str, ranked: Sequence[Ranked]

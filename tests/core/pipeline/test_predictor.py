@@ -13,7 +13,6 @@ from kits.service_kit import Clock, configure, open_pipeline
 from core.briefing import Order, briefing
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.pipeline.configuration import load_configuration
 from core.pipeline.continuity.order import Averages, averaged, ndcg
 from core.pipeline.prediction import predictor as room
 from core.pipeline.prediction.loading import load_predictor
@@ -25,6 +24,7 @@ from core.pipeline.prediction.predictor import (
 )
 from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
+from core.settings import load_settings
 from core.settings.warnings import WarningKind
 
 CANDIDATES = [Candidate(id, "web", "project", id, "") for id in ("a", "b", "c")]
@@ -206,19 +206,15 @@ def test_a_memorys_own_settings_never_name_code(own: Path, tmp_path: Path) -> No
     home = tmp_path / "memory"
     home.mkdir()
     noted(home, "Postgres port 5433", "Anna likes tea")
-    for text in (
-        ENABLED + 'source = "order_theirs:Backwards"\n',
-        '[memory.pipelineV2.predictor]\nenabled = true\nsource = "order_theirs:Backwards"\n',
-    ):
-        configure(home, text)
-        with open_pipeline(home) as pipeline:
-            assert order(pipeline) == plain(pipeline)
-            (warning,) = pipeline.warnings
-            assert (warning.name, warning.why) == ("predictor.source", WarningKind.NOT_USED)
-            assert "order_theirs" not in warning.message
+    configure(home, ENABLED + 'source = "order_theirs:Backwards"\n')
+    with open_pipeline(home) as pipeline:
+        assert order(pipeline) == plain(pipeline)
+        (warning,) = pipeline.warnings
+        assert (warning.name, warning.why) == ("pipeline.predictor.source", WarningKind.NOT_USED)
+        assert "order_theirs" not in warning.message
     (home / "settings.toml").write_text(ENABLED)
     (home / "agent.yaml").write_text("memory: {pipelineV2: {predictor: {source: 'order_theirs:Backwards'}}}")
-    assert load_configuration(home).configuration.predictor.source == ""
+    assert load_settings(home).pipeline.predictor.source == ""
     assert not (code_of(own) / "loaded").exists()
 
 

@@ -60,13 +60,13 @@ def test_what_was_handed_in_is_there_to_the_letter_and_outlives_the_object(tmp_p
 
 def test_settings_count_from_the_moment_they_are_written(pipeline: Pipeline) -> None:
     assert pipeline.mode is Mode.CONTROLLED_WRITE
-    configure(pipeline.home, "shadowMode = true\n[pipeline.worker]\nmaxRetries = 99")
+    configure(pipeline.home, "shadowMode = true\n[pipeline.worker]\nmaxRetries = 9\npollMs = 1")
     assert pipeline.mode is Mode.SHADOW
-    assert pipeline.configuration.worker.max_retries == 10
-    assert [warning.name for warning in pipeline.warnings] == ["worker.max_retries"]
+    assert pipeline.configuration.worker.max_retries == 9
+    assert [warning.name for warning in pipeline.warnings] == ["pipeline.worker.poll_ms"]
     assert pipeline.status().warnings == pipeline.warnings
     configure(pipeline.home, "this is = = no TOML")
-    assert pipeline.mode is Mode.SHADOW
+    assert pipeline.mode is Mode.OFF
     assert pipeline.warnings
 
 

@@ -158,7 +158,7 @@ def test_doctor_names_an_unhealthy_pipeline_and_settings_that_are_reserved(
     assert checks["health"]["todo"] == "nuggets pipeline health"
     assert checks["setting-reserved"]["state"] == "note"
     assert "todo" not in checks["setting-reserved"]
-    assert "telemetry_enabled" in checks["setting-reserved"]["what"]
+    assert "telemetryEnabled" in checks["setting-reserved"]["what"]
     status = nuggets.json("pipeline", "status")
     assert status["warningCodes"] == ["reserved"]
-    assert "telemetry_enabled" in nuggets.ok("pipeline")
+    assert "telemetryEnabled" in nuggets.ok("pipeline")

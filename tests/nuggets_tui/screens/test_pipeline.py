@@ -357,7 +357,7 @@ async def test_health_shows_model_budget_and_each_warning_and_work_can_rest(
         assert "214 of 2,000" in app.text
         await app.until(lambda: "1.8 s a call" in details(screen))
         await app.press("end")
-        await app.until(lambda: "100 is used" in details(screen))
+        await app.until(lambda: "2000 is used" in details(screen))
         await app.press("p")
         await app.until(lambda: "‖ paused" in app.text)
         assert fake.paused

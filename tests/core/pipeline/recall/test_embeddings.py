@@ -18,7 +18,6 @@ from kits.fake_ollama import FakeOllama, Reply
 
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
-from core.pipeline.configuration import load_configuration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import MadeVector
 from core.pipeline.models.factory import embedder_of
@@ -26,6 +25,7 @@ from core.pipeline.recall.vector_matrix import VectorMatrix
 from core.pipeline.service import Pipeline
 from core.search import SearchResult
 from core.search.signals import waiting
+from core.settings import load_settings
 from core.workspace import open_memory
 from nuggets_tui.cli import program
 
@@ -253,7 +253,7 @@ def test_searches_ask_nobody_who_is_left_alone_and_no_more_than_their_share_of_t
         bench.home.joinpath("settings.toml").write_text(text.replace("[pipeline.embedding]\nmodel", budget))
 
     spare()
-    identity = embedder_of(load_configuration(bench.home).configuration).identity  # type: ignore[union-attr]
+    identity = embedder_of(load_settings(bench.home).pipeline).identity  # type: ignore[union-attr]
     with closing(Database.open(bench.home)) as database, database.write() as writer:
         now = time.time_ns() // 1_000_000
         writer.calls.failed(identity, now, error="down", error_class="unavailable", open_until=now + 60_000)
