@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -55,6 +57,9 @@ def default_home() -> Path:
 
 def user_configuration_folder() -> Path:
     """The folder where the user's settings for all memories lie."""
+    if sys.platform == "linux":
+        # What platformdirs says there, without loading it: every command asks.
+        return Path(os.environ.get("XDG_CONFIG_HOME", "").strip() or "~/.config").expanduser() / "nuggets"
     from platformdirs import user_config_path
 
     return user_config_path("nuggets", appauthor=False)
