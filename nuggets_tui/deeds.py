@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Repair, Verify
 from core.folder import GRAPH_FILE

@@ -102,7 +102,7 @@ class Dialect:
         change nothing else.
         """
         words = ("", "", ()) if self.whole else (said.title, said.content, said.tags)
-        return vars(infer_meta("note", *words, said.meta, rules))
+        return infer_meta("note", *words, said.meta, rules)._asdict()
 
     def kind_of(self, fields: Mapping[str, Any]) -> str:
         """The type that front matter names, alone or within `metadata`; "" for none that is known."""

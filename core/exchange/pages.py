@@ -11,8 +11,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from core.exchange.records import SourceFile, as_texts
-from core.text.inline_code import without_code
 from core.text.normalise import code_lines
+from core.text.wiki import without_code
 
 PAGE_SUFFIXES: Final = (".md", ".markdown")
 _WIKI: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|[^\[\]\n]{0,400})?\]\]")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
+
+import msgspec
 
 from core.model.draft import Draft
 from core.model.fact import Fact
@@ -34,7 +35,7 @@ def new_note(
     checked = (meta or MetaInput()).checked()
     if draft.team is not None:
         usual = draft.team.meta
-        checked = replace(
+        checked = msgspec.structs.replace(
             checked, scope=checked.scope or usual.scope, stability=checked.stability or usual.stability
         )
     inferred = infer_meta(kind, title, content, given, checked, draft.rules, nugget=nugget, by_agent=by_agent)
@@ -59,7 +60,7 @@ def new_note(
                 "created_at": draft.at,
                 "updated_at": draft.at,
                 "last_accessed_at": draft.at,
-                **vars(inferred),
+                **inferred._asdict(),
                 "page": page,
                 **fields,
             },

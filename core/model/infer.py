@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
+
+import msgspec
 
 from core.errors import InvalidInputError
 from core.model.names import PERSONS_NUGGETS
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from core.settings import InferenceSettings
 
+_ALLOWED: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 _SUBJECTS: Final = {"self": "assistant:self", "user": "user:primary", "session": "session:current"}
 _CONFIDENCE: Final = {
     "explicit_user": 0.9,
@@ -43,8 +46,7 @@ _OF_PERSON: Final = (
 )
 
 
-@dataclass(frozen=True)
-class MetaInput:
+class MetaInput(msgspec.Struct, frozen=True):
     """Metadata given by hand; what is None is inferred. `confidence` is clamped to [0, 1]."""
 
     subject: str | None = None
@@ -56,42 +58,28 @@ class MetaInput:
 
     def checked(self) -> MetaInput:
         """The same, when every given value is one that the format knows. Raises InvalidInputError."""
-        for name, value, allowed in (
-            ("scope", self.scope, SCOPES),
-            ("type", self.type, TYPES),
-            ("source", self.source, SOURCES),
-            ("stability", self.stability, STABILITIES),
-        ):
+        for name, allowed in _ALLOWED.items():
+            value = getattr(self, name)
             if value is not None and value not in allowed:
-                raise InvalidInputError(
-                    f"must be one of {', '.join(allowed)}, not {value!r}",
-                    field=name,
-                    where=name,
-                )
-        if self.confidence is not None and self.confidence != self.confidence:
-            raise InvalidInputError(
-                "must be a number from 0 to 1",
-                field="confidence",
-                where="confidence",
-            )
+                must = f"must be one of {', '.join(allowed)}, not {value!r}"
+                raise InvalidInputError(must, field=name, where=name)
+        if self.confidence is not None and math.isnan(self.confidence):
+            must, name = "must be a number from 0 to 1", "confidence"
+            raise InvalidInputError(must, field=name, where=name)
         return self
 
     @property
     def given(self) -> dict[str, str | float]:
         """The fields that were given, by name, confidence clamped."""
-        values = {
-            "subject": self.subject,
-            "scope": self.scope,
-            "type": self.type,
-            "source": self.source,
-            "stability": self.stability,
-            "confidence": None if self.confidence is None else clamp(self.confidence),
+        given = ((name, getattr(self, name)) for name in self.__struct_fields__)
+        return {
+            name: clamp(value) if name == "confidence" else value
+            for name, value in given
+            if value is not None
         }
-        return {name: value for name, value in values.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class Meta:
+class Meta(NamedTuple):
     """Complete metadata of a note."""
 
     subject: str
@@ -123,6 +111,11 @@ def names_file(key: str) -> bool:
     return bool(_FILE_KEY.match(_PREFIX.sub("", key, count=1)))
 
 
+def holds_here(text: str) -> bool:
+    """Whether a text says that it holds in one project."""
+    return bool(re.search(_HERE, text, re.IGNORECASE))
+
+
 def scope_of(
     key: str, content: str, tags: Iterable[str], rules: InferenceSettings, nugget: str, *, by_agent: bool
 ) -> str:
@@ -136,28 +129,17 @@ def scope_of(
     return said_scope(key) or ("user" if about_person else "project")
 
 
-def holds_here(text: str) -> bool:
-    """Whether a text says that it holds in one project."""
-    return bool(re.search(_HERE, text, re.IGNORECASE))
-
-
 def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
     """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" where none says it.
 
     What names a file is "shared", by its key or, where neither key nor tags say more, by a path for a content.
     """
-    said = said_scope(key)
-    if said:
+    if said := said_scope(key):
         return said
     if key.strip().startswith("_") or names_file(key):
         return "shared"
-    for text in (key, " ".join(tags)):
-        scope = _scope_of_words(text, rules)
-        if scope:
-            return scope
-    if _is_path(content):
-        return "shared"
-    return _scope_of_words(content, rules) or "user"
+    scope = _scope_of_words(key, rules) or _scope_of_words(" ".join(tags), rules)
+    return scope or ("shared" if _is_path(content) else _scope_of_words(content, rules) or "user")
 
 
 def _is_path(content: str) -> bool:
@@ -170,15 +152,13 @@ def _is_path(content: str) -> bool:
 
 
 def _scope_of_words(text: str, rules: InferenceSettings) -> str:
-    for scope, words in (
-        ("self", rules.assistant_words),
-        ("project", rules.project_words),
-        ("shared", rules.shared_words),
-        ("user", rules.user_words),
-    ):
-        if has_word(text, words):
-            return scope
-    return ""
+    scopes = {
+        "self": rules.assistant_words,
+        "project": rules.project_words,
+        "shared": rules.shared_words,
+        "user": rules.user_words,
+    }
+    return next((scope for scope, words in scopes.items() if has_word(text, words)), "")
 
 
 def infer_meta(
@@ -237,19 +217,14 @@ def _infer_source(scope: str, key: str, content: str, by_agent: bool) -> str:
 def _infer_type(kind: str, scope: str, key: str, tags: tuple[str, ...], rules: InferenceSettings) -> str:
     # The name of a file says nothing of the memory: "file:style.css" is no matter of style.
     said = " ".join(tags) if names_file(key) else " ".join((key, *tags))
-    if has_word(said, rules.preference_words):
-        return "preference"
-    if has_word(said, ("reflection", "reflect")):
-        return "reflection"
-    if has_word(said, rules.style_words):
-        return "style"
-    if has_word(said, rules.relationship_words):
-        return "relationship"
-    if scope == "self":
-        return "self_model"
-    if scope == "project":
-        return "project"
-    return "fact" if kind == "fact" else "note"
+    by_words = {
+        "preference": rules.preference_words,
+        "reflection": ("reflection", "reflect"),
+        "style": rules.style_words,
+        "relationship": rules.relationship_words,
+    }
+    by_scope = {"self": "self_model", "project": "project"}.get(scope, "fact" if kind == "fact" else "note")
+    return next((type_ for type_, words in by_words.items() if has_word(said, words)), by_scope)
 
 
 def infer_stability(scope: str, key: str, rules: InferenceSettings | None = None) -> str:
@@ -263,10 +238,8 @@ def infer_stability(scope: str, key: str, rules: InferenceSettings | None = None
 
 def is_scratch(title: str, rules: InferenceSettings | None = None) -> bool:
     """Whether a title starts with a scratch prefix that ends at a word boundary ("temp", not "Template")."""
-    rules = rules or InferenceSettings()
-    if not rules.temporary_prefixes:
-        return False
-    return bool(_prefix_pattern(rules.temporary_prefixes).match(title))
+    pattern = _word_pattern((rules or InferenceSettings()).temporary_prefixes)
+    return pattern is not None and pattern.match(title.strip()) is not None
 
 
 def semantic_tags(kind: str, key: str, type_: str, source: str) -> tuple[str, ...]:
@@ -296,9 +269,3 @@ def _word_pattern(words: tuple[str, ...]) -> re.Pattern[str] | None:
         return None
     choice = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     return re.compile(rf"(?<![^\W_])(?:{choice})(?![^\W_])", re.IGNORECASE)
-
-
-@lru_cache(maxsize=16)
-def _prefix_pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
-    choice = "|".join(re.escape(prefix) for prefix in prefixes)
-    return re.compile(rf"\s*(?:{choice})(?![^\W_])", re.IGNORECASE)

@@ -20,9 +20,9 @@ from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note, normalise_tag, replace, vector_spec
 from core.model.secrets import Held
+from core.text.exact import basis_tokens, encodable
 from core.text.mask import MASK, mask
 from core.text.secrets import find_secrets
-from core.text.tokens import basis_tokens
 
 _MASKED_TAG: Final = "masked"
 _LEAST: Final = 5
@@ -292,7 +292,7 @@ def _spellings(form: str) -> set[str]:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
+    return encodable(text).encode()
 
 
 def _is_json(text: str) -> bool:

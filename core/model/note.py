@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from core.text.exact import basis_tokens
+
 SCOPES: Final = ("self", "user", "shared", "project", "session")
 TYPES: Final = ("fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style")
 SOURCES: Final = ("explicit_user", "agent_reflection", "tool_observation", "inferred", "system")
@@ -192,9 +194,6 @@ def vector_spec(note: Note) -> VectorSpec:
 
     Slices are taken before repeats are removed; `seed` is the length of the basis joined by "|" in UTF-16 units.
     """
-    # The first frame shows notes and reads no words.
-    from core.text.tokens import basis_tokens
-
     parts = [
         f"kind:{note.kind}",
         f"subject:{note.subject}",

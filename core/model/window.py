@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Final
 
 # More than anybody undoes one by one.
 _MOST: Final = 1_000
 
 
-@dataclass
 class Window:
     """What one window, or one command, changed since it was opened.
 
@@ -18,5 +16,6 @@ class Window:
     None until the log was looked at.
     """
 
-    made: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST))
-    opened_at: int | None = None
+    def __init__(self) -> None:
+        self.made: deque[str] = deque(maxlen=_MOST)
+        self.opened_at: int | None = None

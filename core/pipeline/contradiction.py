@@ -15,8 +15,9 @@ from core.pipeline.intake.normalisation import compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
+from core.text.exact import BASIS_STOP_WORDS
 from core.text.normalise import encodable
-from core.text.tokens import BASIS_STOP_WORDS, stem, words
+from core.text.tokens import stem, words
 
 LEAST_OVERLAP: Final = 2
 LEAST_OVERLAP_SEMANTIC: Final = 3

@@ -10,8 +10,9 @@ from itertools import chain
 from typing import Final
 
 from core.model.note import Note
+from core.text.exact import BASIS_STOP_WORDS
 from core.text.normalise import code_lines, normalise_content
-from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, stem, words
+from core.text.tokens import STOP_WORDS, stem, words
 
 _SCOPE_PREFIX: Final = re.compile(r"\s*(?:self|user|shared|project|session):", re.IGNORECASE)
 # Marks that tell two texts of the same words apart: C++ from C#, 5 from -5, one emoji from another.

@@ -24,9 +24,10 @@ from typing import Final, Literal, NamedTuple, TypeVar, get_args
 from core.model.note import Note
 from core.search.conditions import FIELDS, Asked, Condition
 from core.search.documents import LONGEST_WORD, haystack, is_content_word
+from core.text.exact import BASIS_STOP_WORDS
 from core.text.languages import Language, language_of, serves_grammar, stem_in, with_umlauts_spelt_out
 from core.text.normalise import LONGEST_QUERY
-from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
+from core.text.tokens import fold, stem, unspaced_runs, words
 
 QUOTES: Final = '"\u201c\u201d\u201e'
 # The beginning of a condition.

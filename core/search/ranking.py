@@ -39,7 +39,7 @@ from core.search.signals import MOST_RANKED, NO_SIGNALS, Ranked, Signal, Signals
 from core.search.state import Mask, Numbers, State, Values
 from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
-from core.text.tokens import basis_tokens
+from core.text.exact import basis_tokens
 
 # For each word that a query has less than so many, the line rises by a step (measured).
 _MANY_WORDS: Final = 5

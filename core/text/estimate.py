@@ -12,7 +12,7 @@ _REACH: Final = 0.3
 
 def estimate_tokens(text: str) -> int:
     """About how many tokens of a model a text takes: one for four bytes, which counts other scripts higher."""
-    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES)
+    return math.ceil(len(text.encode()) / _BYTES)
 
 
 def cut_to_tokens(text: str, tokens: int, marker: str) -> str:
@@ -22,7 +22,7 @@ def cut_to_tokens(text: str, tokens: int, marker: str) -> str:
     room = tokens * _BYTES - len(marker.encode())
     if room <= 0:
         return ""
-    kept = text.encode("utf-8", "surrogatepass")[:room].decode("utf-8", "ignore")
+    kept = text.encode()[:room].decode("utf-8", "ignore")
     line = kept.rfind("\n")
     if line > len(kept) * (1 - _REACH):
         kept = kept[:line]

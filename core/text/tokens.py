@@ -1,4 +1,4 @@
-"""Words of a text: every script, accents folded, with stems; and the plain tokens of the file format."""
+"""Words of a text: every script, accents folded, with stems."""
 
 from __future__ import annotations
 
@@ -10,16 +10,11 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, Protocol
 
-# The stop words and the token pattern of the file format: `vector.basis` is built from them.
-_BASIS_STOP_WORDS: Final = """
-a an and are as at be but by for from has have i in is it its of on or that the this to was with
-"""
-BASIS_STOP_WORDS: Final = frozenset(_BASIS_STOP_WORDS.split())
-_BASIS_TOKEN: Final = re.compile(r"[a-z0-9/_:-]{2,}")
+from core.text.exact import BASIS_STOP_WORDS
 
 _MORE_STOP_WORDS: Final = """
 about after all also am any been before can could did do does doing done give had he her here him
@@ -60,12 +55,6 @@ _ACRONYMS: Final = re.compile(
 
 class _Stemmer(Protocol):
     def stemWord(self, word: str) -> str: ...
-
-
-def basis_tokens(text: str, most: int | None = None) -> list[str]:
-    """The first tokens as the file format's `vector.basis` takes them, in order, repeats kept. most: None for all."""
-    found = (match[0] for match in _BASIS_TOKEN.finditer(text.lower()))
-    return list(islice((token for token in found if token not in BASIS_STOP_WORDS), most))
 
 
 def fold(text: str) -> str:

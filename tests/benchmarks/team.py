@@ -77,7 +77,7 @@ def write_project(project: Path, count: int) -> None:
     """A repository with a team's folder of so many notes."""
     folder = project / ".nuggets" / "notes"
     folder.mkdir(parents=True)
-    usual = vars(infer_meta("note", "", "", (), TEAM.usual))
+    usual = infer_meta("note", "", "", (), TEAM.usual)._asdict()
     taken: set[str] = set()
     for number in range(count):
         note = replace(make_note(number, count), nugget_name=TEAM.nugget, links=(), page=None, **usual)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import itertools
 import re
@@ -100,7 +99,7 @@ def note_of(draft: Draft, row: OutboxRow, id: str) -> Note:
         extra={
             ORIGIN: {"memory": row.text("raw_id"), "fact": row.fact_id, "model": row.text("model")},
         },
-        **dataclasses.asdict(meta),
+        **meta._asdict(),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
 from collections.abc import Collection
@@ -169,7 +168,7 @@ def _is_utf_8(raw: bytes) -> bool:
 
 def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
     inferred = infer_meta(note.kind, note.key, note.content, note.tags, None, rules)
-    found = dataclasses.asdict(inferred)
+    found = inferred._asdict()
     missing = {
         name: value for name, value in found.items() if name != "confidence" and not getattr(note, name)
     }

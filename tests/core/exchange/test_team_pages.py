@@ -65,7 +65,7 @@ LINKS = st.lists(
 
 
 def note(**fields: Any) -> Note:
-    usual = vars(infer_meta("note", "", "", (), dialect.usual))
+    usual = infer_meta("note", "", "", (), dialect.usual)._asdict()
     made = Note(
         **{"id": "note-team-1", "nugget_name": "team", "title": "T", "content": "", **usual, **fields}
     )
@@ -109,7 +109,7 @@ def said(page: str, of: Note) -> Note:
             hidden=found.hidden,
             source_key=found.key or None,
             nugget_name=found.nugget or dialect.nugget,
-            **vars(infer_meta("note", "", "", (), found.meta)),
+            **infer_meta("note", "", "", (), found.meta)._asdict(),
         ),
         lambda _: True,
     )

@@ -27,7 +27,7 @@ from core.model.note import (
 )
 from core.settings import InferenceSettings
 from core.storage.format.codec import read_note
-from core.text.tokens import basis_tokens
+from core.text.exact import basis_tokens
 
 
 def test_the_basis_of_every_golden_note_is_what_the_original_wrote(store: Path) -> None:

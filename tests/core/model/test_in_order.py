@@ -25,7 +25,7 @@ EARLIER = "2026-11-23T00:59:30.000Z"
         ([A, FUTURE], [A, A]),
         ([PAST, A], [PAST, A]),
         ([FUTURE, A, B], [A, A, B]),
-        ([A, EARLIER, B], [A, A, B]),
+        ([A, EARLIER, B], [EARLIER, EARLIER, B]),
         ([FUTURE], [FUTURE]),
         ([], []),
         ([A, "no time", B], [A, A, B]),

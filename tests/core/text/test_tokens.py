@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
+from core.text.exact import basis_tokens
 from core.text.languages import listed_words
-from core.text.tokens import MARKS, STEMS, basis_tokens, fold, stem, stems, words
+from core.text.tokens import MARKS, STEMS, fold, stem, stems, words
 from tools.text_tables import stem_lines
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.tokens import basis_tokens, fold, stem, stems, word_spans, words
+from core.text.exact import basis_tokens
+from core.text.tokens import fold, stem, stems, word_spans, words
 
 
 @pytest.mark.parametrize(
