@@ -168,6 +168,8 @@ def _document(path: Path) -> tuple[dict[Any, Any], str]:
         return {}, "not UTF-8 text"
     except RecursionError:
         return {}, "nested too deeply"
+    except ImportError:
+        return {}, "PyYAML is not installed"
     except ValueError as error:
         return {}, " ".join(str(error).split())
 
@@ -431,7 +433,7 @@ def _fitting_each_other(settings: Settings, warnings: list[ConfigurationWarning]
 
 _PORT: Final = 11434
 # Addresses that a server listens on; a client reaches it on its own machine.
-_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]"}
+_EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 def ollama_endpoint(variable: str) -> str:
@@ -440,22 +442,20 @@ def ollama_endpoint(variable: str) -> str:
     Forms: `host`, `host:port`, `:port`, `[ipv6]:port`, each with or without http:// or https://. Without a port it is
     11434, with a scheme and no port that of the scheme.
     """
+    from urllib.parse import urlsplit
+
     from core.settings.tree import LONGEST_TEXT, web_address
 
     text = variable.strip().strip("\"'").strip()
-    if len(text) > LONGEST_TEXT or not text.isprintable():
+    scheme, _, rest = text.rpartition("://")
+    if rest.count(":") > 1 and not rest.startswith("["):
+        rest = f"[{rest}]"
+    try:
+        parts = urlsplit(f"{scheme or 'http'}://{'localhost' * rest.startswith(':')}{rest}")
+        port = parts.port or (None if scheme else _PORT)
+    except ValueError:
         return ""
-    scheme, separator, rest = text.partition("://")
-    if not separator:
-        scheme, rest = "http", text
-    host, slash, path = rest.partition("/")
-    if host.startswith(":") and not host.startswith("::"):
-        host = "localhost" + host
-    if host.count(":") > 1 and not host.startswith("["):
-        host = f"[{host}]"
-    if not separator and ":" not in host.rpartition("]")[2]:
-        host = f"{host}:{_PORT}"
-    for everywhere, here in _EVERYWHERE.items():
-        if host == everywhere or host.startswith(everywhere + ":"):
-            host = here + host[len(everywhere) :]
-    return web_address(f"{scheme.lower()}://{host}{slash}{path}")
+    host = _EVERYWHERE.get(parts.hostname or "", parts.hostname or "")
+    place = f"[{host}]" if ":" in host else host
+    address = f"{parts.scheme}://{place}{f':{port}' if port else ''}{parts.path}"
+    return web_address(address) if len(text) <= LONGEST_TEXT and text.isprintable() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -177,3 +178,12 @@ def test_days_that_cannot_be_read_never_delete_anything_sooner(
     assert value_of(loaded.pipeline, key) == longest
     (warning,) = loaded.warnings
     assert (warning.name, warning.why, warning.used) == (f"pipeline.{key}", WarningKind.UNUSABLE, longest)
+
+
+def test_without_pyyaml_the_original_s_file_is_named_and_nothing_stops(
+    home: Path, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    put(home, "agent.yaml", "memory: {}\n")
+    (warning,) = load(home, user).warnings
+    assert (warning.name, warning.hint) == ("pipeline", "PyYAML is not installed")
