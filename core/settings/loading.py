@@ -369,7 +369,7 @@ def _meant_guards(strangers: Sequence[Given], warnings: list[ConfigurationWarnin
     from core.settings.tree import near_name, sections
 
     found: dict[str, object] = {}
-    for number, one in enumerate(strangers):
+    for one in strangers[:_MOST_UNKNOWN]:
         is_table = one.name in sections()
         ignored = one.source.original or one.name in RESERVED
         near = one.name if is_table else "" if ignored else near_name(one.name)
@@ -379,14 +379,16 @@ def _meant_guards(strangers: Sequence[Given], warnings: list[ConfigurationWarnin
             name: value for name, value in GUARDS.items() if meant and f"{name}.".startswith(f"{meant}.")
         }
         found |= guards
-        if number == _MOST_UNKNOWN:
-            more = f"{one.name.partition('.')[0]} and {len(strangers) - number} more"
-            warnings.append(one._replace(spelt=more).warning(WarningKind.UNKNOWN_KEY))
-        if number >= _MOST_UNKNOWN:
-            continue
         hint = "a table" if is_table else f"did you mean {near}?" if near else ""
         used = next(iter(guards.values())) if len(guards) == 1 else None
         warnings.append(one.warning(_why(one, is_table, bool(guards)), used, hint))
+    if rest := strangers[_MOST_UNKNOWN:]:
+        # A file of another kind: nobody looks through all of it for what each may mean.
+        ignored = all(one.source.original for one in rest)
+        found |= {} if ignored else GUARDS
+        more = f"{rest[0].name.partition('.')[0]} and {len(rest)} more"
+        why = WarningKind.NOT_USED if ignored else WarningKind.GUARDED
+        warnings.append(rest[0]._replace(spelt=more).warning(why))
     return found
 
 
