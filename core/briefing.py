@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.model.names import parse_iso
-from core.model.note import Note, normalise_tag
-from core.model.note_origin import newer_preference
+from core.model.note import Note, newer_preference, normalise_tag
 from core.model.snapshot import Snapshot
 from core.promotion.bullet import one_line
 from core.promotion.choose import secret_in

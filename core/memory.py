@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from core.storage.merge.files import MergeResult as MergeResult
     from core.storage.safety.backups import Backup as Backup
     from core.storage.safety.quarantine import Record as Record
-    from core.verify.finding import Finding as Finding
+    from core.verify import Finding as Finding
 
 
 _Result = TypeVar("_Result")

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from core.graph.bulk import EditedEach, EditOne, edit_each, link_to, move_to_scope, retag
-from core.graph.edits import delete_note, hide_note, unhide_note
+from core.graph.edits import (
+    EditedEach,
+    EditOne,
+    delete_note,
+    edit_each,
+    hide_note,
+    link_to,
+    move_to_scope,
+    retag,
+    unhide_note,
+)
 from core.model.change import ChangeSet, NoteChange
 from core.model.draft import Draft
 from core.model.note import Note, custom_tags, normalise_tag
@@ -73,7 +82,7 @@ def propose(
     changes = {change.id: change for change in change_set.notes}
     # A note whose edit comes to nothing in the end is no change.
     changed = tuple(id for id in edited.changed if id in changes)
-    return Proposal(edit, base, replace(edited, changed=changed), changes)
+    return Proposal(edit, base, edited._replace(changed=changed), changes)
 
 
 async def carry_out(session: Session, proposal: Proposal, accepted: Collection[str]) -> tuple[ChangeSet, int]:

@@ -173,7 +173,7 @@ def _sentences(explanation: Explanation, request: SearchRequest, is_hit: bool) -
 
 def _disputes(note: Note, request: SearchRequest, title_of: TitleOf) -> Iterator[str]:
     """What says otherwise than a note, while nobody decided between them."""
-    from core.model.note_origin import disputed_note
+    from core.model.note import disputed_note
 
     if request.snapshot is None:
         return

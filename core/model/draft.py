@@ -7,15 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from core.model.change import (
-    PERSON,
-    Author,
-    ChangeKind,
-    ChangeSet,
-    FileChange,
-    NoteChange,
-    NuggetChange,
-)
+from core.model.change import PERSON, Author, ChangeKind, ChangeSet, FileChange, NoteChange, NuggetChange
 from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id

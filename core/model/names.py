@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -136,3 +136,17 @@ def _most_like(wanted: str, names: dict[str, str], least: float) -> list[str]:
     given = wanted.strip().casefold()[:_LONGEST_GIVEN]
     near = process.extract(given, list(names), scorer=fuzz.ratio, limit=_MOST_NAMED, score_cutoff=least)
     return [names[name] for name, _, _ in near]
+
+
+def select_ids(ids: Sequence[str], named: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
+    """The ids that are meant by ids or unambiguous beginnings of ids, and what fits none or several."""
+    known = set(ids)
+    found: set[str] = set()
+    unknown: list[str] = []
+    for wanted in named:
+        fitting = [wanted] if wanted in known else [id for id in ids if wanted and id.startswith(wanted)]
+        if len(fitting) == 1:
+            found.add(fitting[0])
+        else:
+            unknown.append(wanted)
+    return found, tuple(unknown)

@@ -7,11 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from core.text.exact import basis_tokens
+
+if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
 
 SCOPES: Final = ("self", "user", "shared", "project", "session")
 TYPES: Final = ("fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style")
@@ -262,3 +265,40 @@ def normalised_note(note: Note, exists: Callable[[str], bool]) -> Note:
     """The note with tags, links and vector recipe set right."""
     note = replace(note, links=sound_links(note, exists), tags=with_system_tags(note))
     return replace(note, vector=vector_spec(note))
+
+
+# Where a note came from: the fact that it was made of, and the note that it disputes
+
+ORIGIN: Final = "origin"
+
+
+def origin_of_note(note: Note) -> dict[str, Any]:
+    """What a note says of where it came from: {"memory", "fact", "model", "disputes"?}, empty for a note of others."""
+    found = note.extra.get(ORIGIN)
+    return found if isinstance(found, dict) else {}
+
+
+def disputed_note(note: Note) -> str:
+    """The id of the note that a visible note says otherwise than, while nobody decided between them; "" for none."""
+    if not note.extra or note.hidden:
+        return ""
+    found = origin_of_note(note).get("disputes")
+    return found if isinstance(found, str) and found != note.id else ""
+
+
+def is_stated_preference(note: Note) -> bool:
+    """Whether a note is a preference in a person's own words, and counts."""
+    return note.type == "preference" and note.source == "explicit_user" and not note.hidden
+
+
+def newer_preference(snapshot: Snapshot, note: Note) -> Note | None:
+    """The newest preference that a person stated otherwise than this one since; None for none."""
+    found, seen = None, {note.id}
+    while is_stated_preference(note):
+        disputing = snapshot.disputing.get(note.id, ())
+        later = [one for one in disputing if is_stated_preference(one) and one.id not in seen]
+        if not later:
+            break
+        note = found = max(later, key=lambda one: one.created_at)
+        seen.add(note.id)
+    return found

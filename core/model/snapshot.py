@@ -24,8 +24,7 @@ from core.errors import (
 )
 from core.model.fact import Fact, Nugget
 from core.model.names import did_you_mean, did_you_mean_note
-from core.model.note import Link, Note
-from core.model.note_origin import disputed_note
+from core.model.note import Link, Note, disputed_note
 from core.text.exact import exact_form
 
 

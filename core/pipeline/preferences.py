@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from core.model.draft import Draft
-from core.model.note import Note, replace
-from core.model.note_origin import ORIGIN, is_stated_preference, origin_of_note
+from core.model.note import ORIGIN, Note, is_stated_preference, origin_of_note, replace
 from core.pipeline.contradiction import contradicts_in_words
 from core.text.tokens import stem, words
 

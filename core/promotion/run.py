@@ -11,9 +11,9 @@ import msgspec
 from core.errors import BrokenFileError
 from core.model.change import PERSON, Author
 from core.model.draft import Draft
+from core.model.names import select_ids
 from core.model.progress import Progress, watched
 from core.model.promoted import Target, WrittenText
-from core.model.selection import select_ids
 from core.promotion.choose import (
     EVERY_NOTE,
     Admission,

@@ -17,10 +17,9 @@ from core.graph.merging import merge_notes
 from core.model.change import Author
 from core.model.draft import Draft
 from core.model.infer import MetaInput, subject_of
-from core.model.note import Note, custom_tags, replace
-from core.model.note_origin import newer_preference
+from core.model.names import select_ids
+from core.model.note import Note, custom_tags, newer_preference, replace
 from core.model.progress import Progress, counted
-from core.model.selection import select_ids
 from core.reflection import proposals
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
 from core.reflection.judge import improved_tags, is_wrongly_of_person, low_value, pinned

@@ -35,8 +35,7 @@ from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.storage.safety.quarantine import Record, records
 from core.timeline import timeline_of
-from core.verify.checks import findings, keep_in_hidden_note, repair
-from core.verify.finding import Finding, RepairKind, sentence
+from core.verify import Finding, RepairKind, findings, keep_in_hidden_note, repair, sentence
 
 _KEPT: Final = "nothing was written"
 _FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"

@@ -15,7 +15,7 @@ import msgspec
 from core.errors import NuggetsError
 from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
-from core.model.note_origin import disputed_note, newer_preference
+from core.model.note import disputed_note, newer_preference
 from core.services.search import SearchQuery, SearchService
 from core.text.mask import all_masked
 from core.text.normalise import LONGEST_QUERY, plain_words, squeeze

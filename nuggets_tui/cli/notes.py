@@ -207,7 +207,7 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
 @pass_call
 def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
     """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
-    from core.graph.bulk import retag
+    from core.graph.edits import retag
 
     titles = {note.title for note in call.memory.searched.notes}
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
@@ -236,7 +236,7 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
 @pass_call
 def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
     """Move notes to another scope. Subject and stability follow, unless somebody chose them."""
-    from core.graph.bulk import move_to_scope
+    from core.graph.edits import move_to_scope
 
     _each(call, ids, f"moved to scope {scope}:", partial(move_to_scope, scope=scope))
 

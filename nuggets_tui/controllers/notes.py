@@ -370,7 +370,7 @@ class NotesController(Controller):
         self.context.open_dialog(ScopeScreen(notes), chosen)
 
     def _move(self, notes: list[Note], scope: str) -> None:
-        from core.graph.bulk import move_to_scope
+        from core.graph.edits import move_to_scope
         from nuggets_tui.bulk import moving
 
         note = notes[0]

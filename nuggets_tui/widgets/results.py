@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from textual.content import Content
 
-from core.model.note_origin import disputed_note
+from core.model.note import disputed_note
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.view import Found, answering

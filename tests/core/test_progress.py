@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from kits.memory_files import note_object, write_graph
 
-from core.graph.bulk import edit_each
-from core.graph.edits import edit_note, hide_note
+from core.graph.edits import edit_each, edit_note, hide_note
 from core.memory import Memory
 from core.model.progress import Progress, counted, watched
 

@@ -13,10 +13,10 @@ import msgspec
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences, laid_over, outside_changes
 from core.model.draft import Draft
+from core.model.entry import Origin
 from core.model.fact import Fact, Nugget
 from core.model.names import iso
 from core.model.note import Note, normalised_note, to_file_dict
-from core.model.origin import Origin
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.documents import read_folder

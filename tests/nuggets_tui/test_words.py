@@ -14,8 +14,15 @@ from kits.app_kit import small_memory
 from kits.drafts import make_note
 
 from core.facts.edits import forget, remember
-from core.graph.bulk import move_to_scope
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.edits import (
+    create_note,
+    delete_note,
+    edit_note,
+    hide_note,
+    link_notes,
+    move_to_scope,
+    unhide_note,
+)
 from core.graph.merging import merge_notes
 from core.memory import Memory
 from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, FileRepair, NoteChange

@@ -12,8 +12,7 @@ from typing import Final
 from core.model.draft import Draft
 from core.model.infer import MetaInput, clamp, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name, iso, note_id
-from core.model.note import Note, normalise_tag
-from core.model.note_origin import ORIGIN, origin_of_note
+from core.model.note import ORIGIN, Note, normalise_tag, origin_of_note
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import normalise_content, normalise_line

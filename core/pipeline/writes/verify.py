@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NuggetsError, partly_done
 from core.folder import DATABASE_FILE
 from core.model.draft import Draft
-from core.model.note import replace
-from core.model.note_origin import ORIGIN
+from core.model.note import ORIGIN, replace
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database, open_read_only, refuse_damaged
 from core.pipeline.writes.note_of import fact_of
 from core.pipeline.writes.note_sync import ChangedNote, changed_notes, sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
-from core.verify.finding import Finding, RepairKind, quote, sentence
+from core.verify import Finding, RepairKind, quote, sentence
 
 if TYPE_CHECKING:
     from core.memory import Memory

@@ -15,8 +15,7 @@ import msgspec
 from core.errors import ErrorCode
 from core.model.change import ChangeSet, drops_recall, joined
 from core.model.compare import is_recall
-from core.model.entry import Conflict, Entry, EntryState
-from core.model.origin import Origin
+from core.model.entry import Conflict, Entry, EntryState, Origin
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.json_text import dump, load
 

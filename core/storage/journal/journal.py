@@ -11,8 +11,7 @@ from typing import Any, Final, Unpack
 from core.errors import AmbiguousError, NameIt, NotFoundError, ShowLog
 from core.model.change import ChangeSet
 from core.model.change_parts import change_parts, referenced_parts
-from core.model.entry import Conflict, Entry, EntryState
-from core.model.origin import Origin
+from core.model.entry import Conflict, Entry, EntryState, Origin
 from core.storage.database import BUSY_SECONDS, DATABASE_ERRORS, Database
 from core.storage.journal.codec import (
     ENTRY_COLUMNS,

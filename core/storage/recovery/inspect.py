@@ -18,7 +18,7 @@ from core.settings import SETTINGS_FILE
 from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
 from core.storage.safety.backups import BACKUPS
-from core.verify.finding import Finding, sentence
+from core.verify import Finding, sentence
 
 _TEMPORARY_OF_OTHERS: Final = re.compile(r"[^.].*\.json\..*\btmp|[^.].*\.json\.tmp.*")
 

@@ -18,8 +18,17 @@ from kits.laws import examples
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import remember
-from core.graph.bulk import edit_each, link_to, move_to_scope, retag
-from core.graph.edits import create_note, delete_note, hide_note, link_notes, unhide_note
+from core.graph.edits import (
+    create_note,
+    delete_note,
+    edit_each,
+    hide_note,
+    link_notes,
+    link_to,
+    move_to_scope,
+    retag,
+    unhide_note,
+)
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import replace

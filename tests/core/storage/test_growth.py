@@ -22,7 +22,7 @@ from core.storage.format.documents import read_folder
 from core.storage.journal.baseline import named_items
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.repairs import facts_of
-from core.verify.checks import findings, repair
+from core.verify import findings, repair
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ from kits.drafts import make_note
 
 from core.model.change import PERSON, PROGRAM, ChangeSet, FactChange, NoteChange
 from core.model.compare import differences
+from core.model.entry import Origin
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
-from core.model.origin import Origin
 from core.model.snapshot import Snapshot
 from core.storage.journal.codec import Past
 from core.storage.reconcile.lost_updates import find_lost_updates

@@ -11,7 +11,7 @@ from kits.memory_files import note_object, notes_of, write_graph
 
 from core import Memory
 from core.graph.edits import edit_note
-from core.model.origin import Origin
+from core.model.entry import Origin
 from core.storage.journal.codec import Maker, by, read_maker
 
 # What journals hold that were made before origins had types. Older versions read these, so they never change.

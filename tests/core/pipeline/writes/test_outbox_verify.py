@@ -18,7 +18,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.writes.note_sync import sync_from_notes
 from core.pipeline.writes.outbox import flush_outbox
 from core.pipeline.writes.verify import drift, repair_drift
-from core.verify.finding import Finding
+from core.verify import Finding
 
 DARK = "The user prefers dark mode."
 FRIDAY = "Deploys run on Friday."
