@@ -17,8 +17,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.rare_words import Counted
 from core.pipeline.database.tables import Tables
-from core.pipeline.decision.candidates import match_terms
-from core.pipeline.decision.short_cuts import likeness, saying
+from core.pipeline.decide import likeness, match_terms, saying
 from core.pipeline.health import (
     DAY_MS,
     DOMAIN_OF,

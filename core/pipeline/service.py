@@ -48,11 +48,11 @@ if TYPE_CHECKING:
         MaintenanceRun,
     )
     from core.pipeline.maintenance import Maintainer
+    from core.pipeline.meaning import BeyondWords
     from core.pipeline.model_calls import ModelCaller
     from core.pipeline.models.embeddings import EmbeddingProvider
     from core.pipeline.models.provider import Provider
     from core.pipeline.prediction.predictor import Ordered
-    from core.pipeline.recall.beyond_words import BeyondWords
     from core.pipeline.records import (
         Accepted,
         AddedDocument,
@@ -489,7 +489,7 @@ class Pipeline:
         """
         configuration = self.configuration
         if configuration.embedding.model:
-            from core.pipeline.recall.document_search import search_documents
+            from core.pipeline.signals import search_documents
 
             return self._shown(
                 lambda _: search_documents(self.database, self._beyond_words(), configuration, query, limit)
@@ -499,7 +499,7 @@ class Pipeline:
         )
 
     def _beyond_words(self) -> BeyondWords:
-        from core.pipeline.recall.beyond_words import BeyondWords
+        from core.pipeline.meaning import BeyondWords
 
         with self._guard:
             if self._beyond is None:
@@ -927,31 +927,31 @@ class Pipeline:
 
     def merge_entities(self, keep_id: int, other_id: int) -> Entity:
         """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""
-        from core.pipeline.knowledge.merging import merge_entities
+        from core.pipeline.knowledge_graph import merge_entities
 
         return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self._now())
 
     def alias(self, entity_id: int, name: str) -> Entity:
         """Gives an entity one more name. Raises NotFoundError, InvalidInputError."""
-        from core.pipeline.knowledge.merging import add_alias
+        from core.pipeline.knowledge_graph import add_alias
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
     def entity_changes(self, entity_id: int | None = None) -> tuple[EntityChange, ...]:
         """What people merged and which names they gave, newest first; of one entity, where its id is given."""
-        from core.pipeline.knowledge.merging import entity_changes
+        from core.pipeline.knowledge_graph import entity_changes
 
         return self._shown(lambda reader: entity_changes(reader, entity_id))
 
     def undo_entity_change(self, change_id: int) -> EntityChange:
         """Takes back a merge or a name that was given. Raises NotFoundError."""
-        from core.pipeline.knowledge.merging import undo_entity_change
+        from core.pipeline.knowledge_graph import undo_entity_change
 
         return undo_entity_change(self.database, change_id, by=self.author.signature, now=self._now())
 
     def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
         """Records a person's decision on an attribute flagged as superseded. False when it was no longer flagged."""
-        from core.pipeline.knowledge.superseding import resolve_flag
+        from core.pipeline.knowledge_graph import resolve_flag
 
         return resolve_flag(
             self.database, attribute_id, superseded=superseded, by=self.author.signature, now=self._now()
@@ -1093,7 +1093,7 @@ class Pipeline:
     def _flushed(self, accepted: Accepted) -> Accepted:
         if not accepted.written:
             return accepted
-        from core.pipeline.knowledge.graph_update import update_graph
+        from core.pipeline.knowledge_graph import update_graph
 
         with self.database.errors():
             settled = self._working().notes.flush_accepted((*accepted.written, *accepted.settled))

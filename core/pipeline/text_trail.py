@@ -7,8 +7,8 @@ from typing import Final
 
 from core.errors import NotFoundError
 from core.pipeline.database.tables import Tables
-from core.pipeline.extraction.progress import progress_of
 from core.pipeline.records import Job, RawMemory, TextTrail
+from core.pipeline.windows import progress_of
 
 # Longer numbers are no ids of rows.
 _LONGEST_JOB_ID: Final = 18

@@ -14,7 +14,7 @@ from typing import Any
 from core.memory import Memory
 from core.model.change import PERSON
 from core.model.snapshot import Snapshot
-from core.pipeline.decision.short_cuts import words_hash
+from core.pipeline.decide import words_hash
 from core.pipeline.health import MaintenanceAction, measure
 from core.pipeline.service import Pipeline
 from core.search import SearchIndex

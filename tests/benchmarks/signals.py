@@ -47,10 +47,10 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.knowledge.note_linking import NoteLinking
 from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.embeddings import Embedded
 from core.pipeline.models.provider import AVAILABLE, Availability
+from core.pipeline.note_linking import NoteLinking
 from core.pipeline.recall.source import PipelineSignals
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker
 from core.search import SearchIndex

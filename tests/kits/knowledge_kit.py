@@ -7,16 +7,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from core.pipeline import classification as classify_job
+from core.pipeline.classification import ClassifyResult
 from core.pipeline.database import facts, jobs
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
-from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.knowledge.graph_update import GraphUpdate, update_graph
+from core.pipeline.knowledge_graph import GraphUpdate, update_graph
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import EntityPage, Job
-from core.pipeline.workers import classify_job
-from core.pipeline.workers.classify_job import ClassifyResult
 from core.pipeline.writes.submit import Submission, store_submission
 from core.settings.pipeline_sections import PipelineConfiguration
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from core.errors import BrokenFileError
 from core.folder import DATABASE_FILE
 from core.pipeline.database.rare_words import Counted, RareWords
-from core.pipeline.decision.candidates import match_terms, normalised_bm25
+from core.pipeline.decide import match_terms, normalised_bm25
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Document, DocumentHit, DocumentStatus
 from core.text.tokens import words

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.database.rare_words import Counted, RareWords
-from core.pipeline.decision.short_cuts import words_hash
+from core.pipeline.decide import words_hash
 
 _COLUMNS: Final = (
     "id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version, type, confidence, "

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.extract import ExtractedRelation
 from core.text.normalise import encodable
 
 

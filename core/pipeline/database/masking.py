@@ -14,7 +14,7 @@ from core.model.masks import Masks
 from core.model.secrets import mark_of
 from core.pipeline.database.documents import terms_of
 from core.pipeline.database.meta import Meta
-from core.pipeline.decision.short_cuts import words_hash
+from core.pipeline.decide import words_hash
 from core.pipeline.intake.names import canonical_name
 from core.pipeline.intake.normalisation import content_hash, normalise
 from core.storage.journal.schema import HISTORY_TABLES

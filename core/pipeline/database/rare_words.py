@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from core.pipeline.decision.candidates import distinctive_terms
+from core.pipeline.decide import distinctive_terms
 
 _READ_AT_MOST: Final = 100
 _COUNTED: Final = 8

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
+from core.pipeline.ground import ORDERS
 from core.pipeline.intake.aspects import VERBS
 from core.pipeline.intake.name_words import (
     ADVERBS,
@@ -28,7 +29,6 @@ from core.pipeline.intake.name_words import (
     may_be_several,
 )
 from core.pipeline.intake.normalisation import collapse_white_space, compose
-from core.pipeline.intake.orders import ORDERS
 from core.pipeline.intake.program_output import without_output
 from core.pipeline.intake.sentences import TextSegment, TextSpan, sentences
 from core.text.file_references import file_references

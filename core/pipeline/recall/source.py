@@ -13,17 +13,23 @@ from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
 from core.pipeline.database.note_names import NotesNamed
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.redaction import shown
-from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution, telling, tokens
-from core.pipeline.recall.entity_boost import (
+from core.pipeline.signals import (
     ABOUT,
     NamedInQuery,
     NamingHit,
     factors,
     gains,
+    gravity,
     greatest_score,
+    hint_signal,
+    hub,
+    least_hub,
+    likeness,
     names_in_query,
+    resolution,
+    telling,
+    tokens,
 )
-from core.pipeline.recall.hints import hint_signal, likeness
 from core.search.results import FoundPassage
 from core.search.signals import NO_SIGNALS, Ranked, Signal, Signals, after, waits
 from core.settings import SettingsReader
@@ -31,8 +37,8 @@ from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.model.note import Note
+    from core.pipeline.meaning import BeyondWords
     from core.pipeline.models.embeddings import EmbeddingProvider
-    from core.pipeline.recall.beyond_words import BeyondWords
 
 # Decisions about what a query names stand no lower than the hit at this place; so many of them.
 _PLACE: Final = 5
@@ -102,7 +108,7 @@ class PipelineSignals:
         if not (configuration.embedding.model or configuration.reranker.enabled):
             return None
         if self._beyond is None:
-            from core.pipeline.recall.beyond_words import BeyondWords
+            from core.pipeline.meaning import BeyondWords
 
             self._beyond = BeyondWords(self._home, self._clock, self._note_of, self._embedder)
         return self._beyond

@@ -8,23 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import NuggetsError
+from core.pipeline.contradiction import check
 from core.pipeline.database.jobs import LostLeaseError
 from core.pipeline.database.tables import Tables
-from core.pipeline.decision.result import Decisions, Proposal
-from core.pipeline.decision.run import decide
-from core.pipeline.decision.short_cuts import saying, says_the_same
-from core.pipeline.extraction.progress import Progress, Windows, progress_of, size_after, smaller, window_text
-from core.pipeline.extraction.result import ExtractedFact, Extraction, Limits
-from core.pipeline.extraction.run import extract
+from core.pipeline.decide import Decisions, Proposal, decide, saying, says_the_same
+from core.pipeline.extract import ExtractedFact, Extraction, Limits, extract
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import TextSpan
-from core.pipeline.knowledge.contradictions import check
 from core.pipeline.model_calls import ModelCaller
 from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import CallRefusedError, Provider, TruncatedAnswerError
 from core.pipeline.modes import Mode, mode, writes_notes
 from core.pipeline.queue.errors import Failure
 from core.pipeline.records import Job, RawMemory
+from core.pipeline.windows import Progress, Windows, progress_of, size_after, smaller, window_text
 from core.pipeline.writes.candidates import CandidateSearch
 from core.pipeline.writes.committing import Committed, reading_result, write_plan
 from core.pipeline.writes.execution import Graph

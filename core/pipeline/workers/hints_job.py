@@ -10,10 +10,10 @@ from core.pipeline.database.connection import Database
 from core.pipeline.intake.chunks import chunks
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
-from core.pipeline.knowledge.note_linking import text_of
 from core.pipeline.models.provider import ModelError, Provider
-from core.pipeline.recall.hints import PROMPT_VERSION, hints_prompt, parse_hints
+from core.pipeline.note_linking import text_of
 from core.pipeline.records import Job
+from core.pipeline.signals import PROMPT_VERSION, hints_prompt, parse_hints
 from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:

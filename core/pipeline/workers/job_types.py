@@ -93,7 +93,7 @@ def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
 
 
 def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
-    from core.pipeline.workers.classify_job import commit, prepare, skipped_why, think
+    from core.pipeline.classification import commit, prepare, skipped_why, think
 
     work = prepare(context.database, lease.job, context.configuration)
     if work is None:

@@ -12,9 +12,9 @@ from core.errors import NuggetsError
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import Lease, LostLeaseError
-from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
-from core.pipeline.knowledge.note_linking import NoteLinking
+from core.pipeline.knowledge_graph import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.modes import mode, processes_jobs, writes_notes
+from core.pipeline.note_linking import NoteLinking
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, TickResult

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
-from core.pipeline.decision.short_cuts import SAME_SAYING, Saying, saying, says_the_same
+from core.pipeline.decide import SAME_SAYING, Saying, saying, says_the_same
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit

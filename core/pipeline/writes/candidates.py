@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from core.pipeline.database.connection import Database
-from core.pipeline.decision.candidates import (
+from core.pipeline.decide import (
     MOST_CANDIDATES,
+    Saying,
+    StoredCandidate,
     distinctive_terms,
     hybrid_score,
     match_terms,
     normalised_bm25,
+    saying,
+    says_the_same,
+    similarity,
 )
-from core.pipeline.decision.result import StoredCandidate
-from core.pipeline.decision.short_cuts import Saying, saying, says_the_same, similarity
-from core.pipeline.extraction.result import ExtractedFact
+from core.pipeline.extract import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.records import ProposalReason, StoredProposal
 from core.settings.pipeline_sections import SearchPart

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from core.pipeline.database.tables import Tables
-from core.pipeline.decision.short_cuts import denies_another, saying
+from core.pipeline.decide import denies_another, saying
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.modes import changed_by, result_mode, writes_notes
 from core.pipeline.records import ProposalReason, RawStatus, StoredProposal

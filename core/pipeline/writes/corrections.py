@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from core.pipeline.decision.result import Proposal
-from core.pipeline.decision.short_cuts import corrects, denies_another, saying
+from core.pipeline.decide import Proposal, corrects, denies_another, saying
 from core.pipeline.writes.planned import PlannedFact
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from core.pipeline.database.tables import Tables
-from core.pipeline.decision.short_cuts import denies_another, saying
+from core.pipeline.decide import denies_another, saying
 from core.pipeline.records import ProposalReason, StoredProposal
 from core.pipeline.writes.execution import Graph
 

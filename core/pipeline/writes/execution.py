@@ -13,8 +13,7 @@ from core.pipeline.contradiction import gives_other_value
 from core.pipeline.database import outbox
 from core.pipeline.database.facts import StoredFact
 from core.pipeline.database.tables import Tables
-from core.pipeline.decision.candidates import match_terms
-from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.decide import match_terms, saying, says_the_same
 from core.pipeline.intake.normalisation import Normalised, normalise
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 from core.pipeline.writes.note_of import note_id_of

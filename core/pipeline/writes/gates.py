@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.pipeline.decision.result import Action
+from core.pipeline.decide import Action
 from core.pipeline.modes import Destructive, Mode, destructive, writes_notes
 from core.pipeline.records import ProposalReason, ProposalStatus
 

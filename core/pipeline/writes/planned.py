@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.pipeline.decision.result import Proposal
-from core.pipeline.extraction.progress import NOTHING_READ, Outcome, Progress
-from core.pipeline.extraction.result import ExtractedFact, ExtractedRelation
+from core.pipeline.decide import Proposal
+from core.pipeline.extract import ExtractedFact, ExtractedRelation
 from core.pipeline.intake.normalisation import Normalised
 from core.pipeline.modes import Mode
 from core.pipeline.records import RawMemory
+from core.pipeline.windows import NOTHING_READ, Outcome, Progress
 from core.pipeline.writes.execution import Graph
 
 

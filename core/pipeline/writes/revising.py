@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from core.pipeline.contradiction import contradicts_in_words
-from core.pipeline.decision.short_cuts import denies_another, saying, similarity
+from core.pipeline.decide import denies_another, saying, similarity
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.sentences import sentences
 from core.text.normalise import code_lines, normalise_content

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from core.pipeline.extraction.validation import content_words
+from core.pipeline.extract import content_words
 from core.pipeline.intake.sentences import sentences
 
 _LONGEST_READ: Final = 50_000

@@ -10,7 +10,7 @@ import pytest
 from kits.health_kit import add_to_index, drop_from_index, job_statuses, kill_jobs, lease_job, measured
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 
-from core.pipeline.decision.short_cuts import words_hash
+from core.pipeline.decide import words_hash
 from core.pipeline.health import MaintenanceAction, MaintenanceRun, index_gaps
 from core.pipeline.maintenance import begin_run, finish_run
 from core.pipeline.queue.errors import RETRYABLE

@@ -35,7 +35,7 @@ from kits.service_kit import Clock, configure, drain, open_pipeline
 from core.errors import ConflictError
 from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionScore
-from core.pipeline.knowledge.merging import entity_changes, merge_entities, undo_entity_change
+from core.pipeline.knowledge_graph import entity_changes, merge_entities, undo_entity_change
 from core.pipeline.records import Sweep
 from core.pipeline.retention import BATCH, DAY_MS, RULES, Kind, Pace, Windows, drop, is_due
 

@@ -10,8 +10,8 @@ import pytest
 from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import parrot
 
-from core.pipeline.recall.dampening import gravity, hub, least_hub, resolution
 from core.pipeline.retention import Windows
+from core.pipeline.signals import gravity, hub, least_hub, resolution
 from core.settings.pipeline_sections import DampeningPart, PipelineConfiguration, RetentionPart
 
 BORNE = tuple(range(1, 41))

@@ -11,10 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.scripted_model import Line, ScriptedModel
 
-from core.pipeline.decision.candidates import hybrid_score, match_terms, normalised_bm25, ranked
-from core.pipeline.decision.result import ACTIONS, Decisions, StoredCandidate
-from core.pipeline.decision.run import decide
-from core.pipeline.extraction.result import ExtractedFact
+from core.pipeline.decide import (
+    ACTIONS,
+    Decisions,
+    StoredCandidate,
+    decide,
+    hybrid_score,
+    match_terms,
+    normalised_bm25,
+    ranked,
+)
+from core.pipeline.extract import ExtractedFact
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "decision.json").read_text())

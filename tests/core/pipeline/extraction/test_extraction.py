@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.extraction.prompt import PROMPT_VERSION, TRUNCATION_MARK
-from core.pipeline.extraction.result import FACT_TYPES, Extraction, Limits
-from core.pipeline.extraction.run import extract
+from core.pipeline.extract import EXTRACT_VERSION as PROMPT_VERSION
+from core.pipeline.extract import FACT_TYPES, TRUNCATION_MARK, Extraction, Limits, extract
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, UnreadableAnswerError
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "extraction.json").read_text())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 from kits.quotes import quote_of
 
-from core.pipeline.extraction.grounding import Source
+from core.pipeline.ground import Source
 
 CASES = json.loads((Path(__file__).parents[1] / "vectors" / "bearing.json").read_text(encoding="utf-8"))
 TEXT = (

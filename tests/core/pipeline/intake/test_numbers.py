@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.intake.numbers import numbers_stand_in
+from core.pipeline.ground import numbers_stand_in
 
 
 def test_a_number_may_be_grouped_spelt_or_named_with_its_unit_otherwise() -> None:

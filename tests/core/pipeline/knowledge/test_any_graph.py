@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from kits.knowledge_kit import Knowledge, triple
 from kits.laws import examples
 
-from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.knowledge.merging import entity_changes, merge_entities, undo_entity_change
+from core.pipeline.knowledge_graph import entity_changes, merge_entities, undo_entity_change
 
 NAMES = ("Ben", "ben", "Benjamin", "Carla", "npm", "NPM", "Node", "x")
 TRIPLES = st.builds(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kits.scripted_model import ScriptedModel
 
-from core.pipeline.knowledge.contradictions import Contradiction, check
+from core.pipeline.contradiction import Contradiction, check
 from core.pipeline.models.provider import Answer, BudgetSpentError, ModelTimeoutError
 from core.settings.pipeline_sections import PipelineConfiguration
 

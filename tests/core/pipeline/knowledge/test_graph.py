@@ -11,9 +11,9 @@ import pytest
 from kits.hostile import HOSTILE
 from kits.knowledge_kit import Knowledge, triple
 
-from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.extract import ExtractedRelation
 from core.pipeline.intake.names import canonical_name
-from core.pipeline.knowledge.relations import relation_type
+from core.pipeline.knowledge_graph import relation_type
 from core.settings.pipeline_sections import GraphPart, PipelineConfiguration
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "graph.json").read_text())

@@ -9,7 +9,7 @@ import pytest
 from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import InvalidInputError, NotFoundError
-from core.pipeline.knowledge.merging import (
+from core.pipeline.knowledge_graph import (
     add_alias,
     entity_changes,
     merge_entities,

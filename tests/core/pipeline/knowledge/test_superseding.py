@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kits.knowledge_kit import DAY, Knowledge, triple
 
-from core.pipeline.knowledge.superseding import flag_outdated, resolve_flag
+from core.pipeline.knowledge_graph import flag_outdated, resolve_flag
 from core.pipeline.records import EntityAttribute
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contradiction.json").read_text())

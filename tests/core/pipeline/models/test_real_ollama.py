@@ -7,7 +7,7 @@ import os
 import pytest
 from kits.written_configuration import read_configuration
 
-from core.pipeline.extraction.run import extract
+from core.pipeline.extract import extract
 from core.pipeline.models.factory import provider_of
 from core.pipeline.models.http import request
 from core.pipeline.models.ollama import Ollama

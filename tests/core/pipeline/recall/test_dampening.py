@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from core.pipeline.recall.dampening import (
+from core.pipeline.signals import (
     gravity,
     hub,
     is_dated,

@@ -20,8 +20,8 @@ from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import MadeVector
+from core.pipeline.meaning import VectorMatrix
 from core.pipeline.models.factory import embedder_of
-from core.pipeline.recall.vector_matrix import VectorMatrix
 from core.pipeline.service import Pipeline
 from core.search import SearchResult
 from core.search.signals import waiting
@@ -359,10 +359,10 @@ def test_without_a_model_no_module_for_it_is_loaded_and_nothing_is_asked(tmp_pat
     memory.change("written", lambda draft: create_note(draft, "shop", "One", "says a"))
     with Pipeline.open(tmp_path, memory=memory) as pipeline:
         pipeline.tick()
-    for name in ("core.pipeline.recall.beyond_words", "core.pipeline.recall.vector_matrix"):
+    for name in ("core.pipeline.meaning", "core.pipeline.meaning"):
         sys.modules.pop(name, None)
     memory.search("says")
-    assert "core.pipeline.recall.beyond_words" not in sys.modules
+    assert "core.pipeline.meaning" not in sys.modules
     memory.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.retrieval_sets import named_set
 from benchmarks.signals import VARIANTS, linked, measured
 
-from core.pipeline.recall.entity_boost import NO_NAME, NameInQuery, NamingHit, factors, gains
+from core.pipeline.signals import NO_NAME, NameInQuery, NamingHit, factors, gains
 from core.search.signals import Signal
 
 SPELT = NameInQuery(1.0, "redis", 0.5, spelt=True)

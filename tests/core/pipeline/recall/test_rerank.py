@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.pipeline.models.provider import Answer, ModelTimeoutError, Schema, UnreadableAnswerError
-from core.pipeline.recall.rerank import (
+from core.pipeline.meaning import (
     Candidate,
     blended,
     embedding_reranker,
@@ -19,6 +18,7 @@ from core.pipeline.recall.rerank import (
     parse_order,
     rerank,
 )
+from core.pipeline.models.provider import Answer, ModelTimeoutError, Schema, UnreadableAnswerError
 from core.settings.pipeline_sections import RerankerPart
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "embeddings.json").read_text())["rerank"]

@@ -14,10 +14,16 @@ from kits.knowledge_kit import Knowledge, triple
 from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 
+from core.pipeline import classification as classify_job
+from core.pipeline.classification import (
+    DroppedFromAnswerError,
+    classification_prompt,
+    read_classification,
+    think,
+)
 from core.pipeline.database import entities
 from core.pipeline.database.entities import Kind
-from core.pipeline.knowledge.classification import classification_prompt, read_classification
-from core.pipeline.knowledge.rules import aspect_by_rules
+from core.pipeline.knowledge_graph import aspect_by_rules
 from core.pipeline.models.provider import (
     Answer,
     BreakerOpenError,
@@ -26,8 +32,6 @@ from core.pipeline.models.provider import (
     UnreadableAnswerError,
 )
 from core.pipeline.transaction_guard import CallInsideTransactionError, assert_outside_transaction
-from core.pipeline.workers import classify_job
-from core.pipeline.workers.classify_job import DroppedFromAnswerError, think
 from core.settings.pipeline_sections import PipelineConfiguration, StructuralPart
 
 FACTS = "Ben uses npm for his shop", "Ben likes strong black tea", "Ben decided to use PostgreSQL"

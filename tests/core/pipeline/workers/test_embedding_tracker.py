@@ -19,7 +19,6 @@ from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import MadeVector
 from core.pipeline.intake.normalisation import content_hash
-from core.pipeline.knowledge.note_linking import text_of
 from core.pipeline.models.embeddings import Embedded, vector_of
 from core.pipeline.models.provider import (
     AVAILABLE,
@@ -28,6 +27,7 @@ from core.pipeline.models.provider import (
     ModelHttpError,
     ModelUnavailableError,
 )
+from core.pipeline.note_linking import text_of
 from core.pipeline.service import Pipeline
 from core.pipeline.workers.embedding_tracker import TrackerStats
 from core.workspace import Workspace

@@ -10,8 +10,8 @@ from kits.writes_kit import Writes, found
 from core.graph.edits import edit_note, hide_note
 from core.model.draft import Draft
 from core.model.note import Note
-from core.pipeline.decision.result import StoredCandidate
-from core.pipeline.extraction.result import ExtractedFact
+from core.pipeline.decide import StoredCandidate
+from core.pipeline.extract import ExtractedFact
 from core.pipeline.writes.candidates import CandidateSearch, plain_query
 from core.settings.pipeline_sections import SearchPart
 

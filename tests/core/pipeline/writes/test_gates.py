@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.writes_kit import CONTROLLED, FULL, SHADOW
 
-from core.pipeline.decision.result import ACTIONS, Action
+from core.pipeline.decide import ACTIONS, Action
 from core.pipeline.modes import Mode, mode
 from core.pipeline.records import ProposalReason
 from core.pipeline.writes.gates import GateInput, ruling
