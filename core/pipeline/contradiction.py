@@ -12,8 +12,8 @@ from core.pipeline.intake.normalisation import compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
-from core.text.exact import BASIS_STOP_WORDS
 from core.settings.pipeline_sections import PipelineConfiguration
+from core.text.exact import BASIS_STOP_WORDS
 from core.text.normalise import encodable
 from core.text.tokens import stem, words
 
