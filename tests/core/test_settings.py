@@ -109,14 +109,9 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
 
 
 HOSTILE = [
-    b"\xff\xfe",
-    b"[search",
-    b"search = 3\nsearch = 4",
-    b"\x00",
-    b"a = " + b"[" * 100_000,
-    b"a = " + b"9" * 5_000,
-    b"# " + b"x" * 2_000_000,
-]
+    b"\xff\xfe", b"[search", b"search = 3\nsearch = 4", b"\x00", b"a = " + b"[" * 100_000,
+    b"a = " + b"9" * 5_000, b"# " + b"x" * 2_000_000,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("data", HOSTILE)
@@ -151,11 +146,10 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
     [
         '[team]\ntrust = "al"\nfolder = 3\n[schedule]\ndaemon_applies = "fasle"\napp_applies = 1\n',
         "[schedule]\ndaemon_aplies = false\nagent_applies = true\n[team]\nfolderr = 'off'\n",
-        "team = 1\nschedule = 'daemon_applies = false'\n",
-        "[schedule]\ndaemon_applies = false\n[team\n",
+        "team = 1\nschedule = 'daemon_applies = false'\n", "[schedule]\ndaemon_applies = false\n[team\n",
         "[schedul]\ndaemon_applies = false\n[teem]\nfolder = 'off'\n",
     ],
-)
+)  # fmt: skip
 def test_a_typing_error_loosens_no_guard_and_is_told(tmp_path: Path, text: str) -> None:
     found = load(tmp_path, text)
     assert (found.team.trust, found.team.folder) == ("ask", "off")

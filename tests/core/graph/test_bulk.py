@@ -158,15 +158,14 @@ def test_a_note_named_twice_is_edited_once_and_telling_may_end_the_work() -> Non
 @pytest.mark.parametrize(
     ("fields", "scope", "subject", "stability"),
     [
-        ({}, "project", "shared:project", "durable"),
-        ({}, "self", "assistant:self", "durable"),
+        ({}, "project", "shared:project", "durable"), ({}, "self", "assistant:self", "durable"),
         ({}, "session", "session:current", "temporary"),
         ({"subject": "user:ada"}, "project", "user:ada", "durable"),
         (SESSION, "user", "user:primary", "durable"),
         ({"title": "_scratch", "stability": "temporary"}, "project", "shared:project", "temporary"),
         ({"stability": "temporary"}, "project", "shared:project", "temporary"),
     ],
-)
+)  # fmt: skip
 def test_what_was_inferred_from_a_scope_follows_it_and_what_was_chosen_stays(
     fields: dict[str, str], scope: str, subject: str, stability: str
 ) -> None:

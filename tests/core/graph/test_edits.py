@@ -144,26 +144,6 @@ def test_missing_tags_and_those_of_another_scope_are_set_right_on_the_touched_no
     assert [change.id for change in draft.change_set("edit").notes] == [wrong.id]
 
 
-TEXTS = {
-    "a\r\nb\rc": "a\nb\nc",
-    "trailing   \t\nspaces ": "trailing\nspaces",
-    "\n\n\nends\n\n\n": "ends",
-    "a\n\n\n\nb": "a\n\nb",
-    "a  b\tc": "a  b\tc",
-    "  indented\n    more": "  indented\n    more",
-    "```\na\n\n\n\nb\n```\n\n\nc": "```\na\n\n\n\nb\n```\n\nc",
-    "key:\n  - a\n  - b:\n      c": "key:\n  - a\n  - b:\n      c",
-    "  one line\t": "one line",
-    "text\n\n    code\n\n\n\n    code\n\n\nend": "text\n\n    code\n\n\n\n    code\n\nend",
-}
-
-
-@pytest.mark.parametrize("given_text", TEXTS)
-def test_white_space_without_meaning_goes_and_the_rest_stays(given_text: str) -> None:
-    assert create_note(make_draft(), "", "T", given_text).content == TEXTS[given_text]
-    assert edit_note(make_draft(A), A.id, content=given_text).content == TEXTS[given_text]
-
-
 def test_a_link_goes_both_ways_and_is_dated() -> None:
     draft = make_draft(A, B)
     first, second = link_notes(draft, A.id, B.id, " because  of\nthis ")

@@ -54,28 +54,14 @@ def test_an_explicit_prefix_wins_over_every_word(scope: str) -> None:
 @pytest.mark.parametrize(
     ("key", "scope"),
     [
-        ("selfish:x", "user"),
-        ("self", "user"),
-        ("profile picture", "user"),
-        ("pathology report", "user"),
-        ("portrait", "user"),
-        ("mytest", "user"),
-        ("testament", "user"),
-        ("codeine dose", "user"),
-        ("file path", "shared"),
-        ("test-command", "shared"),
-        ("test_command", "shared"),
-        ("ci.url", "shared"),
-        ("Docker: host", "shared"),
-        ("project roadmap", "project"),
-        ("assistant's tone", "self"),
-        ("file:main.ts", "shared"),
-        ("_scratch", "shared"),
-        ("имя кота", "user"),
-        ("日本", "user"),
-        ("", "user"),
+        ("selfish:x", "user"), ("self", "user"), ("profile picture", "user"), ("pathology report", "user"),
+        ("portrait", "user"), ("mytest", "user"), ("testament", "user"), ("codeine dose", "user"),
+        ("file path", "shared"), ("test-command", "shared"), ("test_command", "shared"),
+        ("ci.url", "shared"), ("Docker: host", "shared"), ("project roadmap", "project"),
+        ("assistant's tone", "self"), ("file:main.ts", "shared"), ("_scratch", "shared"),
+        ("имя кота", "user"), ("日本", "user"), ("", "user"),
     ],
-)
+)  # fmt: skip
 def test_words_count_as_wholes(key: str, scope: str) -> None:
     assert infer_scope(key, "", (), RULES) == scope
 
@@ -89,13 +75,10 @@ def test_the_key_counts_before_tags_and_content() -> None:
 @pytest.mark.parametrize(
     ("scope", "subject"),
     [
-        ("self", "assistant:self"),
-        ("user", "user:primary"),
-        ("session", "session:current"),
-        ("project", "shared:project"),
-        ("shared", "shared:project"),
+        ("self", "assistant:self"), ("user", "user:primary"), ("session", "session:current"),
+        ("project", "shared:project"), ("shared", "shared:project"),
     ],
-)
+)  # fmt: skip
 def test_the_subject_follows_the_scope(scope: str, subject: str) -> None:
     assert infer_meta("note", f"{scope}:x", "").subject == subject
 
@@ -103,13 +86,10 @@ def test_the_subject_follows_the_scope(scope: str, subject: str) -> None:
 @pytest.mark.parametrize(
     ("source", "confidence"),
     [
-        ("explicit_user", 0.9),
-        ("tool_observation", 0.98),
-        ("agent_reflection", 0.75),
-        ("inferred", 0.6),
+        ("explicit_user", 0.9), ("tool_observation", 0.98), ("agent_reflection", 0.75), ("inferred", 0.6),
         ("system", 0.9),
     ],
-)
+)  # fmt: skip
 def test_the_confidence_follows_the_source(source: str, confidence: float) -> None:
     assert infer_meta("note", "x", "", (), MetaInput(source=source)).confidence == confidence
 
@@ -122,18 +102,13 @@ def test_memories_of_the_assistant_come_from_it_and_all_others_from_the_user() -
 @pytest.mark.parametrize(
     ("kind", "key", "type_"),
     [
-        ("fact", "user:x", "fact"),
-        ("note", "user:x", "note"),
-        ("note", "self:x", "self_model"),
-        ("fact", "project:x", "project"),
-        ("fact", "user:pref:editor", "preference"),
-        ("fact", "favorite color", "preference"),
-        ("note", "self:voice style", "style"),
-        ("note", "wife", "relationship"),
-        ("note", "weekly reflection", "reflection"),
+        ("fact", "user:x", "fact"), ("note", "user:x", "note"), ("note", "self:x", "self_model"),
+        ("fact", "project:x", "project"), ("fact", "user:pref:editor", "preference"),
+        ("fact", "favorite color", "preference"), ("note", "self:voice style", "style"),
+        ("note", "wife", "relationship"), ("note", "weekly reflection", "reflection"),
         ("fact", "prefix", "fact"),
     ],
-)
+)  # fmt: skip
 def test_the_type_follows_key_and_scope(kind: str, key: str, type_: str) -> None:
     assert infer_meta(kind, key, "").type == type_
 
@@ -141,23 +116,13 @@ def test_the_type_follows_key_and_scope(kind: str, key: str, type_: str) -> None
 @pytest.mark.parametrize(
     ("key", "stability"),
     [
-        ("_task", "temporary"),
-        ("user:_task", "temporary"),
-        ("tmp", "temporary"),
-        ("temp: x", "temporary"),
-        ("scratch-pad", "temporary"),
-        ("TMP file", "temporary"),
-        ("session:x", "temporary"),
-        ("temp_dir", "temporary"),
-        ("Template for releases", "durable"),
-        ("Temperature", "durable"),
-        ("Tempo", "durable"),
-        ("scratched disc", "durable"),
-        ("tmpfs", "durable"),
-        ("my temp", "durable"),
-        ("x", "durable"),
+        ("_task", "temporary"), ("user:_task", "temporary"), ("tmp", "temporary"),
+        ("temp: x", "temporary"), ("scratch-pad", "temporary"), ("TMP file", "temporary"),
+        ("session:x", "temporary"), ("temp_dir", "temporary"), ("Template for releases", "durable"),
+        ("Temperature", "durable"), ("Tempo", "durable"), ("scratched disc", "durable"),
+        ("tmpfs", "durable"), ("my temp", "durable"), ("x", "durable"),
     ],
-)
+)  # fmt: skip
 def test_only_scratch_prefixes_that_end_at_a_word_boundary_are_temporary(key: str, stability: str) -> None:
     assert infer_stability(infer_scope(key, "", (), RULES), key) == stability
     assert infer_meta("note", key, "").stability == stability
@@ -171,16 +136,14 @@ def test_only_scratch_prefixes_that_end_at_a_word_boundary_are_temporary(key: st
         ("  Edited: src/app.py", "my favorite form", "shared", "fact"),
         ("shared:file:main.ts", "src/server/main.ts", "shared", "fact"),
         ("project:edited:main.ts", "twice", "project", "project"),
-        ("user:file:main.ts", "x", "user", "fact"),
-        ("file:my-preferences.css", "x", "shared", "fact"),
+        ("user:file:main.ts", "x", "user", "fact"), ("file:my-preferences.css", "x", "shared", "fact"),
         ("edited:style/assistant.py", "x", "shared", "fact"),
         ("auth handler", "src/auth/middleware.ts:47", "shared", "fact"),
         ("login", "~/dev/my-app/assistant.py", "shared", "fact"),
-        ("entry", "src/a.ts, src/b.ts", "shared", "fact"),
-        ("logs", "/var/log/app/", "shared", "fact"),
+        ("entry", "src/a.ts, src/b.ts", "shared", "fact"), ("logs", "/var/log/app/", "shared", "fact"),
         ("project entry", "src/main.rs", "project", "project"),
     ],
-)
+)  # fmt: skip
 def test_what_tools_saw_of_files_is_shared_and_an_observation(
     key: str, value: str, scope: str, type_: str
 ) -> None:
@@ -193,15 +156,12 @@ def test_what_tools_saw_of_files_is_shared_and_an_observation(
     ("key", "value", "scope"),
     [
         ("user:editor setup", "~/.config/nvim/init.lua", "user"),
-        ("my notes", "/home/me/notes.md", "user"),
-        ("session:draft", "/tmp/draft.md", "session"),
-        ("framework", "Next.js", "user"),
-        ("website", "github.com/me", "user"),
-        ("profile: main", "blue and/or green", "user"),
-        ("the edited: text", "short", "user"),
+        ("my notes", "/home/me/notes.md", "user"), ("session:draft", "/tmp/draft.md", "session"),
+        ("framework", "Next.js", "user"), ("website", "github.com/me", "user"),
+        ("profile: main", "blue and/or green", "user"), ("the edited: text", "short", "user"),
         ("where it is", "look into src/auth/main.ts first", "user"),
     ],
-)
+)  # fmt: skip
 def test_what_a_person_said_stays_theirs(key: str, value: str, scope: str) -> None:
     meta = infer_meta("fact", key, value)
     assert (meta.scope, meta.source, meta.confidence) == (scope, "explicit_user", 0.9)
@@ -255,15 +215,11 @@ def test_words_with_signs_in_them_are_taken_literally() -> None:
 @pytest.mark.parametrize(
     ("key", "type_", "tags"),
     [
-        ("learned: always lint", "note", ("learnings",)),
-        ("user:lesson 5", "note", ("learnings",)),
-        ("x", "preference", ("preferences",)),
-        ("x", "style", ("style",)),
-        ("file:main.ts", "fact", ("files",)),
-        ("edited:main.ts", "fact", ("files",)),
-        ("x", "note", ()),
+        ("learned: always lint", "note", ("learnings",)), ("user:lesson 5", "note", ("learnings",)),
+        ("x", "preference", ("preferences",)), ("x", "style", ("style",)),
+        ("file:main.ts", "fact", ("files",)), ("edited:main.ts", "fact", ("files",)), ("x", "note", ()),
     ],
-)
+)  # fmt: skip
 def test_new_memories_are_tagged_by_what_they_speak_of(key: str, type_: str, tags: tuple[str, ...]) -> None:
     assert semantic_tags("note", key, type_, "explicit_user") == tags
 
@@ -271,13 +227,12 @@ def test_new_memories_are_tagged_by_what_they_speak_of(key: str, type_: str, tag
 @pytest.mark.parametrize(
     ("key", "content", "scope"),
     [
-        ("editor", "prefers helix", "user"),
-        ("name", "Jonas, prefers informal du", "user"),
+        ("editor", "prefers helix", "user"), ("name", "Jonas, prefers informal du", "user"),
         ("answers", "The user prefers short answers", "user"),
         ("tls", "server prefers TLS 1.3", "project"),
         ("flaky test", "the css uses prefers-reduced-motion", "project"),
     ],
-)
+)  # fmt: skip
 def test_what_an_agent_says_of_a_program_is_no_preference_of_the_person(
     key: str, content: str, scope: str
 ) -> None:

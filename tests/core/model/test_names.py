@@ -14,38 +14,10 @@ from core.model.names import check_nugget_name, did_you_mean_note, iso, note_id,
 
 GOOD = ["memory", "a", "A.b_c-9", "x" * 64, "_x", "-x", "0", "console", "com", "com10", "nully", "a..b"]
 BAD = [
-    "",
-    ".x",
-    "..",
-    ".",
-    "x.",
-    "../evil",
-    "a/b",
-    "a\\b",
-    "a b",
-    "é",
-    "日本",
-    "x" * 65,
-    "x\n",
-    "\n",
-    "a\x00",
-    "~",
-    "a:b",
-    "CON",
-    "con",
-    "Con.txt",
-    "prn",
-    "AUX",
-    "nul",
-    "NUL.json",
-    "COM1",
-    "com0",
-    "lpt9",
-    "Lpt1.x",
-    "$x",
-    "*",
-    "a?",
-]
+    "", ".x", "..", ".", "x.", "../evil", "a/b", "a\\b", "a b", "é", "日本", "x" * 65, "x\n", "\n", "a\x00",
+    "~", "a:b", "CON", "con", "Con.txt", "prn", "AUX", "nul", "NUL.json", "COM1", "com0", "lpt9", "Lpt1.x",
+    "$x", "*", "a?",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -116,12 +88,10 @@ IDS = ("note-project-1a2b3c4d", "note-project-9f8e7d6c", "fact-ops-00112233")
         ("Zebra crosing", 'did you mean "Zebra crossing"?'),
         ("  zebra CROSSNG ", 'did you mean "Zebra crossing"?'),
         ("note-project-1a2b3c4e", "did you mean note-project-1a2b3c4d?"),
-        ("1a2b3c4e", "did you mean note-project-1a2b3c4d?"),
-        ("note-project-55667788", ""),
-        ("nothing of the kind", ""),
-        ("", ""),
+        ("1a2b3c4e", "did you mean note-project-1a2b3c4d?"), ("note-project-55667788", ""),
+        ("nothing of the kind", ""), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_a_mistyped_title_or_id_names_the_note_that_is_most_like_it(typed: str, said: str) -> None:
     assert did_you_mean_note(typed, ["Zebra crossing", "JWT token format", "Deploy day"], IDS) == said
 

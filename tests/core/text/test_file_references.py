@@ -44,21 +44,13 @@ def test_files_are_read_as_people_and_compilers_write_them(text: str, files: lis
 @pytest.mark.parametrize(
     "text",
     [
-        "https://example.com/a/b.py:3",
-        "see http://localhost:8080/x.py#L3",
-        "file:///etc/passwd",
-        "mailto:a@b.py",
-        "www.example.com/x.html",
-        "//host/share/x.py",
-        r"\\host\share\x.py",
-        "github.com/foo/bar and example.com/index.html",
-        "e.g. this and/or that, i.e. those",
-        "at 10:30, localhost:8080, 1.2.3, v2.0.1, 3/4, 12:30:45",
-        "someone@example.com user@host.py",
-        "tid:3 and auth:1",
-        "... / . .. ~ :1 #L1",
+        "https://example.com/a/b.py:3", "see http://localhost:8080/x.py#L3", "file:///etc/passwd",
+        "mailto:a@b.py", "www.example.com/x.html", "//host/share/x.py", r"\\host\share\x.py",
+        "github.com/foo/bar and example.com/index.html", "e.g. this and/or that, i.e. those",
+        "at 10:30, localhost:8080, 1.2.3, v2.0.1, 3/4, 12:30:45", "someone@example.com user@host.py",
+        "tid:3 and auth:1", "... / . .. ~ :1 #L1",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_file_is_not_read(text: str) -> None:
     assert read(text) == []
 
@@ -109,35 +101,13 @@ def test_a_long_text_names_so_many_files_at_most() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "src/auth/middleware.ts:47",
-        "src/server/main.ts",
-        "~/dev/foo",
-        "~/.zshrc",
-        "./run",
-        "../x",
-        "/etc/hosts",
-        "/usr/local/bin/",
-        "/home/me/cv.pdf",
-        "C:\\Users\\me\\x.txt",
-        "C:\\Users\\me",
-        "src/auth/",
-        "src/a.ts, src/b.ts",
-        "`src/a.ts`",
-        "tests/test_x.py::test_a",
-        "file:///home/me/x.py",
-        "$HOME/dev/x",
-        "app.py:47",
-        "/Users/me/My Documents/a.txt",
-        ".github/workflows/ci.yml",
-        ".github/",
-        "src/a.ts:10-20",
-        "src\\a.ts",
-        "${HOME}/x",
-        "/tmp",
-        "docs/a.md#L10",
-        "Übersicht/größe.md",
+        "src/auth/middleware.ts:47", "src/server/main.ts", "~/dev/foo", "~/.zshrc", "./run", "../x",
+        "/etc/hosts", "/usr/local/bin/", "/home/me/cv.pdf", "C:\\Users\\me\\x.txt", "C:\\Users\\me",
+        "src/auth/", "src/a.ts, src/b.ts", "`src/a.ts`", "tests/test_x.py::test_a", "file:///home/me/x.py",
+        "$HOME/dev/x", "app.py:47", "/Users/me/My Documents/a.txt", ".github/workflows/ci.yml", ".github/",
+        "src/a.ts:10-20", "src\\a.ts", "${HOME}/x", "/tmp", "docs/a.md#L10", "Übersicht/größe.md",
     ],
-)
+)  # fmt: skip
 def test_a_text_that_is_nothing_but_paths_is_told(text: str) -> None:
     assert is_path(text)
 
@@ -145,45 +115,13 @@ def test_a_text_that_is_nothing_but_paths_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "  ",
-        "and/or",
-        "/help",
-        "/deploy",
-        "24/7",
-        "km/h",
-        "TCP/IP",
-        "n/a",
-        "text/html",
-        "https://a.b/c.html",
-        "github.com/me/repo",
-        "Node.js",
-        "example.org",
-        "README.md",
-        "blue",
-        "see src/a.ts",
-        "npm run build",
-        "pytest tests/ -v",
-        "make",
-        "1/2",
-        "/",
-        "~",
-        "..",
-        "//",
-        "w/o",
-        "@scope/pkg",
-        "10.0.0.1/24",
-        "git@github.com:me/repo.git",
-        "user:pw@host/x",
-        "12:30",
-        "localhost:8080",
-        ",,",
-        "''",
-        "2026/01/02",
-        "yes / no",
-        "/api/users",
+        "", "  ", "and/or", "/help", "/deploy", "24/7", "km/h", "TCP/IP", "n/a", "text/html",
+        "https://a.b/c.html", "github.com/me/repo", "Node.js", "example.org", "README.md", "blue",
+        "see src/a.ts", "npm run build", "pytest tests/ -v", "make", "1/2", "/", "~", "..", "//", "w/o",
+        "@scope/pkg", "10.0.0.1/24", "git@github.com:me/repo.git", "user:pw@host/x", "12:30",
+        "localhost:8080", ",,", "''", "2026/01/02", "yes / no", "/api/users",
     ],
-)
+)  # fmt: skip
 def test_other_texts_are_no_paths(text: str) -> None:
     assert not is_path(text)
 

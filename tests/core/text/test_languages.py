@@ -24,20 +24,14 @@ from core.text.tokens import fold, stem, words
         ("GitHub's API can't page", "english"),
         ("pour plus sans-serif fonts into header body footer title label chart table menu", "english"),
         ("Die Übersetzungen stehen in locales/de.json; Lücken fallen auf Englisch zurück", "german"),
-        ("Zoë Müller met the cast of Die Fledermaus in Zürich", "english"),
-        ("Die Ärzte live", "english"),
+        ("Zoë Müller met the cast of Die Fledermaus in Zürich", "english"), ("Die Ärzte live", "english"),
         ("supported locales en, de, fr, sv, cs, ar, he, ja", "english"),
         ("da de el en es fr it ja la le se", "english"),
-        ("El servidor de correo está en Madrid", "spanish"),
-        ("Datenbank Passwort", "english"),
-        ("die", "english"),
-        ("la base de datos", "english"),
-        ("pytest -q --lf && git push", "english"),
-        ("東京のサーバーは夜に止まる", "english"),
-        ("Сервер в Москве", "english"),
-        ("", "english"),
+        ("El servidor de correo está en Madrid", "spanish"), ("Datenbank Passwort", "english"),
+        ("die", "english"), ("la base de datos", "english"), ("pytest -q --lf && git push", "english"),
+        ("東京のサーバーは夜に止まる", "english"), ("Сервер в Москве", "english"), ("", "english"),
     ],
-)
+)  # fmt: skip
 def test_a_text_is_in_the_language_whose_function_words_lead_clearly(text: str, language: Language) -> None:
     assert language_of(words(text), text) == language
 
@@ -45,18 +39,14 @@ def test_a_text_is_in_the_language_whose_function_words_lead_clearly(text: str, 
 @pytest.mark.parametrize(
     ("language", "forms"),
     [
-        ("german", "Größe Groesse Grosse größen"),
-        ("german", "Einstellung Einstellungen einstellung"),
-        ("german", "Häuser Haeuser Hauser Haus"),
-        ("german", "Schlüssel Schluessel Schlussel Schlüsseln"),
+        ("german", "Größe Groesse Grosse größen"), ("german", "Einstellung Einstellungen einstellung"),
+        ("german", "Häuser Haeuser Hauser Haus"), ("german", "Schlüssel Schluessel Schlussel Schlüsseln"),
         ("french", "déployé deploye déployée déployées deployees déployer"),
-        ("french", "décision décisions decisions"),
-        ("french", "café cafe cafés"),
+        ("french", "décision décisions decisions"), ("french", "café cafe cafés"),
         ("spanish", "configuración configuracion configuraciones"),
-        ("spanish", "contraseña contrasena contraseñas"),
-        ("spanish", "servidor servidores"),
+        ("spanish", "contraseña contrasena contraseñas"), ("spanish", "servidor servidores"),
     ],
-)
+)  # fmt: skip
 def test_forms_of_a_word_have_one_stem_in_its_language_accents_typed_or_not(
     language: Language, forms: str
 ) -> None:
@@ -77,12 +67,10 @@ def test_equal_letters_of_two_languages_are_two_stems() -> None:
 @pytest.mark.parametrize(
     ("typed", "other"),
     [
-        ("groesse", "grosse"),
-        ("grosse", "groesse"),
-        ("schlussel", "schluessel"),
+        ("groesse", "grosse"), ("grosse", "groesse"), ("schlussel", "schluessel"),
         ("ubergroesse", "ubergrosse"),
     ],
-)
+)  # fmt: skip
 def test_umlauts_are_written_the_other_way(typed: str, other: str) -> None:
     assert other in respelt(typed)
 

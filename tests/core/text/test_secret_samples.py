@@ -18,12 +18,8 @@ from core.text.secrets import find_secrets, looks_secret, masked
 
 PLANTED = planted()
 AROUND = (
-    "{}",
-    "Some words first.\n{}\nand some after",
-    "- note: {}",
-    "see below\n\n    {}\n",
-    "Grüße, 密 {} 🙂",
-)
+    "{}", "Some words first.\n{}\nand some after", "- note: {}", "see below\n\n    {}\n", "Grüße, 密 {} 🙂",
+)  # fmt: skip
 
 
 def test_the_table_is_large_enough() -> None:

@@ -20,8 +20,7 @@ def test_of_a_flat_list_only_the_new_lines_are_added() -> None:
     ("first", "block"),
     [
         ("steps:\n1. stop\n2. start", "rollback:\n1. stop\n2. restore"),
-        ("步骤：\n1. 停止\n2. 开始", "回滚：\n1. 停止\n2. 恢复"),
-        ("a:\n  x: 1\n  w: 0", "z:\n  x: 1\n  y: 2"),
+        ("步骤：\n1. 停止\n2. 开始", "回滚：\n1. 停止\n2. 恢复"), ("a:\n  x: 1\n  w: 0", "z:\n  x: 1\n  y: 2"),
         ("z:\n  w: 0\n  x: 1\ny: 2\n  y: 2", "z:\n  x: 1\n  y: 2"),
         ("## Steps\n\n1. stop\n2. start", "## Rollback\n\n1. stop\n2. restore"),
         ("Steps:\n\n1. stop\n2. start", "Rollback:\n\n1. stop\n2. restore"),
@@ -32,7 +31,7 @@ def test_of_a_flat_list_only_the_new_lines_are_added() -> None:
         ("return\nelse:\nif x:", "text\n\n    if x:\n        return\n\n    else:\n        return"),
         ("return", "~~~\nreturn\n~~~"),
     ],
-)
+)  # fmt: skip
 def test_lines_stay_with_what_gives_them_their_meaning(first: str, block: str) -> None:
     merged = merged_content(first, block)
     assert merged.startswith(first)
@@ -44,13 +43,10 @@ def test_lines_stay_with_what_gives_them_their_meaning(first: str, block: str) -
     ("first", "second"),
     [
         ("z:\n  x: 1\n  y: 2\nlast", "z:\n  x: 1"),
-        ("one\n\n```\na\n\nb\n```\n\ntwo", "two\n\n```\na\n\nb\n```"),
-        ("a\nb\nc", "c\n\na"),
-        ("  kept  as it is \n", "kept as it is"),
-        ("text", ""),
-        ("", ""),
+        ("one\n\n```\na\n\nb\n```\n\ntwo", "two\n\n```\na\n\nb\n```"), ("a\nb\nc", "c\n\na"),
+        ("  kept  as it is \n", "kept as it is"), ("text", ""), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_what_the_first_text_has_is_not_said_again(first: str, second: str) -> None:
     assert merged_content(first, second) == first
 
@@ -97,15 +93,11 @@ def test_what_is_added_keeps_apart_from_tables_and_code() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "between"),
     [
-        ("Deploys are on Friday.", "Ask Anna before.", "\n\n"),
-        ("One\n\nTwo", "Three", "\n\n"),
-        ("Er sagte: „Nein.“ (Am Montag.)", "weiter", "\n\n"),
-        ("- eggs", "Buy them on Monday", "\n\n"),
-        ("Buy them on Monday", "1. eggs", "\n\n"),
-        ("- eggs.", "- milk.", "\n"),
-        ("eggs", "milk", "\n"),
+        ("Deploys are on Friday.", "Ask Anna before.", "\n\n"), ("One\n\nTwo", "Three", "\n\n"),
+        ("Er sagte: „Nein.“ (Am Montag.)", "weiter", "\n\n"), ("- eggs", "Buy them on Monday", "\n\n"),
+        ("Buy them on Monday", "1. eggs", "\n\n"), ("- eggs.", "- milk.", "\n"), ("eggs", "milk", "\n"),
     ],
-)
+)  # fmt: skip
 def test_paragraphs_keep_a_blank_line_between_them_and_items_of_a_list_none(
     first: str, second: str, between: str
 ) -> None:

@@ -191,14 +191,13 @@ def test_of_a_value_out_of_range_the_default_counts_and_it_is_told_with_what_was
     ("table", "name", "meant"),
     [
         ({"worker": {"polMs": 1}}, "worker.polMs", "worker.poll_ms"),
-        ({"pollMs": 1}, "pollMs", "worker.poll_ms"),
-        ({"dampning": {}}, "dampning", "dampening"),
+        ({"pollMs": 1}, "pollMs", "worker.poll_ms"), ({"dampning": {}}, "dampning", "dampening"),
         ({"shadow": True}, "shadow", "shadow_mode"),
         ({"hints": {"chunkSize": 1}}, "hints.chunkSize", "documents.chunk_size"),
         ({"worker": {"MaxRetries": 1}}, "worker.MaxRetries", "worker.max_retries"),
         ({"zzzzqqqq": 1}, "zzzzqqqq", ""),
     ],
-)
+)  # fmt: skip
 def test_an_unknown_key_is_told_with_the_one_that_was_meant(
     table: dict[str, Any], name: str, meant: str
 ) -> None:
@@ -293,18 +292,12 @@ def test_the_settings_file_goes_before_the_original_s() -> None:
 @pytest.mark.parametrize(
     ("variable", "endpoint"),
     [
-        ("gpu", "http://gpu:11434"),
-        ("gpu:8080", "http://gpu:8080"),
-        (":8080", "http://localhost:8080"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:9", "http://127.0.0.1:9"),
-        ("https://gpu.example/", "https://gpu.example"),
-        ("[::1]:8080", "http://[::1]:8080"),
-        ("::1", "http://[::1]:11434"),
-        ("  'gpu' ", "http://gpu:11434"),
-        ("", "http://localhost:11434"),
+        ("gpu", "http://gpu:11434"), ("gpu:8080", "http://gpu:8080"), (":8080", "http://localhost:8080"),
+        ("0.0.0.0", "http://127.0.0.1:11434"), ("0.0.0.0:9", "http://127.0.0.1:9"),
+        ("https://gpu.example/", "https://gpu.example"), ("[::1]:8080", "http://[::1]:8080"),
+        ("::1", "http://[::1]:11434"), ("  'gpu' ", "http://gpu:11434"), ("", "http://localhost:11434"),
     ],
-)
+)  # fmt: skip
 def test_ollama_is_where_the_environment_says(variable: str, endpoint: str) -> None:
     reading = read_configuration(environ={"OLLAMA_HOST": variable})
     assert reading.configuration.extraction.endpoint == endpoint

@@ -30,15 +30,11 @@ def dampened(part: DampeningPart) -> list[object]:
 @pytest.mark.parametrize(
     ("key", "value", "stage"),
     [
-        ("gravity_enabled", False, 0),
-        ("gravity_penalty", 0.9, 0),
-        ("hub_enabled", False, 1),
-        ("hub_percentile", 0.5, 1),
-        ("hub_penalty", 0.9, 2),
-        ("resolution_enabled", False, 3),
+        ("gravity_enabled", False, 0), ("gravity_penalty", 0.9, 0), ("hub_enabled", False, 1),
+        ("hub_percentile", 0.5, 1), ("hub_penalty", 0.9, 2), ("resolution_enabled", False, 3),
         ("resolution_boost", 1.9, 3),
     ],
-)
+)  # fmt: skip
 def test_each_key_of_dampening_changes_its_stage_and_no_other(key: str, value: Any, stage: int) -> None:
     usual, other = dampened(DampeningPart()), dampened(DampeningPart(**{key: value}))
     assert [place for place in range(4) if usual[place] != other[place]] == [stage]
@@ -47,13 +43,10 @@ def test_each_key_of_dampening_changes_its_stage_and_no_other(key: str, value: A
 @pytest.mark.parametrize(
     ("key", "window"),
     [
-        ("removed_days", "removed"),
-        ("history_days", "history"),
-        ("completed_job_days", "completed_jobs"),
-        ("dead_job_days", "dead_jobs"),
-        ("transcript_days", "transcripts"),
+        ("removed_days", "removed"), ("history_days", "history"), ("completed_job_days", "completed_jobs"),
+        ("dead_job_days", "dead_jobs"), ("transcript_days", "transcripts"),
     ],
-)
+)  # fmt: skip
 def test_each_key_of_retention_is_the_window_of_its_kind(key: str, window: str) -> None:
     windows = Windows.of(PipelineConfiguration(retention=RetentionPart(**{key: 3})))
     assert windows == Windows()._replace(**{window: 3})

@@ -16,14 +16,9 @@ from core.settings.tree import value_of
 from core.settings.warnings import WarningKind
 
 HOSTILE_YAML = [
-    b"\xff\xfe",
-    b"memory: [",
-    b"- a\n- b",
-    b"just text",
-    b"a: &a [*a]\n*a : 1",
-    b"\x00",
+    b"\xff\xfe", b"memory: [", b"- a\n- b", b"just text", b"a: &a [*a]\n*a : 1", b"\x00",
     b"!!python/object:os.system {}",
-]
+]  # fmt: skip
 
 
 @pytest.fixture
