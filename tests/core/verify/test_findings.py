@@ -23,7 +23,7 @@ from core.model.draft import Draft
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
-from core.verify import Finding, findings, repair
+from core.verify import Finding, RepairKind, findings, repair
 
 KEPT = HiddenFact(key="k", value="v", hits=2, last_hit_session="s-1", index=1)
 
@@ -47,28 +47,19 @@ def notes_in(draft: Draft, *, hidden: bool) -> list[Note]:
 
 
 def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
-    draft = make_draft(make_fact_note(1, "k", "v", hits=3, last_hit_session="s-1"), facts={"j": "w"})
-    draft = make_draft(*draft.snapshot.notes, make_fact_note(2, "j", "w"), facts={"j": "w"})
+    notes = make_fact_note(1, "k", "v", hits=3, last_hit_session="s-1"), make_fact_note(2, "j", "w")
+    draft = make_draft(*notes, facts={"j": "w"})
     finding = only(draft)
-    assert (finding.kind, finding.where) == ("missing-fact", "memory: k")
-    assert finding.repair == "restores the fact with the note's text"
-    assert facts_in(mended(draft)) == {"j": "w", "k": "v"}
-    held = draft.nugget("memory")
+    assert (finding.kind, finding.where, finding.means) == ("missing-fact", "memory: k", RepairKind.CHANGE)
+    held = mended(draft).nugget("memory")
     assert held is not None
-    assert held.facts[1] == Fact(key="k", value="v", hits=3, last_hit_session="s-1")
-
-
-def test_a_note_without_text_cannot_bring_its_fact_back() -> None:
-    finding = only(make_draft(make_fact_note(1, "k", ""), facts={}))
-    assert finding.repair == ""
-    assert finding.detail.endswith("edit it or hide it.")
-
-
-def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
-    draft = make_draft(make_fact_note(1, "k", "v"), make_fact_note(2, "j", "w"))
-    told = [(finding.kind, finding.where) for finding in findings(draft.snapshot)]
-    assert told == [("missing-fact", "memory: k"), ("missing-fact", "memory: j")]
-    assert facts_in(mended(draft)) == {"k": "v", "j": "w"}
+    assert held.facts == (
+        Fact(key="j", value="w"),
+        Fact(key="k", value="v", hits=3, last_hit_session="s-1"),
+    )
+    # Nothing is made of a note without text, and all facts of a file that is gone come back together.
+    assert only(make_draft(make_fact_note(1, "k", ""), facts={})).means is None
+    assert facts_in(mended(make_draft(*notes))) == {"k": "v", "j": "w"}
 
 
 def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
@@ -83,7 +74,6 @@ def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
     draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,), problems=(problem,)))
     finding = only(draft)
     assert (finding.kind, finding.repair) == ("unreadable-file", "")
-    assert finding.detail.startswith("The fact file cannot be read (no JSON). ")
     repair(draft)
     assert draft.change_set("repaired").empty
 
@@ -112,7 +102,7 @@ def test_a_fact_without_a_note_gets_one_with_its_recalls() -> None:
     draft = make_draft(facts={"user:k": "v"})
     draft.put_fact("memory", Fact(key="user:k", value="v", hits=4, last_hit_session="s-1"))
     draft = draft_over(draft.present())
-    assert only(draft).detail == 'The fact "user:k" has no note, so search and promotion miss it.'
+    assert only(draft).kind == "missing-note"
     [note] = mended(draft).notes()
     assert (note.title, note.source_key, note.content, note.kind) == ("user:k", "user:k", "v", "fact")
     assert (note.scope, note.hits, note.last_hit_session) == ("user", 4, "s-1")
@@ -120,27 +110,17 @@ def test_a_fact_without_a_note_gets_one_with_its_recalls() -> None:
 
 def test_where_fact_and_note_disagree_the_notes_text_wins_and_the_value_is_kept() -> None:
     note = make_fact_note(1, "k", "the note")
-    draft = make_draft(note, facts={"k": "the value", "j": "x"})
     draft = make_draft(note, make_fact_note(2, "j", "x"), facts={"k": "the value", "j": "x"})
-    finding = only(draft)
-    assert finding.kind == "value-differs"
-    assert finding.detail == 'Agents recall "the value" for "k", but its note says "the note".'
-    assert finding.repair == 'gives the fact the note\'s text and keeps "the value" in a hidden note'
+    assert only(draft).kind == "value-differs"
     assert facts_in(mended(draft)) == {"k": "the note", "j": "x"}
     [kept] = notes_in(draft, hidden=True)
     assert (kept.content, kept.archived_at) == ("the value", NOW_TEXT)
     assert kept.hidden_fact == HiddenFact(key="k", value="the value", index=2)
     assert found(draft, note) == note
-
-
-def test_texts_that_differ_by_white_space_alone_are_the_same() -> None:
+    # White space alone is no difference, and an empty note takes the value of its fact.
     assert findings(make_draft(make_fact_note(1, "k", "a  b\n"), facts={"k": "a b"}).snapshot) == []
-
-
-def test_an_empty_note_takes_the_value_of_its_fact() -> None:
     draft = mended(make_draft(make_fact_note(1, "k", ""), facts={"k": "v"}))
-    assert [note.content for note in draft.notes()] == ["v"]
-    assert facts_in(draft) == {"k": "v"}
+    assert ([note.content for note in draft.notes()], facts_in(draft)) == (["v"], {"k": "v"})
 
 
 @pytest.mark.parametrize(("noted", "stored"), [("k", "user:k"), ("user:k", "k"), ("K", "k")])
@@ -156,8 +136,7 @@ def test_a_note_follows_the_key_that_another_program_gave_its_fact(noted: str, s
 def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -> None:
     other, same = make_fact_note(1, "k", "w"), make_fact_note(2, "k", "v")
     draft = make_draft(other, same, facts={"k": "v"})
-    assert only(draft).repair == "hides it"
-    assert only(draft).where == other.id
+    assert (only(draft).kind, only(draft).where) == ("several-notes", other.id)
     mended(draft)
     assert found(draft, other) == replace(other, hidden=True, archived_at=NOW_TEXT)
     assert found(draft, same) == same
@@ -169,7 +148,7 @@ def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -
 def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> None:
     note = make_fact_note(1, "k", "v", hidden_fact=KEPT, archived_at=LONG_AGO)
     draft = make_draft(make_fact_note(2, "j", "w"), note, facts={"k": "v", "j": "w"})
-    assert only(draft).repair == 'hides it again and removes the fact "k" from the fact file'
+    assert only(draft).kind == "half-hidden"
     after = found(mended(draft), note)
     assert facts_in(draft) == {"j": "w"}
     assert (after.hidden, after.archived_at, after.hidden_fact) == (True, LONG_AGO, KEPT)
@@ -178,7 +157,6 @@ def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> No
 def test_a_visible_note_whose_key_was_remembered_anew_keeps_the_old_value_in_a_hidden_note() -> None:
     note = make_fact_note(1, "k", "new", hidden_fact=KEPT, archived_at=LONG_AGO)
     draft = make_draft(note, facts={"k": "new"})
-    assert only(draft).repair == 'links it to the new value and keeps "v" in a hidden note'
     after = found(mended(draft), note)
     assert (after.hidden, after.archived_at, after.hidden_fact, after.content) == (False, None, None, "new")
     [kept] = notes_in(draft, hidden=True)
@@ -190,7 +168,6 @@ def test_a_visible_note_whose_fact_waits_in_it_alone_brings_the_fact_back_to_its
     note = make_fact_note(1, "k", "v", hidden_fact=KEPT)
     others = [make_fact_note(number, key, "x") for number, key in ((2, "a"), (3, "b"))]
     draft = make_draft(note, *others, facts={"a": "x", "b": "x"})
-    assert only(draft).repair == "restores the fact to the fact file"
     assert list(facts_in(mended(draft))) == ["a", "k", "b"]
     assert found(draft, note).hidden_fact is None
 
@@ -198,7 +175,6 @@ def test_a_visible_note_whose_fact_waits_in_it_alone_brings_the_fact_back_to_its
 def test_a_visible_note_with_a_waiting_fact_beside_a_newer_note_is_hidden_again() -> None:
     old, new = make_fact_note(1, "k", "v", hidden_fact=KEPT), make_fact_note(2, "k", "new")
     draft = make_draft(old, new, facts={"k": "new"})
-    assert only(draft).repair == "hides it again"
     assert found(mended(draft), old).hidden_fact == KEPT
     assert facts_in(draft) == {"k": "new"}
 
@@ -207,7 +183,7 @@ def test_a_visible_note_with_a_waiting_fact_beside_a_newer_note_is_hidden_again(
 def test_a_hidden_fact_that_agents_still_recall_leaves_its_file(kept: HiddenFact | None) -> None:
     note = make_fact_note(1, "k", "v", hidden=True, hidden_fact=kept)
     draft = make_draft(note, facts={"k": "v"})
-    assert only(draft).detail == 'The note "k" is hidden, but agents still recall its fact "k".'
+    assert only(draft).kind == "hidden-but-recalled"
     after = found(mended(draft), note)
     assert facts_in(draft) == {}
     assert after.hidden_fact is not None
@@ -242,20 +218,10 @@ def test_tags_and_vectors_are_set_right() -> None:
     right = make_note(1, tags=("own",))
     wrong = replace(right, tags=("Own", "scope:self"), vector=VectorSpec(seed=1, basis=("x",)))
     draft = make_draft(wrong)
-    tags, vector = findings(draft.snapshot)
-    assert tags.detail == (
-        'The tags of "Title 1" lack "memory", "own", "scope:user" and "type:note" '
-        'and wrongly hold "Own" and "scope:self".'
-    )
-    assert vector.repair == "computes it again"
-    after = found(mended(draft), wrong)
-    assert set(after.tags) == set(right.tags)
-
-
-def test_of_many_wrong_tags_a_few_are_named() -> None:
-    wrong = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
-    detail = findings(make_draft(wrong).snapshot)[0].detail
-    assert '"t3" and 46 more and wrongly hold "T0"' in detail
+    assert [finding.kind for finding in findings(draft.snapshot)] == ["wrong-tags", "wrong-vector"]
+    assert set(found(mended(draft), wrong).tags) == set(right.tags)
+    many = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
+    assert len(findings(make_draft(many).snapshot)[0].detail) < 500
 
 
 # What a person must act on
@@ -335,14 +301,7 @@ def test_every_finding_is_one_line_of_bounded_length_whatever_a_note_says(text: 
     for finding in findings(snapshot):
         assert "\n" not in finding.detail + finding.repair
         assert len(finding.detail) < 500
-        assert finding.to_dict() == {
-            "kind": finding.kind,
-            "where": finding.where,
-            "detail": finding.detail,
-            "repair": finding.repair,
-        }
-    draft = draft_over(snapshot)
-    mended(draft)
+    mended(draft_over(snapshot))
 
 
 # The memory that the original wrote
