@@ -79,7 +79,7 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
     hidden = draft.put(
         replace(note, hidden=True, archived_at=draft.at, hidden_fact=as_hidden_fact(fact, index))
     )
-    for twin in draft.visible_fact_notes(nugget, fact.key):
+    for twin in draft.fact_notes(nugget, fact.key, hidden=False):
         draft.put(replace(twin, hidden=True, archived_at=draft.at))
     return hidden
 

@@ -186,8 +186,8 @@ def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
     found = draft.find_fact(note.nugget_name, note.key)
     if found is None:
         return None
-    mirrors = draft.fact_notes(note.nugget_name, found[1].key)
-    if any(other.id != note.id and not other.hidden for other in mirrors):
+    mirrors = draft.fact_notes(note.nugget_name, found[1].key, hidden=False)
+    if any(other.id != note.id for other in mirrors):
         return None
     return draft.take_fact(note.nugget_name, found[1].key)
 
@@ -231,7 +231,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     if there is None:
         draft.put_fact(note.nugget_name, *_hidden_fact_of(note))
         return
-    mirrored = bool(draft.visible_fact_notes(note.nugget_name, there[1].key))
+    mirrored = bool(draft.fact_notes(note.nugget_name, there[1].key, hidden=False))
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
         raise ConflictError(
             f"the nugget {note.nugget_name} has a new fact with the key {key!r}",

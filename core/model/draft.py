@@ -143,24 +143,16 @@ class Draft:
         found = [note for holder in known if (note := self.note(holder)) is not None]
         return [note for note in found if any(link.to == id for link in note.links)]
 
-    def fact_notes(self, nugget: str, key: str) -> list[Note]:
-        """The notes that mirror a fact, visible ones first."""
-        return [note for hidden in (False, True) for note in self._mirroring(nugget, key, hidden=hidden)]
+    def fact_notes(self, nugget: str, key: str, *, hidden: bool | None = None) -> list[Note]:
+        """The notes that mirror a fact, visible ones first. `hidden` asks for only such ones."""
+        notes = (self.note(id) for id in self._fact_ids().get((nugget, key), ()))
+        found = [note for note in notes if note is not None and note.is_fact and note.key == key]
+        wanted = found if hidden is None else [note for note in found if note.hidden is hidden]
+        return sorted(wanted, key=lambda note: note.hidden)
 
     def fact_note(self, nugget: str, key: str, *, hidden: bool | None = None) -> Note | None:
-        """The first note that mirrors a fact. `hidden` asks for only such ones."""
-        wanted = (False, True) if hidden is None else (hidden,)
-        return next((note for which in wanted for note in self._mirroring(nugget, key, hidden=which)), None)
-
-    def visible_fact_notes(self, nugget: str, key: str) -> list[Note]:
-        """The notes that mirror a fact and are not hidden."""
-        return list(self._mirroring(nugget, key, hidden=False))
-
-    def _mirroring(self, nugget: str, key: str, *, hidden: bool) -> Iterator[Note]:
-        for id in self._fact_ids().get((nugget, key), ()):
-            note = self.note(id)
-            if note is not None and note.is_fact and note.key == key and note.hidden is hidden:
-                yield note
+        """The first of them."""
+        return next(iter(self.fact_notes(nugget, key, hidden=hidden)), None)
 
     def _fact_ids(self) -> dict[tuple[str, str], dict[str, None]]:
         if self._mirrors is None:

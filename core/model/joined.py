@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final, Literal
 
+import msgspec
+
 from core.errors import NotFoundError
-from core.model.note import Link, Note, custom_tags
+from core.model.note import Note, custom_tags
 from core.model.note import replace as with_fields
 from core.model.snapshot import Snapshot
 
@@ -19,7 +21,6 @@ Whose = Literal["", "yours", "team", "both"]
 TEAM_PREFIX: Final = "team:"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Joined:
     """Own notes as they are, in their order, and behind them those of the team that one's own do not say as well.
 
@@ -27,10 +28,11 @@ class Joined:
     one's own.
     """
 
-    own: Snapshot
-    team: Snapshot
-    snapshot: Snapshot
-    names: Mapping[str, str]
+    def __init__(self, own: Snapshot, team: Snapshot, snapshot: Snapshot, names: Mapping[str, str]) -> None:
+        self.own = own
+        self.team = team
+        self.snapshot = snapshot
+        self.names = names
 
     @cached_property
     def in_team(self) -> Mapping[str, str]:
@@ -94,14 +96,12 @@ def _said(note: Note) -> tuple[str, str, bool]:
 
 def _as_named(note: Note, names: Mapping[str, str]) -> Note:
     """A team's note under its name here, with the links that lead to others of the team; itself where it is so."""
-    links = tuple(_link(link, names[link.to]) for link in note.links if link.to in names)
+    links = tuple(
+        link if names[link.to] == link.to else msgspec.structs.replace(link, to=names[link.to])
+        for link in note.links
+        if link.to in names
+    )
     same = len(links) == len(note.links) and all(a is b for a, b in zip(links, note.links, strict=True))
     if same and names[note.id] == note.id:
         return note
     return with_fields(note, id=names[note.id], links=links)
-
-
-def _link(link: Link, to: str) -> Link:
-    import msgspec
-
-    return link if link.to == to else msgspec.structs.replace(link, to=to)
