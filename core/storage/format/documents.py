@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, compress, count
@@ -22,15 +22,15 @@ from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
 from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
+from core.model.progress import Progress, counted
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_until_whole
 from core.storage.format.codec import ItemError, legible_title, read_fact, read_note, write_fact, write_note
-from core.storage.format.json_text import JsonError, dump, split_array, split_document, split_object
+from core.storage.format.json_text import JsonError, dump, split_document, split_object
 
 if TYPE_CHECKING:
-    from core.model.progress import Progress
     from core.storage.format.pages import PageSet
 
 GRAPH_VERSION: Final = 3
@@ -39,8 +39,6 @@ _META: Final = msgspec.json.Decoder(NuggetMeta)
 _KEPT: Final = "the file is unchanged"
 _NOT_WRITTEN: Final = "nothing was written"
 BOM: Final = b"\xef\xbb\xbf"
-_ID: Final = attrgetter("id")
-_KEY: Final = attrgetter("key")
 _Item = TypeVar("_Item", Note, Fact)
 # Of so many notes, what several hold is held once: of fewer that saves no room worth the time.
 _MANY: Final = 2_000
@@ -50,21 +48,9 @@ _REPEATED: Final = (
     "type", "source", "stability",
 )  # fmt: skip
 _VALUES: Final = attrgetter(*_REPEATED)
-# So many items that cannot be read are named one by one.
+# So many items that cannot be read are named one by one; past those, what is shorter than any note or fact is not read.
 _MOST_NAMED: Final = 100
-# What is shorter lacks a field that each note or fact has. Past those that are named it is counted unread.
-_SHORTEST_NOTE: Final = len(b'{"id":"","nuggetName":"","title":"","content":""}')
-_SHORTEST_FACT: Final = len(b'{"key":"","value":""}')
-# So many notes are looked for one by one; for more, all are put into a table.
-_FEW: Final = 4
-
-
-class ChangedInPlace(NamedTuple):
-    """That the items `after` are those of `before`, with others at these places, in order, and more at the end."""
-
-    before: tuple[bytes, ...]
-    after: tuple[bytes, ...]
-    places: tuple[int, ...]
+_SHORTEST: Final = len(b'{"key":"","value":""}')
 
 
 @dataclass(frozen=True)
@@ -90,8 +76,6 @@ class GraphDocument:
     broken: str = ""
     # Where the notes are pages of another folder: those, with the file itself as it was read.
     pages: PageSet | None = None
-    # How it was made of another one, so that nobody has to compare all notes to find out.
-    changed: ChangedInPlace | None = field(default=None, compare=False, repr=False)
 
     @property
     def items(self) -> Sequence[Note | Fact | None]:
@@ -190,6 +174,22 @@ def id_of(item: Note | Fact) -> str:
     return item.id if isinstance(item, Note) else item.key
 
 
+# Reading
+
+
+class _Kind(NamedTuple):
+    """What the items of a file are called in its problems. word: "note" or "fact"; name: "id" or "key"."""
+
+    word: str
+    name: str
+    unreadable: ProblemKind
+    shared: ProblemKind
+
+
+_NOTES: Final = _Kind("note", "id", ProblemKind.UNREADABLE_NOTE, ProblemKind.SHARED_ID)
+_FACTS: Final = _Kind("fact", "key", ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY)
+
+
 def read_graph(
     path: Path,
     data: bytes,
@@ -205,9 +205,10 @@ def read_graph(
     """
     bom = BOM if data.startswith(BOM) else b""
     try:
-        fields, raws = split_document(data[len(bom) :], "notes", former.raws if former is not None else ())
+        fields, raws = split_document(data[len(bom) :], "notes")
     except JsonError as error:
-        raise _broken(path, f"the note graph cannot be read ({error})") from error
+        what = f"the note graph cannot be read ({error})"
+        raise BrokenFileError(what, remedy=Repair("or-copy"), where=str(path), kept=_KEPT) from error
     return _graph_of(path, fields, raws, fingerprint, rules, former, bom, progress)
 
 
@@ -216,14 +217,7 @@ def remembered_graph(
 ) -> GraphDocument:
     """graph.json from its top-level fields, as a file without notes, and from the bytes of its notes."""
     fields = split_object(head.removeprefix(BOM), once="notes")
-    return _graph_of(path, fields, raws, None, rules, former, b"")
-
-
-def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocument:
-    """A fact file from its top-level fields, as a file without facts, and from the bytes of its facts."""
-    document = read_nugget(path, head, None)
-    facts, problems = _facts_of(path, raws, document.meta.name)
-    return _with_first_facts(replace(document, raws=tuple(raws), problems=tuple(problems)), facts)
+    return _graph_of(path, fields, raws, None, rules, former, b"", None)
 
 
 def _graph_of(
@@ -234,60 +228,107 @@ def _graph_of(
     rules: InferenceSettings,
     former: GraphDocument | None,
     bom: bytes,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> GraphDocument:
     notes = _former_notes(former, raws)
-    new = [place for place, note in enumerate(notes) if note is None]
+    problems, names = _read_items(path, raws, notes, lambda raw: read_note(raw, rules), _NOTES, "", progress)
+    document = GraphDocument(
+        path=path, fingerprint=fingerprint, fields=fields, raws=tuple(raws), problems=tuple(problems),
+        set_aside=frozenset(names), read_only=_newer(path, fields.get("version"), GRAPH_VERSION), bom=bom,
+    )  # fmt: skip
+    return _with_first_notes(document, notes)
+
+
+def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
+    """For each item the note that was read from the same bytes before, or None."""
+    if former is None:
+        return [None] * len(raws)
+    # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
+    same = list(map(eq, raws, former.raws))
+    notes = [*former.notes[: len(same)], *[None] * (len(raws) - len(same))]
+    others = list(compress(count(), map(not_, same)))
+    gone = chain(others, range(len(same), len(former.raws)))
+    moved = {former.raws[place]: former.notes[place] for place in gone}
+    for place in chain(others, range(len(same), len(raws))):
+        notes[place] = moved.get(raws[place])
+    return notes
+
+
+def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
+    """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
+    bom = BOM if data.startswith(BOM) else b""
+    try:
+        fields, raws = split_document(data[len(bom) :], "facts")
+        known = {name: msgspec.Raw(fields[name]) for name in NuggetMeta.__struct_fields__ if name in fields}
+        known.setdefault("name", msgspec.Raw(dump(nugget_of_file(path.name))))
+        meta = _META.decode(msgspec.json.encode(known))
+    except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
+    read_only = _newer(path, fields.get("version"), NUGGET_VERSION)
+    tail = data[len(data.rstrip(b" \t\r\n")) :]
+    document = NuggetDocument(
+        path, fingerprint, fields, (), (), meta, read_only=read_only, bom=bom, tail=tail
+    )
+    return _with_facts(document, raws)
+
+
+def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocument:
+    """A fact file from its top-level fields, as a file without facts, and from the bytes of its facts."""
+    return _with_facts(read_nugget(path, head, None), raws)
+
+
+def _with_facts(document: NuggetDocument, raws: list[bytes]) -> NuggetDocument:
+    facts: list[Fact | None] = [None] * len(raws)
+    problems, _ = _read_items(document.path, raws, facts, read_fact, _FACTS, document.meta.name)
+    return _with_first_facts(replace(document, raws=tuple(raws), problems=tuple(problems)), facts)
+
+
+def _read_items(
+    path: Path,
+    raws: Sequence[bytes],
+    items: list[_Item | None],
+    read: Callable[[bytes], _Item],
+    kind: _Kind,
+    nugget: str = "",
+    progress: Progress | None = None,
+) -> tuple[list[Problem], set[str]]:
+    """Reads the items that are None yet, in place: problems of those that stay None, and their legible names."""
     problems: list[Problem] = []
-    set_aside: set[str] = set()
+    names: set[str] = set()
     unread: set[bytes] = set()
-    more = 0
     known: dict[Any, Any] = {}
-    sharing = len(new) >= _MANY
-    for place in new if progress is None else _counted(new, progress):
+    more: int = 0
+    new = [place for place, item in enumerate(items) if item is None]
+    for place in counted(new, progress):
         raw = raws[place]
-        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST_NOTE or raw in unread):
+        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST or raw in unread):
             more += 1
             continue
         try:
-            notes[place] = note = read_note(raw, rules)
-            if sharing:
-                _share(note, known)
+            items[place] = item = read(raw)
+            if len(new) >= _MANY and isinstance(item, Note):
+                _share(item, known)
         except ItemError as error:
-            set_aside.update({error.id} - {""})
+            names.update({error.id} - {""})
             if len(problems) == _MOST_NAMED:
                 more += 1
                 continue
             unread.add(raw)
-            named = f"note {place + 1}" + (f" ({error.id})" if error.id else "")
+            named = f"{kind.word} {place + 1}" + (f" ({error.id})" if error.id else "")
+            told = (error.id, legible_title(raw)) if kind is _NOTES else ()
+            what = f"cannot be read ({error}); its bytes stay in the file"
             problems.append(
-                Problem(
-                    ProblemKind.UNREADABLE_NOTE,
-                    f"{path}: {named}",
-                    f"cannot be read ({error}); its bytes stay in the file",
-                    str(path),
-                    names=(error.id, legible_title(raw)),
-                    place=named,
-                )
+                Problem(kind.unreadable, f"{path}: {named}", what, str(path), nugget, told, named)
             )
-    problems += _more(ProblemKind.UNREADABLE_NOTE, path, more)
-    document = GraphDocument(
-        path=path,
-        fingerprint=fingerprint,
-        fields=fields,
-        raws=tuple(raws),
-        problems=tuple(problems),
-        set_aside=frozenset(set_aside),
-        read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
-        bom=bom,
-    )
-    return _with_first_notes(document, notes)
+    return [*problems, *_more(kind.unreadable, path, more, nugget)], names
 
 
-def _counted(places: list[int], progress: Progress) -> Iterator[int]:
-    from core.model.progress import counted
-
-    return counted(places, progress)
+def _more(kind: ProblemKind, path: Path, number: int, nugget: str) -> list[Problem]:
+    """What counts the items of a file with a problem that are not named one by one."""
+    named = f"{number:,} more"
+    said = "cannot be read" if kind.unreadable else "have the id or key of earlier ones"
+    said += "; their bytes stay in the file"
+    return [Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named)] if number else []
 
 
 def _share(note: Note, known: dict[Any, Any]) -> None:
@@ -311,153 +352,55 @@ def _share(note: Note, known: dict[Any, Any]) -> None:
         force_setattr(note.vector, "basis", tuple(map(share, basis, basis)))
 
 
-def broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
-    """A note graph that cannot be read, as a document without notes whose `broken` says why."""
-    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{error.what}; {_KEPT}", str(path))
-    return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
-
-
-def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
-    """For each item the note that was read from the same bytes before, or None."""
-    if former is None:
-        return [None] * len(raws)
-    # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
-    same = list(map(eq, raws, former.raws))
-    notes = [*former.notes[: len(same)], *[None] * (len(raws) - len(same))]
-    others = list(compress(count(), map(not_, same)))
-    gone = chain(others, range(len(same), len(former.raws)))
-    moved = {former.raws[place]: former.notes[place] for place in gone}
-    for place in chain(others, range(len(same), len(raws))):
-        notes[place] = moved.get(raws[place])
-    return notes
-
-
-def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
-    """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
-    bom = BOM if data.startswith(BOM) else b""
-    try:
-        fields = split_object(data[len(bom) :], once="facts")
-        raws = split_array(fields["facts"]) if "facts" in fields else []
-        meta = _read_meta(path, fields)
-    except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
-    fields.setdefault("facts", b"[]")
-    facts, problems = _facts_of(path, raws, meta.name)
-    document = NuggetDocument(
-        path=path,
-        fingerprint=fingerprint,
-        fields=fields,
-        raws=tuple(raws),
-        facts=(),
-        meta=meta,
-        problems=tuple(problems),
-        read_only=_newer(path, fields.get("version"), NUGGET_VERSION),
-        bom=bom,
-        tail=data[len(data.rstrip(b" \t\r\n")) :],
-    )
-    return _with_first_facts(document, facts)
-
-
-def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
-    facts: list[Fact | None] = []
-    problems: list[Problem] = []
-    unread: set[bytes] = set()
-    more = 0
-    for place, raw in enumerate(raws):
-        if len(problems) == _MOST_NAMED and (len(raw) < _SHORTEST_FACT or raw in unread):
-            facts.append(None)
-            more += 1
-            continue
-        try:
-            facts.append(read_fact(raw))
-        except ItemError as error:
-            facts.append(None)
-            if len(problems) == _MOST_NAMED:
-                more += 1
-                continue
-            unread.add(raw)
-            named = f"fact {place + 1}"
-            said = f"cannot be read ({error}); its bytes stay in the file"
-            kind = ProblemKind.UNREADABLE_FACT
-            problems.append(Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named))
-    return facts, [*problems, *_more(ProblemKind.UNREADABLE_FACT, path, more, nugget)]
-
-
 def _with_first_notes(graph: GraphDocument, notes: Sequence[Note | None]) -> GraphDocument:
     """The document with these notes. Of several with one id the first counts; the others are kept apart."""
-    if len(set(map(_ID, filter(None, notes)))) + notes.count(None) == len(notes) and not graph.later:
-        return replace(graph, notes=tuple(notes))
-    counted, later, places = _first_of_each(notes, graph.raws, graph.later)
-    problems = [
-        _shared(
-            ProblemKind.SHARED_ID, graph.path, f"note {place + 1} ({note.id})", names=(note.id, note.title)
-        )
-        for place in places[:_MOST_NAMED]
-        for note in (later[graph.raws[place]],)
-    ]
-    problems += _more(ProblemKind.SHARED_ID, graph.path, len(places) - len(problems))
-    problems = [*(one for one in graph.problems if one.kind is not ProblemKind.SHARED_ID), *problems]
-    return replace(graph, notes=counted, later=later, problems=tuple(problems))
+    first, later, problems = _first_of_each(graph, notes, graph.later, _NOTES)
+    return replace(graph, notes=first, later=later, problems=problems)
 
 
 def _with_first_facts(document: NuggetDocument, facts: Sequence[Fact | None]) -> NuggetDocument:
     """As `_with_first_notes`, of facts with one key."""
-    if len(set(map(_KEY, filter(None, facts)))) + facts.count(None) == len(facts) and not document.later:
-        return replace(document, facts=tuple(facts))
-    counted, later, places = _first_of_each(facts, document.raws, document.later)
-    path, nugget, kind = document.path, document.meta.name, ProblemKind.SHARED_KEY
-    problems = [
-        _shared(kind, path, f"fact {place + 1} ({later[document.raws[place]].key})", nugget)
-        for place in places[:_MOST_NAMED]
-    ]
-    problems += _more(kind, path, len(places) - len(problems), nugget)
-    problems = [*(one for one in document.problems if one.kind is not kind), *problems]
-    return replace(document, facts=counted, later=later, problems=tuple(problems))
+    first, later, problems = _first_of_each(document, facts, document.later, _FACTS, document.meta.name)
+    return replace(document, facts=first, later=later, problems=problems)
 
 
 def _first_of_each(
-    items: Sequence[_Item | None], raws: Sequence[bytes], later: Mapping[bytes, _Item]
-) -> tuple[tuple[_Item | None, ...], dict[bytes, _Item], list[int]]:
-    """The items with None in place of each whose name an earlier one has; those by their bytes; and their places.
+    document: Document,
+    items: Sequence[_Item | None],
+    later: Mapping[bytes, _Item],
+    kind: _Kind,
+    nugget: str = "",
+) -> tuple[tuple[_Item | None, ...], Mapping[bytes, _Item], tuple[Problem, ...]]:
+    """The items with None in place of each whose name an earlier one has; those by their bytes; and all problems.
 
     later: those of before, of which one may be the first by now.
     """
+    named = list(map(attrgetter(kind.name), filter(None, items)))
+    if len(set(named)) == len(named) and not later:
+        return tuple(items), later, document.problems
+    path: Path = document.path
     known: set[str] = set()
-    counted: list[_Item | None] = []
+    first: list[_Item | None] = []
     apart: dict[bytes, _Item] = {}
-    places: list[int] = []
-    for place, (item, raw) in enumerate(zip(items, raws, strict=True)):
+    problems: list[Problem] = [one for one in document.problems if one.kind is not kind.shared]
+    others: int = len(problems)
+    more: int = 0
+    for place, (item, raw) in enumerate(zip(items, document.raws, strict=True)):
         found = later.get(raw) if item is None else item
-        name = None if found is None else id_of(found)
-        if found is not None and name in known:
+        if found is not None and id_of(found) in known:
             apart[raw] = found
-            places.append(place)
+            if len(problems) - others == _MOST_NAMED:
+                more += 1
+            else:
+                at = f"{kind.word} {place + 1} ({id_of(found)})"
+                what = f"has the {kind.name} of an earlier one, which is used; it stays in the file"
+                told = (found.id, found.title) if isinstance(found, Note) else ()
+                problems.append(Problem(kind.shared, f"{path}: {at}", what, str(path), nugget, told, at))
             found = None
-        elif name is not None:
-            known.add(name)
-        counted.append(found)
-    return tuple(counted), apart, places
-
-
-def _shared(
-    kind: ProblemKind, path: Path, named: str, nugget: str = "", names: tuple[str, ...] = ()
-) -> Problem:
-    what = f"has the {'id' if kind is ProblemKind.SHARED_ID else 'key'} of an earlier one, which is used; "
-    return Problem(kind, f"{path}: {named}", f"{what}it stays in the file", str(path), nugget, names, named)
-
-
-def _more(kind: ProblemKind, path: Path, number: int, nugget: str = "") -> list[Problem]:
-    """What counts the items of a file with a problem that are not named one by one."""
-    named = f"{number:,} more"
-    said = "cannot be read" if kind.unreadable else "have the id or key of earlier ones"
-    said += "; their bytes stay in the file"
-    return [Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named)] if number else []
-
-
-def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
-    known = {name: msgspec.Raw(fields[name]) for name in NuggetMeta.__struct_fields__ if name in fields}
-    known.setdefault("name", msgspec.Raw(dump(nugget_of_file(path.name))))
-    return _META.decode(msgspec.json.encode(known))
+        elif found is not None:
+            known.add(id_of(found))
+        first.append(found)
+    return tuple(first), apart, (*problems, *_more(kind.shared, path, more, nugget))
 
 
 def nugget_of_file(file_name: str) -> str:
@@ -465,18 +408,16 @@ def nugget_of_file(file_name: str) -> str:
     return file_name.removesuffix(".json").rpartition(".")[0]
 
 
+def _broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
+    """A note graph that cannot be read, as a document without notes whose `broken` says why."""
+    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{error.what}; {_KEPT}", str(path))
+    return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
+
+
 def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> NuggetDocument:
-    name = nugget_of_file(path.name)
-    return NuggetDocument(
-        path=path,
-        fingerprint=fingerprint,
-        fields={},
-        raws=(),
-        facts=(),
-        meta=NuggetMeta(name=name),
-        problems=(Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{what}; {_KEPT}", str(path), name),),
-        broken=what,
-    )
+    meta = NuggetMeta(name=nugget_of_file(path.name))
+    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{what}; {_KEPT}", str(path), meta.name)
+    return NuggetDocument(path, fingerprint, {}, (), (), meta, (problem,), broken=what)
 
 
 def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
@@ -486,23 +427,10 @@ def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
 
 def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
     """A fact file that does not exist yet."""
-    config = {name: getattr(meta.config, name) for name in meta.config.__struct_fields__}
-    values: dict[str, object] = {
-        "version": meta.version,
-        "name": meta.name,
-        "D": meta.D,
-        "banks": meta.banks,
-        "ensembles": meta.ensembles,
-        "max_facts": meta.max_facts,
-        "facts": [],
-        "config": config,
-    }
-    fields = {name: dump(value) for name, value in values.items()}
-    return NuggetDocument(path=path, fingerprint=None, fields=fields, raws=(), facts=(), meta=meta)
-
-
-def _broken(path: Path, what: str) -> BrokenFileError:
-    return BrokenFileError(what, remedy=Repair("or-copy"), where=str(path), kept=_KEPT)
+    shaped = msgspec.structs.asdict(meta)
+    config = msgspec.structs.asdict(shaped.pop("config"))
+    values = {"version": shaped.pop("version"), **shaped, "facts": [], "config": config}
+    return NuggetDocument(path, None, {name: dump(value) for name, value in values.items()}, (), (), meta)
 
 
 def _newer(path: Path, version: bytes | None, known: int) -> str:
@@ -517,85 +445,63 @@ def _newer(path: Path, version: bytes | None, known: int) -> str:
     return ""
 
 
+# Changing
+
+
 def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphDocument | None:
     """The document with rebased changes of notes; None when there are none."""
     if not changes:
         return None
-    raws, notes = list(graph.raws), list(graph.notes)
-    places = _places(graph, {change.id for change in changes})
-    added: list[tuple[int | None, Note]] = []
-    gone: list[int] = []
-    written: set[int] = set()
-    for change in changes:
-        place = places.get(change.id)
-        if change.after is None:
-            gone += [place] if place is not None else []
-        elif place is None:
-            added.append((change.index, change.after))
-        else:
-            raws[place] = write_note(change.after, notes[place], raws[place])
-            notes[place] = change.after
-            written.add(place)
-    for place in sorted(gone, reverse=True):
-        del raws[place], notes[place]
-    illegible = _illegible(notes) if added else []
-    in_place = not gone
-    for index, note in sorted(added, key=_by_index):
-        at = _room(len(notes), illegible, index)
-        in_place = in_place and at == len(notes)
-        raws.insert(at, write_note(note, None, None))
-        notes.insert(at, note)
-    after = tuple(raws)
-    changed = ChangedInPlace(graph.raws, after, tuple(sorted(written))) if in_place else None
-    if graph.later:
-        # One of them is the first of its id once that goes.
-        return _with_first_notes(replace(graph, raws=after, changed=None), notes)
-    return replace(graph, raws=after, notes=tuple(notes), changed=changed)
-
-
-def _places(graph: GraphDocument, wanted: Collection[str]) -> dict[str, int]:
-    """Where the notes with these ids stand."""
-    # Ten thousand turns of a loop would take longer than all else that is done about one note.
-    ids = [note.id if note is not None else None for note in graph.notes] if graph.problems else None
-    found = list(map(_ID, graph.notes)) if ids is None else ids
-    if len(wanted) <= _FEW:
-        return {id: found.index(id) for id in wanted if id in found}
-    first = {id: place for place, id in enumerate(found)}
-    return {id: first[id] for id in wanted if id in first}
+    wanted = {change.id for change in changes}
+    ids = enumerate(note.id if note is not None else None for note in graph.notes)
+    places = {id: place for place, id in ids if id in wanted}
+    edits = [(places.get(change.id), change.index, change.after) for change in changes]
+    raws, notes = _changed_items(graph.raws, graph.notes, edits, write_note)
+    return _with_first_notes(replace(graph, raws=raws), notes)
 
 
 def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:
     """The document with rebased changes: `index` is a fact's place among the readable ones, a new one's at the end."""
-    raws, facts = list(document.raws), list(document.facts)
-    readable = [place for place, fact in enumerate(facts) if fact is not None]
-    added: list[tuple[int | None, Fact]] = []
+    readable = [place for place, fact in enumerate(document.facts) if fact is not None]
+    edits = [
+        (None if change.before is None else readable[cast("int", change.index)], change.index, change.after)
+        for change in changes
+        if change.before is None or change.index is not None
+    ]
+    raws, facts = _changed_items(document.raws, document.facts, edits, write_fact)
+    return _with_first_facts(replace(document, raws=raws), facts)
+
+
+def _changed_items(
+    raws: Sequence[bytes],
+    items: Sequence[_Item | None],
+    edits: Iterable[tuple[int | None, int | None, _Item | None]],
+    write: Callable[[_Item, _Item | None, bytes | None], bytes],
+) -> tuple[tuple[bytes, ...], list[_Item | None]]:
+    """Bytes and items after edits.
+
+    edits: where an item stands (None for a new one), the number that a new one is to have among the readable ones (None
+    for the last), and what it becomes (None for one that goes).
+    """
+    new_raws, new_items = list(raws), list(items)
+    added: list[tuple[int | None, _Item]] = []
     gone: list[int] = []
-    for change in changes:
-        if change.before is None:
-            added += [(change.index, change.after)] if change.after is not None else []
-        elif change.index is not None:
-            place = readable[change.index]
-            if change.after is None:
-                gone.append(place)
-            else:
-                raws[place] = write_fact(change.after, facts[place], raws[place])
-                facts[place] = change.after
+    for place, index, after in edits:
+        if place is None:
+            added += [(index, after)] if after is not None else []
+        elif after is None:
+            gone.append(place)
+        else:
+            new_raws[place] = write(after, items[place], raws[place])
+            new_items[place] = after
     for place in sorted(gone, reverse=True):
-        del raws[place], facts[place]
-    illegible = _illegible(facts)
-    for index, fact in sorted(added, key=_by_index):
-        at = _room(len(facts), illegible, index)
-        raws.insert(at, write_fact(fact, None, None))
-        facts.insert(at, fact)
-    return _with_first_facts(replace(document, raws=tuple(raws)), facts)
-
-
-def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
-    return item[0] is None, item[0] or 0
-
-
-def _illegible(items: Sequence[Fact | Note | None]) -> list[int]:
-    return [place for place, item in enumerate(items) if item is None]
+        del new_raws[place], new_items[place]
+    illegible = [place for place, item in enumerate(new_items) if item is None] if added else []
+    for index, item in sorted(added, key=lambda one: (one[0] is None, one[0] or 0)):
+        at = _room(len(new_items), illegible, index)
+        new_raws.insert(at, write(item, None, None))
+        new_items.insert(at, item)
+    return tuple(new_raws), new_items
 
 
 def _room(length: int, illegible: list[int], index: int | None) -> int:
@@ -742,12 +648,12 @@ def _read_graph(
     except BrokenFileError as error:
         if not tolerant:
             raise
-        return broken_graph(path, made, error)
+        return _broken_graph(path, made, error)
     except StorageError as error:
         if not tolerant:
             raise
         # Who may read a file changes without a trace in its fingerprint: it is looked at again each time.
-        refused = broken_graph(path, None, error)
+        refused = _broken_graph(path, None, error)
         return former if former == refused and former is not None else refused
 
 
@@ -768,7 +674,7 @@ def _read_nuggets(
     names = [] if names is None else names
     paths = nugget_files(home, names)
     for name in names:
-        if is_fact_file(name) and name != (said := named_in_utf8(name)):
+        if is_fact_file(name) and name != (said := _named_in_utf8(name)):
             refused = unreadable_nugget(home / said, "has a name that is no UTF-8: rename it")
             known = former.get(home / said)
             loaded[home / said] = known if known is not None and known == refused else refused
@@ -822,11 +728,11 @@ def nugget_files(home: Path, every: list[str] | None = None) -> list[Path]:
         ) from error
     if every is not None:
         every += names
-    names = [name for name in names if is_fact_file(name) and named_in_utf8(name) == name]
+    names = [name for name in names if is_fact_file(name) and _named_in_utf8(name) == name]
     return [home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)]
 
 
-def named_in_utf8(name: str) -> str:
+def _named_in_utf8(name: str) -> str:
     """A file's name as it may be written down: with an escape for each byte that is no UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 

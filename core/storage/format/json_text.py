@@ -6,7 +6,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -15,27 +16,15 @@ from core.text.exact import encodable
 
 # The escape of half a character, and of each half of a whole one.
 _ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
-_SPACE: Final = re.compile(rb"[ \t\r\n]*")
-_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_SIMPLE: Final = re.compile(rb"%s|[^\s,:\[\]{}\"]++" % _STRING, re.DOTALL)
-_BETWEEN_BRACKETS: Final = re.compile(rb"(?:[^\[\]{}\"]++|%s)++" % _STRING, re.DOTALL)
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+# Of an object's bytes so many lie between the values, and around each name.
 _BETWEEN: Final = 32
 _BETWEEN_FIELDS: Final = 12
-# Bytes of a list that are read in one go, which takes a millisecond; the field before it begins within so many.
-_PIECE: Final = 1 << 20
+# Within so many bytes the list of a file begins.
 _LONGEST_HEAD: Final = 1 << 16
-_BETWEEN_ITEMS: Final = b"\n    },\n    {"
-_INDENT: Final = b"\n    "
-_MARK: Final = b"," + _INDENT
-# So many items are compared in one go: other threads get their turn in between.
-_COMPARED: Final = 256
-# After an item that is another than before, one of the next few is looked for within so many bytes; and so often.
-_AHEAD: Final = 4
-_SOON: Final = 1 << 16
-_RESUMED: Final = 64
-_CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_REFUSED: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class JsonError(ValueError):
@@ -77,158 +66,103 @@ def split_object(text: bytes, *, once: str = "") -> dict[str, bytes]:
 
     once: a field that may not stand twice, since the second would hide what the first holds. Raises JsonError.
     """
-    try:
-        fields = {name: bytes(raw) for name, raw in _FIELDS.decode(text).items()}
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _split_object_slowly(text, once)
-    # Bytes that are in none of the values: names, space, or a value that another of its name has hidden.
-    between = len(text) - sum(map(len, fields.values()))
-    usual = _BETWEEN + sum(len(name) + _BETWEEN_FIELDS for name in fields)
-    return _split_object_slowly(text, once) if once and between > usual else fields
+    return {name: bytes(raw) for name, raw in _fields_of(text, once).items()}
 
 
-def split_array(text: bytes) -> list[bytes]:
+def split_array(text: bytes | msgspec.Raw) -> list[bytes]:
     """The items of a JSON array, each as its bytes. Raises JsonError."""
     try:
-        return [bytes(raw) for raw in _ITEMS.decode(text)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _split_array_slowly(text)
+        return list(map(bytes, _ITEMS.decode(text)))
+    except _REFUSED:
+        return [raw for _, raw in _parts(bytes(text), "[]", "not a list")]
 
 
-def split_document(
-    text: bytes, name: str, known: Sequence[bytes] = ()
-) -> tuple[dict[str, bytes], list[bytes]]:
+def split_document(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes]]:
     """The fields of a JSON object in order, with an empty list in place of the one of this name, and its items.
 
-    The field must not stand twice. known: the items of the former text; those that still stand at the beginning and
-    at the end of the list are taken over as the same objects. Of a long text other threads get their turn every few
-    milliseconds, as long as it is written as `dump` with indentation writes it. Raises JsonError.
+    The field must not stand twice. Raises JsonError.
     """
-    found = _split_in_pieces(text, name, known) if len(text) > _PIECE else None
-    if found is None:
-        fields = split_object(text, once=name)
-        found = fields, split_array(fields[name]) if name in fields else []
-    fields, items = found
-    return fields | {name: b"[]"}, items
-
-
-def _split_in_pieces(
-    text: bytes, name: str, known: Sequence[bytes] = ()
-) -> tuple[dict[str, bytes], list[bytes]] | None:
-    """None for a text that is written in another way.
-
-    msgspec holds the interpreter until a text is read to its end, so the list is read in pieces, cut where a line ends
-    that looks like the end of an item. Each piece is a list of its own if the place was right; and the text around the
-    list is an object with the list's stand-in as the field, if the list was that field.
-    """
+    # Where the list stands in a file of ours; so msgspec goes over it once. It was that if the rest is such an object.
     begin = text.find(b"[", text.find(b'\n  "%s": [' % name.encode()), _LONGEST_HEAD)
     end = text.rfind(b"\n  ]", begin) + 4
-    if begin < 0 or end <= begin:
-        return None
-    stand_in = b'"%s"' % os.urandom(16).hex().encode()
+    if 0 <= begin < end:
+        stand_in = b'"%s"' % os.urandom(16).hex().encode()
+        with suppress(JsonError, *_REFUSED):
+            items = list(map(bytes, _ITEMS.decode(memoryview(text)[begin:end])))
+            fields = split_object(text[:begin] + stand_in + text[end:], once=name)
+            if fields.get(name) == stand_in:
+                return fields | {name: b"[]"}, items
+    found = _fields_of(text, name)
+    items = split_array(found[name]) if name in found else []
+    return {one: b"[]" if one == name else bytes(raw) for one, raw in found.items()} | {name: b"[]"}, items
+
+
+def _fields_of(text: bytes, once: str) -> Mapping[str, bytes | msgspec.Raw]:
     try:
-        fields = split_object(text[:begin] + stand_in + text[end:], once=name)
-        if fields.get(name) != stand_in:
-            return None
-        return fields, _between_known(text, begin + 1, end - 1, known)
-    except (JsonError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+        fields = _FIELDS.decode(text)
+    except _REFUSED:
+        return _parted(text, once)
+    # Bytes that are in none of the values: names, space, or a value that another of its name has hidden.
+    between = len(text) - sum(memoryview(raw).nbytes for raw in fields.values())
+    usual = _BETWEEN + sum(len(name) + _BETWEEN_FIELDS for name in fields)
+    return _parted(text, once) if once and between > usual else fields
 
 
-def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) -> list[bytes]:
-    """The items of the list whose inside is text[place:end]; those known are not read again, as far as they follow each
-    other at its beginning, at its end, and after each of a few places in between at which something else stands.
-
-    What is left between them is read as lists of its own. So all parts are lists, one after the other, and there is
-    one way only to read them as one.
-    """
-    first, place = _known_ahead(text, place, end, known, range(len(known)), _INDENT)
-    # The line break before the closing bracket.
-    last, stop = _known_behind(text, place, end - len(b"\n  "), known, first)
-    if last == len(known):
-        stop = end
-    items = [*known[:first]]
-    for _ in range(_RESUMED):
-        found = _next_known(text, place, stop, known[first : min(first + _AHEAD, last)])
-        if found is None:
-            break
-        passed, until = found
-        items += _unknown(text, place, until, items)
-        if not items:
-            raise JsonError("the list is malformed")
-        begin = first + passed
-        first, place = _known_ahead(text, until, stop, known, range(begin, last), _MARK)
-        items += known[begin:first]
-    items += _unknown(text, place, stop, items)
-    if last < len(known) and not items:
-        raise JsonError("the list is malformed")
-    return [*items, *known[last:]]
+# msgspec refuses a whole file for one value that it does not take: a lone surrogate, NaN, a line break in a text.
+# Python's own parser takes those and leaves the others readable, in ten times the time.
 
 
-def _unknown(text: bytes, place: int, stop: int, before: Sequence[bytes]) -> list[bytes]:
-    """The items of a part of a list, which begins with a comma where others stand before it."""
-    comma = b"," if before else b""
-    if text.startswith(comma, place) and text[place + len(comma) : stop].strip(b" \t\r\n"):
-        return _in_pieces(text, place + len(comma), stop)
-    if text[place:stop].strip(b" \t\r\n"):
-        raise JsonError("the list is malformed")
-    return []
+def _parted(text: bytes, once: str) -> dict[str, bytes]:
+    fields: dict[str, bytes] = {}
+    for name, raw in _parts(text, "{}", "not an object"):
+        if name == once and name in fields:
+            raise JsonError(f"the field {name!r} appears twice")
+        fields[name] = raw
+    return fields
 
 
-def _next_known(text: bytes, place: int, stop: int, near: Sequence[bytes]) -> tuple[int, int] | None:
-    """The first of these known items that follows soon, as its number, and where the comma before it stands."""
-    for number, item in enumerate(near):
-        found = text.find(_MARK + item, place, min(place + _SOON + len(item), stop))
-        if found >= 0:
-            return number, found
-    return None
+def _parts(text: bytes, brackets: str, otherwise: str) -> Iterator[tuple[str, bytes]]:
+    """The names, "" in a list, and the bytes of what stands within brackets. Raises JsonError."""
+    said = text.decode("utf-8", "surrogateescape")
+    place, name = _skip(said, 0), ""
+    if not said.startswith(brackets[0], place):
+        raise JsonError("it is empty" if place == len(said) else otherwise)
+    place = _skip(said, place + 1)
+    more = not said.startswith(brackets[1], place)
+    try:
+        while more:
+            if brackets == "{}":
+                name, place = _name_at(said, place)
+            _, end = _LENIENT.raw_decode(said, place)
+            yield name, said[place:end].encode("utf-8", "surrogateescape")
+            place = _skip(said, end)
+            more = said.startswith(",", place)
+            place = _skip(said, place + 1) if more else place
+    except (ValueError, RecursionError) as error:
+        raise JsonError("it is cut off" if getattr(error, "pos", 0) >= len(said) else _said(error)) from error
+    if not said.startswith(brackets[1], place):
+        raise JsonError(_unexpected(said, place))
+    if _skip(said, place + 1) != len(said):
+        raise JsonError(f"more text after the end at character {place + 1}")
 
 
-def _known_ahead(
-    text: bytes, place: int, stop: int, known: Sequence[bytes], among: range, begin: bytes
-) -> tuple[int, int]:
-    """Which of some known items is the first that does not follow the others from a place on, and where the last that
-    does ends. begin: what stands before the first.
-    """
-    first, step = among.start, _COMPARED
-    while step and first < among.stop:
-        block = known[first : min(first + step, among.stop)]
-        written = begin + _MARK.join(block)
-        if text.startswith(written, place, stop):
-            begin = _MARK
-            place += len(written)
-            first += len(block)
-        else:
-            # Fewer at a time, until it is one that differs.
-            step //= 4
-    return first, place
+def _name_at(said: str, place: int) -> tuple[str, int]:
+    """A field's name, and where its value begins. Raises JsonError, ValueError."""
+    if not said.startswith('"', place):
+        raise JsonError(_unexpected(said, place))
+    name, place = _LENIENT.raw_decode(said, place)
+    place = _skip(said, place)
+    if not said.startswith(":", place):
+        raise JsonError(_unexpected(said, place))
+    return encodable(name), _skip(said, place + 1)
 
 
-def _known_behind(text: bytes, place: int, stop: int, known: Sequence[bytes], first: int) -> tuple[int, int]:
-    """The first of the known items that stand one after the other up to `stop`, and where the comma before it does.
-
-    Those before `first` are spoken for, and so is what lies before `place`.
-    """
-    last, step = len(known), _COMPARED
-    while step and first < last:
-        block = known[max(last - step, first) : last]
-        written = _MARK + _MARK.join(block)
-        if text.endswith(written, place, stop):
-            stop -= len(written)
-            last -= len(block)
-        else:
-            step //= 4
-    return last, stop
+def _skip(said: str, place: int) -> int:
+    return _SPACE.match(said, place).end()  # type: ignore[union-attr]
 
 
-def _in_pieces(text: bytes, place: int, end: int) -> list[bytes]:
-    items: list[bytes] = []
-    while place < end:
-        cut = text.find(_BETWEEN_ITEMS, min(place + _PIECE, end), end)
-        stop = end if cut < 0 else cut + _BETWEEN_ITEMS.index(b",")
-        items += [bytes(raw) for raw in _ITEMS.decode(b"[%s]" % text[place:stop])]
-        place = stop + 1
-    return items
+def _unexpected(said: str, place: int) -> str:
+    return "it is cut off" if place >= len(said) else f"it is not valid JSON at character {place}"
 
 
 def load(text: bytes) -> Any:
@@ -240,93 +174,6 @@ def load(text: bytes) -> Any:
         raise JsonError(_said(error)) from error
 
 
-# msgspec refuses a whole file for one value that it does not take: a lone surrogate, NaN, a number such as 01,
-# ten thousand brackets. Cutting the parts out by brackets and strings alone leaves the others readable.
-
-
-def _split_object_slowly(text: bytes, once: str) -> dict[str, bytes]:
-    place = _opened(text, b"{", "not an object")
-    fields: dict[str, bytes] = {}
-    while not text.startswith(b"}", place):
-        end = _value_end(text, place)
-        name = load(text[place:end])
-        place = _skip(text, end)
-        if not isinstance(name, str) or not text.startswith(b":", place):
-            raise JsonError(f"a field's name is expected at byte {place}")
-        if name == once and name in fields:
-            raise JsonError(f"the field {name!r} appears twice")
-        start = _skip(text, place + 1)
-        end = _value_end(text, start)
-        fields[name] = text[start:end]
-        place = _next(text, end, b"}")
-    _expect_end(text, place + 1)
-    return fields
-
-
-def _split_array_slowly(text: bytes) -> list[bytes]:
-    place = _opened(text, b"[", "not a list")
-    items: list[bytes] = []
-    while not text.startswith(b"]", place):
-        end = _value_end(text, place)
-        items.append(text[place:end])
-        place = _next(text, end, b"]")
-    _expect_end(text, place + 1)
-    return items
-
-
-def _opened(text: bytes, bracket: bytes, otherwise: str) -> int:
-    place = _skip(text, 0)
-    if not text.startswith(bracket, place):
-        raise JsonError("it is empty" if place == len(text) else otherwise)
-    return _skip(text, place + 1)
-
-
-def _value_end(text: bytes, place: int) -> int:
-    """Where the value that begins at `place` ends."""
-    simple = _SIMPLE.match(text, place)
-    if simple:
-        return simple.end()
-    awaited = bytearray()
-    while True:
-        bracket = text[place : place + 1]
-        if bracket in _CLOSING:
-            awaited += _CLOSING[bracket]
-        elif not awaited or awaited.pop() != ord(bracket or b" "):
-            raise JsonError(_unexpected(text, place))
-        place += 1
-        if not awaited:
-            return place
-        inside = _BETWEEN_BRACKETS.match(text, place)
-        place = inside.end() if inside else place
-
-
-def _skip(text: bytes, place: int) -> int:
-    match = _SPACE.match(text, place)
-    return match.end() if match else place
-
-
-def _next(text: bytes, place: int, closing: bytes) -> int:
-    place = _skip(text, place)
-    if text.startswith(b",", place):
-        following = _skip(text, place + 1)
-        if text.startswith(closing, following):
-            raise JsonError(f"a value is expected at byte {following}")
-        return following
-    if not text.startswith(closing, place):
-        raise JsonError(_unexpected(text, place))
-    return place
-
-
-def _expect_end(text: bytes, place: int) -> None:
-    if _skip(text, place) != len(text):
-        raise JsonError(f"more text after the end at byte {place}")
-
-
-def _unexpected(text: bytes, place: int) -> str:
-    cut_off = place >= len(text) or (text.startswith(b'"', place) and not _SIMPLE.match(text, place))
-    return "it is cut off" if cut_off else f"it is not valid JSON at byte {place}"
-
-
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
 
@@ -336,3 +183,4 @@ def _said(error: BaseException) -> str:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
+_LENIENT: Final = json.JSONDecoder(strict=False)

@@ -76,37 +76,3 @@ def test_of_few_notes_or_many_a_change_reaches_those_that_can_be_read(
     assert (made or graph).notes == tuple(
         replace(note, title="new") if note is not None else None for note in notes
     )
-
-
-@given(
-    st.lists(st.booleans(), min_size=1, max_size=8),
-    st.lists(st.integers(0, 7), unique=True, max_size=4),
-    st.lists(st.integers(0, 7), unique=True, max_size=2),
-    st.lists(st.one_of(st.none(), st.integers(0, 9)), max_size=3),
-)
-def test_the_places_that_a_change_names_are_all_that_differ(
-    legible: list[bool], edited: list[int], removed: list[int], added: list[int | None]
-) -> None:
-    notes = tuple(make_note(place) if known else None for place, known in enumerate(legible))
-    raws = tuple(write_note(note, None, None) if note is not None else b"{}" for note in notes)
-    problems = (Problem(ProblemKind.UNREADABLE_NOTE, "graph.json", "cannot be read"),) * notes.count(None)
-    graph = GraphDocument(Path("graph.json"), raws=raws, notes=notes, problems=problems)
-    there = {place: note for place, note in enumerate(notes) if note is not None}
-    changes = [
-        NoteChange(
-            id=note.id, before=note, after=None if place in removed else replace(note, title=f"new {place}")
-        )
-        for place, note in there.items()
-        if place in {*edited, *removed}
-    ]
-    new = [make_note(20 + turn) for turn in range(len(added))]
-    changes += [
-        NoteChange(id=note.id, before=None, after=note, index=at) for note, at in zip(new, added, strict=True)
-    ]
-    made = changed_graph(graph, changes)
-    if made is None or made.changed is None:
-        return
-    before, after, places = made.changed
-    assert before is raws
-    assert after is made.raws
-    assert places == tuple(place for place in range(len(raws)) if raws[place] != after[place])
