@@ -1,4 +1,4 @@
-"""Single files on this machine that an import takes: instructions for agents, memories in one file, tables of facts."""
+"""Single files on this machine that an import takes: instructions for agents, and memories in one file."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from core.storage.exchange.sources import read_bounded
 # Where the reference server of MCP keeps its memory when it is told to.
 MCP_VARIABLE: Final = "MEMORY_FILE_PATH"
 _PERSONAL: Final = (".claude", ".codex", ".gemini")
-_SUFFIXES: Final = (".json", ".jsonl", ".csv", ".tsv")
+_SUFFIXES: Final = (".json", ".jsonl")
 # Any file may end so; only what surely is a memory is listed.
-_SURE: Final[tuple[Format, ...]] = ("agents", "mcp-memory", "csv", "json")
+_SURE: Final[tuple[Format, ...]] = ("agents", "mcp-memory", "json")
 _LARGEST: Final = 8 << 20
 # Of files whose name says nothing, in all folders together.
 _MOST_READ: Final = 60

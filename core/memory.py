@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from core.daily import DailyResult
+    from core.exchange.plan import ImportResult as ImportResult
     from core.exchange.records import Format as Format
     from core.exchange.records import LeftOut as LeftOut
-    from core.exchange.result import ImportResult as ImportResult
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.judgement import OpenChanges
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
     from core.services.exchange import Exchange
     from core.services.exchange import ExportFormat as ExportFormat
     from core.services.exchange import ExportResult as ExportResult
-    from core.services.exchange import ReadSource as ReadSource
     from core.services.history import History
     from core.services.maintenance import Maintenance
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
     from core.settings import SearchSettings, Settings
+    from core.storage.exchange.sources import ReadSource as ReadSource
     from core.storage.format.page_writes import PagePreview as PagePreview
     from core.storage.masking.search import Left as Left
     from core.storage.merge.files import MergeResult as MergeResult

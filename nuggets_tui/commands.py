@@ -210,8 +210,8 @@ def _commands() -> tuple[Command, ...]:
         Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
                                              "others", MEMORY,
                 lambda main: main.memories.choose(), "", 20, key_when=_nothing_there),
-        Command("import", "", "import", "Import what others remember: Claude Code, CLAUDE.md, Obsidian, mem0, "
-                                        "CSV ...", MEMORY,
+        Command("import", "", "import", "Import what others remember: Claude Code, CLAUDE.md, Obsidian, mem0 ...",
+                MEMORY,
                 lambda main: main.imports.choose(), "opened"),
         Command("sync", "ctrl+s", "sync", "Sync now: send your changes, take in those of other machines", MEMORY,
                 lambda main: main.sync.sync_now(), "opened", when=_is_synced, key_when=_is_synced),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2s
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from core.exchange import front_matter
@@ -18,15 +19,12 @@ from core.exchange.records import (
     text_of,
     tidy_record,
     title_of,
-)
+)  # fmt: skip
 from core.model.infer import MetaInput
-from core.text.normalise import code_lines
 
 _BULLET: Final = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t]+)(?=\S)")
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _TITLED: Final = re.compile(r"\*\*((?:\\.|[^\\*]|\*(?!\*))+?):?\*\*:?(?:\s+[—–-])?(?=\s|$)\s*")
 _ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#+\-.!<>|~=])")
-_RULE: Final = re.compile(r" {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*")
 _TAG: Final = re.compile(r"[^\w-]+")
 INSTRUCTIONS: Final = frozenset(
     (
@@ -83,30 +81,29 @@ def _tag(heading: str) -> str:
 def bullets_of(file: str, text: str) -> tuple[list[Bullet], list[int]]:
     """The bullets of a page, and the numbers of the lines that are none, headings, comments and rules aside.
 
-    Lines that are indented below a bullet belong to it, inner bullets and code among them.
+    What belongs to a bullet is as CommonMark has it, inner bullets and code among it.
     """
+    from markdown_it import MarkdownIt
+
     lines = _without_comments(text).split("\n")
-    fenced = code_lines(lines)
+    start = front_matter.split(text)[0].count("\n")
+    tokens = MarkdownIt("commonmark").disable("inline").parse("\n".join([*[""] * start, *lines[start:]]))
     found: list[Bullet] = []
     others: list[int] = []
     headings: list[tuple[int, str]] = []
-    at = front_matter.split(text)[0].count("\n")
-    while at < len(lines):
-        line = lines[at]
-        heading = _HEADING.fullmatch(line)
-        begins = _BULLET.match(line)
-        if heading is not None and not fenced[at]:
-            depth = len(heading[1])
-            headings = [*(one for one in headings if one[0] < depth), (depth, heading[2].strip())]
-        elif begins is not None and not fenced[at] and not _RULE.fullmatch(line):
-            end = _end_of(lines, at, begins)
-            body = _unindented(lines[at:end], begins)
-            found.append(Bullet(file, at + 1, body, tuple(name for _, name in headings)))
-            at = end
-            continue
-        elif line.strip() and not _RULE.fullmatch(line):
-            others.append(at + 1)
-        at += 1
+    for token, inside in pairwise([*tokens, *tokens[-1:]]):
+        first, end = token.map or (0, 0)
+        if token.type == "heading_open" and token.level == 0:
+            depth = int(token.tag[1])
+            headings = [*(one for one in headings if one[0] < depth), (depth, inside.content.strip())]
+        elif token.type == "list_item_open" and token.level == 1 and (begins := _BULLET.match(lines[first])):
+            inner = [
+                line[min(begins.end(), len(line) - len(line.lstrip())) :] for line in lines[first + 1 : end]
+            ]
+            body = "\n".join([lines[first][begins.end() :], *inner]).rstrip()
+            found.append(Bullet(file, first + 1, body, tuple(name for _, name in headings)))
+        elif token.level == 0 and token.nesting >= 0 and not token.type.endswith(("_list_open", "hr")):
+            others += [number for number, line in enumerate(lines[first:end], first + 1) if line.strip()]
     return found, others
 
 
@@ -115,33 +112,6 @@ def _without_comments(text: str) -> str:
     if "<!--" not in text:
         return text
     return re.sub(r"<!--.*?(?:-->|\Z)", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
-
-
-def _end_of(lines: list[str], start: int, begins: re.Match[str]) -> int:
-    """Behind the last line of a bullet: what is indented belongs to it, and what goes on without a blank line."""
-    outer, at, blank = len(begins[1]), start + 1, False
-    while at < len(lines):
-        line = lines[at]
-        if not line.strip():
-            blank = True
-        else:
-            indent = len(line) - len(line.lstrip(" \t"))
-            inner = indent > outer + 1 or line.startswith("\t")
-            goes_on = not blank and not _BULLET.match(line) and not _HEADING.fullmatch(line)
-            goes_on = goes_on and not line.lstrip().startswith(("```", "~~~", "|", ">"))
-            if not (inner or goes_on):
-                break
-            blank = False
-        at += 1
-    while at > start + 1 and not lines[at - 1].strip():
-        at -= 1
-    return at
-
-
-def _unindented(lines: list[str], begins: re.Match[str]) -> str:
-    margin = begins.end()
-    inner = [line[min(margin, len(line) - len(line.lstrip(" \t"))) :] for line in lines[1:]]
-    return "\n".join([lines[0][begins.end() :], *inner])
 
 
 # Instructions for agents

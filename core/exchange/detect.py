@@ -6,17 +6,11 @@ import re
 from itertools import islice
 from typing import Any, Final
 
-from core.exchange import (
-    bullets,
-    claude,
-    foreign,
-    front_matter,
-    markdown,
-)
+from core.exchange import bullets, claude, foreign, front_matter, markdown
 from core.exchange.dialect import CLAUDE
 from core.exchange.json_source import document_of, lines_of
 from core.exchange.memory_index import INDEX
-from core.exchange.pages import is_page, prose
+from core.exchange.pages import is_page
 from core.exchange.records import Format, FormatError, Parsed, Source, SourceFile, text_of
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 
@@ -32,8 +26,6 @@ _READERS: Final = {
     "mcp-memory": foreign.read_graph,
     "mem0": foreign.read_list,
     "engram": foreign.read_list,
-    "basic-memory": markdown.read_basic_memory,
-    "csv": foreign.read_csv,
 }
 # By the list that a JSON object has, and what else it must have; the first that fits.
 _LISTS: Final[tuple[tuple[str, str, Format], ...]] = (
@@ -76,24 +68,21 @@ def _of_pages(source: Source) -> Format | None:
     if pages and all(map(bullets.is_named, pages)):
         return "agents"
     found = [_of_page(page) for page in pages[:_LOOKED_INTO]]
-    order: tuple[Format, ...] = ("markdown", "claude", "basic-memory")
-    return next((format for format in order if format in found), "markdown" if pages else None)
+    if "markdown" not in found and "claude" in found:
+        return "claude"
+    return "markdown" if pages else None
 
 
 def _of_page(file: SourceFile) -> Format | None:
     """The format that a page shows; None for one as anybody writes it."""
     try:
-        fields, body = front_matter.read(text_of(file))
+        fields, _ = front_matter.read(text_of(file))
     except FormatError:
         return None
     if isinstance(fields.get("nuggets"), int):
         return "markdown"
-    if isinstance(fields.get("name"), str) and "description" in fields and CLAUDE.kind_of(fields):
-        return "claude"
-    if isinstance(fields.get("permalink"), str):
-        return "basic-memory"
-    observations = sum(markdown.OBSERVATION.match(line) is not None for _, line in prose(body[:20_000]))
-    return "basic-memory" if observations > 1 else None
+    is_claude = isinstance(fields.get("name"), str) and "description" in fields and CLAUDE.kind_of(fields)
+    return "claude" if is_claude else None
 
 
 def _of_file(file: SourceFile) -> Format | None:
@@ -105,13 +94,8 @@ def _of_file(file: SourceFile) -> Format | None:
         return "claude"
     if is_page(file.name):
         return _of_page(file) or "markdown"
-    if file.data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return _of_json(file)
-    try:
-        first = text_of(file).split("\n", 1)[0]
-    except FormatError:
-        return None
-    return "csv" if foreign.header_of(first) is not None else None
+    is_json = file.data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+    return _of_json(file) if is_json else None
 
 
 def _of_json(file: SourceFile) -> Format | None:

@@ -1,21 +1,20 @@
 """Front matter: the YAML that notes begin with. Texts, numbers, lists and maps are read; a change rewrites one field.
 
-What is no YAML, or uses anchors, aliases or tags, is no front matter and stays in the text of its page.
+What is no YAML, or uses aliases or tags, is no front matter and stays in the text of its page.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, Final
 
-from core.exchange.json_source import decoded
-
 if TYPE_CHECKING:
-    import yaml
+    from yaml import Event
 
 _FENCE: Final = "---"
 _ENDS: Final = frozenset(("---", "..."))
@@ -23,7 +22,6 @@ _LONGEST: Final = 4000
 _DEEPEST: Final = 8
 # Reading as many takes a tenth of a second.
 _MOST_EVENTS: Final = 20_000
-_WRITTEN: Final = re.compile(r'("(?:[^"\\]|\\.)*+"|[A-Za-z][A-Za-z0-9_-]*):(?: (.*))?|  - (.*)')
 # A link, as somebody types it without quotation marks.
 _LINK: Final = re.compile(r"^([ ]*(?:\w[\w -]*:|-) )(\[\[[^\[\]\n]*\]\])[ ]*$", re.MULTILINE)
 # Other values that YAML wants in quotation marks, and people type without.
@@ -67,17 +65,12 @@ def read(page: str) -> tuple[dict[str, Any], str]:
 
 @lru_cache(maxsize=16)
 def _fields_of(front: str) -> Mapping[str, Any] | None:
-    """The fields between fences; None for what is no YAML."""
+    """The fields between fences; None for what is no map of texts, numbers, lists and maps."""
     inner = "\n".join(front.replace("\r\n", "\n").rstrip("\n").split("\n")[1:-1])
     linked = _LINK.sub(_with_quotes, inner)
-    readers: tuple[Callable[[], dict[str, Any]], ...] = (
-        lambda: _of_json(inner),
-        lambda: _of_yaml(linked),
-        lambda: _of_yaml(_LOOSE.sub(_with_quotes, linked)),
-    )
-    for reader in readers:
+    for text in (linked, _LOOSE.sub(_with_quotes, linked)):
         with suppress(ValueError, RecursionError):
-            return reader()
+            return _of_yaml(text)
     return None
 
 
@@ -85,53 +78,27 @@ def _with_quotes(found: re.Match[str]) -> str:
     return f"{found[1]}{_quoted(found[2].rstrip())}"
 
 
-def _of_json(inner: str) -> dict[str, Any]:
-    """Fields as `write` puts them, letter for letter: YAML has no half of a character. Raises ValueError for others."""
-    found: dict[str, Any] = {}
-    items: list[Any] | None = None
-    for line in inner.split("\n") if inner else ():
-        parts = _WRITTEN.fullmatch(line)
-        if parts is None or (parts[1] is None) != (line[0] == " ") or (items is None and parts[1] is None):
-            raise ValueError(line)
-        if parts[1] is None and items is not None:
-            items.append(decoded(parts[3]))
-            continue
-        name = decoded(parts[1]) if parts[1][0] == '"' else parts[1]
-        if name in found or items == []:
-            raise ValueError(line)
-        items = None if parts[2] is not None else []
-        found[name] = decoded(parts[2]) if items is None else items
-    if items == []:
-        raise ValueError(inner)
-    return found
-
-
-def _of_yaml(inner: str) -> dict[str, Any]:
+def _of_yaml(text: str) -> dict[str, Any]:
     """Raises ValueError for what is no map of texts, numbers, lists and maps."""
     import yaml
 
     try:
-        events = _bounded(yaml.parse(inner, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+        # Event by event: whoever builds what they stand for first can be made to take all memory, or the whole stack.
+        parsed = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        events = islice(parsed, _MOST_EVENTS)
         found: Any = {}
         for event in events:
             if isinstance(event, yaml.DocumentStartEvent):
                 found = _value(events, next(events), 0) if not found else None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, StopIteration) as error:
         raise ValueError(str(error)) from error
-    if not isinstance(found, dict):
-        raise ValueError(inner)
+    if not isinstance(found, dict) or next(parsed, None) is not None:
+        raise ValueError(text)
     return found
 
 
-def _bounded(events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
-    for number, event in enumerate(events):
-        if number > _MOST_EVENTS:
-            raise ValueError(number)
-        yield event
-
-
-def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
-    """What begins with an event. Raises ValueError for what could refer to itself, or make something."""
+def _value(events: Iterator[Event], event: Event, depth: int) -> Any:
+    """What begins with an event. Raises ValueError for what could refer to itself, or make something; StopIteration."""
     import yaml
 
     if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor or event.tag:
@@ -140,16 +107,16 @@ def _value(events: Iterator[yaml.Event], event: yaml.Event, depth: int) -> Any:
         return event.value if event.style else _plain(event.value)
     if depth > _DEEPEST:
         raise ValueError(depth)
-    items: list[Any] = []
+    inner = iter(lambda: next(events), None)
+    values = takewhile(lambda one: not isinstance(one, yaml.CollectionEndEvent), inner)
+    if isinstance(event, yaml.SequenceStartEvent):
+        return [_value(events, one, depth + 1) for one in values]
     fields: dict[str, Any] = {}
-    while not isinstance(inner := next(events), yaml.CollectionEndEvent):
-        if isinstance(event, yaml.SequenceStartEvent):
-            items.append(_value(events, inner, depth + 1))
-        elif isinstance(inner, yaml.ScalarEvent) and inner.value not in fields:
-            fields[inner.value] = _value(events, next(events), depth + 1)
-        else:
-            raise ValueError(inner)
-    return items if isinstance(event, yaml.SequenceStartEvent) else fields
+    for name in values:
+        if not isinstance(name, yaml.ScalarEvent) or name.value in fields:
+            raise ValueError(name)
+        fields[name.value] = _value(events, next(events), depth + 1)
+    return fields
 
 
 def _plain(text: str) -> Any:

@@ -1,10 +1,11 @@
 """Folders of Markdown notes: the vault that this program writes, and those of Obsidian, basic-memory and others.
 
-A note is one file: front matter with all its fields, its text, and below a mark its links as [[links]].
+A page of ours is front matter with the fields of a note, its text, and below a mark its links as [[links]].
 """
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import Counter
@@ -25,7 +26,7 @@ from core.exchange.pages import (
     tags_of,
     title_of,
     without_heading,
-)
+)  # fmt: skip
 from core.exchange.records import (
     KEPT_FIELDS,
     FormatError,
@@ -40,12 +41,13 @@ from core.exchange.records import (
     text_of,
     tidy_record,
     time_of,
-)
+)  # fmt: skip
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.infer import MetaInput
 from core.model.note import (
     EXTRA,
     FILE_NAMES,
+    PAGE,
     SCOPES,
     SOURCES,
     STABILITIES,
@@ -55,12 +57,15 @@ from core.model.note import (
     Note,
     custom_tags,
     plain_value,
-)
+    to_file_dict,
+)  # fmt: skip
 from core.model.snapshot import Snapshot
 from core.text.exact import exact_form
 
 VERSION: Final = 1
 _OURS: Final = "nuggets"
+# As JSON, what no editor has to show: unknown fields, a fact that left its file, a text that is no line of YAML.
+_MORE: Final = "more"
 _LINKS: Final = "%% nuggets:links %%"
 _LINK: Final = re.compile(r"- (.*): \[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
 _LINKED: Final = "linked"
@@ -69,23 +74,14 @@ _NAME_BYTES: Final = 150
 _ID: Final = re.compile(r"(?:fact|note)-.*-([0-9a-f]{8})")
 _UNREADABLE: Final = re.compile("[\x00\ud800-\udfff]|\r\n?")
 _KNOWN: Final = frozenset(("title", "tags", "created", "updated", "modified", "type", "permalink"))
-# Fields of a note by their names in front matter, where those are others than in the file.
-_NAMES: Final = {
-    "nugget_name": "nugget", "source_key": "key", "created_at": "created", "updated_at": "updated",
-    "last_accessed_at": "accessed", "last_rewritten_at": "rewritten", "archived_at": "archived",
-}  # fmt: skip
-_FIELDS: Final = {
-    name: _NAMES.get(name, in_file)
-    for name, in_file in FILE_NAMES.items()
-    if name not in ("content", "links", "vector", "page", "hidden_fact")
-}
-_OF_FACT: Final = {"hits": "hits", "last_hit_session": "lastHitSession", EXTRA: "fields"}
+# Fields of a note that stand elsewhere on its page.
+_ELSEWHERE: Final = frozenset(("content", "links", "vector", "hiddenFact", PAGE))
 _CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
-OBSERVATION: Final = re.compile(r"\s*[-*] \[([^\[\]()\n]{2,60})\] \S")
+# A link that says why, as basic-memory writes it.
 _RELATION: Final = re.compile(
-    r"\s*[-*] (?:\"([^\"\n]{1,100})\"|'([^'\n]{1,100})'|([^\[\]\n]{1,100}?)) ?\[\[([^\[\]\n]{1,400})\]\]"
+    r"""\s*[-*] (?:"([^"\n]{1,100})"|'([^'\n]{1,100})'|([^\[\]\n]{1,100}?)) ?"""
+    r"\[\[[^\[\]\n]{1,400}\]\](?:\s*\([^()]*\))?\s*"
 )
-_LINKS_TO: Final = "links to"
 
 
 # Writing
@@ -114,10 +110,10 @@ def write(snapshot: Snapshot, without: Collection[str] = ()) -> Vault:
         for fact in nugget.facts:
             id = f"{nugget.name}: {fact.key}"
             if (nugget.name, fact.key) not in snapshot.fact_notes and id not in without:
+                fields = {"nuggetName": nugget.name, "title": fact.key, "kind": "fact", "hits": fact.hits}
+                fields |= {"lastHitSession": fact.last_hit_session}
                 name = f"{_safe_name(fact.key)} - {_digest(id)}"
-                fields = {"nugget": nugget.name, "title": fact.key, "kind": "fact", "key": fact.key}
-                page = _written(fields | _fact_fields(fact), fact.value, [])
-                files[f"{_folder(nugget.name)}/{name}.md"] = page
+                files[f"{_folder(nugget.name)}/{name}.md"] = _written(fields, {}, fact.value, [])
     return Vault(files, tuple(left_out))
 
 
@@ -125,35 +121,28 @@ def _page(note: Note, fact: Fact | None, names: Mapping[str, str], snapshot: Sna
     kept = note.extra.get(KEPT_FIELDS)
     # Other names that its page had where it was imported from.
     aliases = as_texts(kept.get("aliases")) if isinstance(kept, dict) else ()
-    fields = {said: plain_value(getattr(note, name)) for name, said in _FIELDS.items()}
-    fields |= {
-        "aliases": list(dict.fromkeys((note.title, *aliases))),
-        "tags": list(custom_tags(note)),
-        "hiddenFact": plain_value(note.hidden_fact),
-        "fields": note.extra or None,
-    }
-    if fact is not None:
-        own = _fact_fields(fact)
-        same = _fact_fields(Fact(key="", value="", hits=note.hits, last_hit_session=note.last_hit_session))
-        fields["fact"] = own if own != same else None
+    held = to_file_dict(note)
+    fields = {name: held[name] for name in FILE_NAMES.values() if name in held and name not in _ELSEWHERE}
+    fields |= {"tags": list(custom_tags(note)), "aliases": list(dict.fromkeys((note.title, *aliases)))}
+    more = {"extra": note.extra, "hiddenFact": plain_value(note.hidden_fact)}
+    if fact is not None and (fact.hits, fact.last_hit_session) != (note.hits, note.last_hit_session):
+        more["fact"] = {"hits": fact.hits, "lastHitSession": fact.last_hit_session}
     links = [
         f"- {' '.join(link.reason.split())}: [[{names[link.to]}|{_shown(snapshot.by_id[link.to].title)}]]"
         for link in note.links
         if link.to in names
     ]
-    return _written(fields, note.content, links)
+    return _written(fields, more, note.content, links)
 
 
-def _fact_fields(fact: Fact) -> dict[str, Any]:
-    return {"hits": fact.hits, "lastHitSession": fact.last_hit_session, "fields": fact.extra or None}
-
-
-def _written(fields: dict[str, Any], content: str, links: list[str]) -> bytes:
+def _written(fields: dict[str, Any], more: dict[str, Any], content: str, links: list[str]) -> bytes:
     readable = _readable(content)
     if readable != content:
-        # What a text file cannot say letter for letter stands in the front matter as well.
-        fields["content"] = content
-    said = {_OURS: VERSION} | {name: value for name, value in fields.items() if value not in (None, "")}
+        # What a text file cannot say letter for letter.
+        more["content"] = content
+    more = {name: value for name, value in more.items() if value}
+    fields = {_OURS: VERSION, **fields, _MORE: json.dumps(more) if more else ""}
+    said = {name: value for name, value in fields.items() if value not in (None, "")}
     tail = "\n".join(["", "", _LINKS, "", *links]) if links or _LINKS in content else ""
     return f"{front_matter.write(said)}\n{readable}{tail}\n".encode("utf-8", "replace")
 
@@ -213,7 +202,7 @@ class _OwnPage(NamedTuple):
     """A page of ours, taken apart. links: lines below the mark, as reason and name of a file."""
 
     note: Note
-    fact: Fact | None
+    recalls: _Recalls
     links: tuple[tuple[str, str], ...]
     stem: str
 
@@ -246,77 +235,61 @@ def read(source: Source) -> Parsed:
 
 
 def _own_page(file: SourceFile, fields: dict[str, Any], body: str) -> _OwnPage:
-    content, links = _body(fields, body)
     for name, allowed in _CHOICES.items():
         if fields.get(name) not in (None, "", *allowed):
             told = f"the front matter has a {name} that does not exist ({str(fields[name])[:40]!r})"
             raise FormatError(told, file=file.name)
-    shaped = {
-        FILE_NAMES[name]: fields[said] for name, said in _FIELDS.items() if fields.get(said) is not None
-    }
-    shaped |= {name: str(shaped[name]) for name in ("title", "sourceKey") if name in shaped}
-    shaped |= {"content": content, "tags": as_texts(fields.get("tags"))}
-    shaped = {"title": "", "confidence": 0.9} | shaped
-    if shaped.get("kind") == "fact":
-        shaped.setdefault("sourceKey", shaped["title"])
-    hidden, extra, said = fields.get("hiddenFact"), fields.get("fields"), fields.get("fact")
-    fact = None
+    content, links = _body(body)
     try:
+        more = msgspec.json.decode(str(fields.get(_MORE) or "{}"), type=_More)
+        shaped = {"title": "", "confidence": 0.9, "nuggetName": file.name.split("/")[0]}
+        shaped |= {name: fields[name] for name in FILE_NAMES.values() if fields.get(name) is not None}
+        shaped |= {name: str(shaped[name]) for name in ("title", "sourceKey") if name in shaped}
+        exact = more.content if more.content is not None and _readable(more.content) == content else content
+        shaped |= {"content": exact, "tags": as_texts(fields.get("tags")), EXTRA: more.extra}
         note = msgspec.convert(shaped, Note)
-        if isinstance(hidden, dict):
-            note = msgspec.structs.replace(note, hidden_fact=_hidden_fact(hidden))
-        if isinstance(extra, dict):
-            note = msgspec.structs.replace(note, extra=extra)
-        if note.is_fact and not note.hidden:
-            own = (
-                said
-                if isinstance(said, dict)
-                else {"hits": note.hits, "lastHitSession": note.last_hit_session}
-            )
-            fact = _fact(note.key, content, own)
-    except msgspec.ValidationError as error:
+        if more.hidden_fact is not None:
+            known = {field.encode_name for field in msgspec.structs.fields(HiddenFact)}
+            held = {name: value for name, value in more.hidden_fact.items() if name in known}
+            held[EXTRA] = {name: value for name, value in more.hidden_fact.items() if name not in known}
+            note = msgspec.structs.replace(note, hidden_fact=msgspec.convert(held, HiddenFact))
+    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
         told = f"the front matter has a value that cannot be used ({str(error).replace('`', chr(39))})"
         raise FormatError(told, file=file.name) from error
-    return _OwnPage(note, fact, links, stem_of(file.name))
+    recalls = more.fact or _Recalls(note.hits, note.last_hit_session)
+    return _OwnPage(note, recalls, links, stem_of(file.name))
 
 
-def _fact(key: str, value: str, said: Mapping[str, Any]) -> Fact:
-    """A fact with its recalls and unknown fields. Raises ValidationError."""
-    given = {name: said[field] for name, field in _OF_FACT.items() if said.get(field) is not None}
-    return msgspec.convert({"key": key, "value": value, **given}, Fact)
+def _own_fact(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
+    key, hits = str(fields.get("title", "")), fields.get("hits", 0)
+    return Record(
+        where=file.name, key=file.name, kind="fact", title=key, content=_body(body)[0],
+        nugget=str(fields.get("nuggetName", "")), hits=hits if isinstance(hits, int) else 0,
+        last_hit_session=str(fields.get("lastHitSession", "")),
+    )  # fmt: skip
 
 
-def _hidden_fact(shaped: dict[str, Any]) -> HiddenFact:
-    known = {field.encode_name for field in msgspec.structs.fields(HiddenFact)} - {EXTRA}
-    extra = {name: value for name, value in shaped.items() if name not in known}
-    return msgspec.convert(
-        {name: shaped[name] for name in shaped if name in known} | {EXTRA: extra}, HiddenFact
-    )
+class _Recalls(msgspec.Struct, rename="camel"):
+    hits: int = 0
+    last_hit_session: str = ""
 
 
-def _body(fields: Mapping[str, Any], body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+class _More(msgspec.Struct, rename="camel"):
+    """What stands as JSON in the front matter of a page of ours."""
+
+    extra: dict[str, Any] = {}
+    hidden_fact: dict[str, Any] | None = None
+    content: str | None = None
+    fact: _Recalls | None = None
+
+
+def _body(body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text of a page of ours, and its links as reason and name of a file."""
     text = body.removeprefix("\n")
     content, mark, tail = text.rpartition(f"\n\n{_LINKS}\n")
     found = (_LINK.fullmatch(line.strip()) for line in tail.split("\n")) if mark else ()
     links = tuple((link[1], link[2].strip()) for link in found if link)
-    content = content if mark else text.removesuffix("\n")
-    exact = fields.get("content")
-    return exact if isinstance(exact, str) and _readable(exact) == content else content, links
-
-
-def _own_fact(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
-    hits = fields.get("hits", 0)
-    return Record(
-        where=file.name,
-        key=file.name,
-        kind="fact",
-        title=str(fields.get("key", fields.get("title", ""))),
-        content=_body(fields, body)[0],
-        nugget=str(fields.get("nugget", "")),
-        hits=hits if isinstance(hits, int) else 0,
-        last_hit_session=str(fields.get("lastHitSession", "")),
-    )
+    return content if mark else text.removesuffix("\n"), links
 
 
 def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
@@ -332,8 +305,9 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
             if exact_form(name) in ids
         )
         notes.setdefault(note.id, msgspec.structs.replace(note, links=links))
-        if page.fact is not None:
-            facts.setdefault(note.nugget_name, {}).setdefault(page.fact.key, page.fact)
+        if note.is_fact and not note.hidden:
+            fact = Fact(key=note.key, value=note.content, **msgspec.structs.asdict(page.recalls))
+            facts.setdefault(note.nugget_name, {}).setdefault(fact.key, fact)
     nuggets = tuple(
         Nugget(meta=NuggetMeta(name=name), facts=tuple(held.values())) for name, held in sorted(facts.items())
     )
@@ -343,9 +317,6 @@ def _snapshot_of(own: Iterable[_OwnPage]) -> Snapshot:
 def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record:
     title = title_of(file, fields.get("title"), body)
     properties = properties_of(fields)
-    references = dict.fromkeys(
-        name for text in (body, properties) for _, line in prose(text) for name in links_of(line)
-    )
     said, given = fields.get("type"), fields.get("scope")
     return Record(
         where=file.name,
@@ -362,7 +333,7 @@ def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record
         created_at=time_of(fields.get("created")),
         updated_at=time_of(fields.get("updated")) or time_of(fields.get("modified")),
         names=names_of(file, fields, title),
-        references=tuple(Reference(name, _LINKED) for name in references),
+        references=_references(f"{body}\n{properties}"),
         fields={
             name: value
             for name, value in fields.items()
@@ -371,22 +342,17 @@ def _foreign_page(file: SourceFile, fields: dict[str, Any], body: str) -> Record
     )
 
 
-def read_basic_memory(source: Source) -> Parsed:
-    """A note for each page. Its text stays whole; a relation is a link, with its type as the reason."""
-    found = read(source)
-    return found._replace(records=tuple(map(_with_relations, found.records)))
-
-
-def _with_relations(record: Record) -> Record:
-    found: dict[Reference, None] = {}
-    links: dict[str, None] = {}
-    for _, line in prose(record.content):
-        relation = _RELATION.match(line)
-        if relation is not None:
-            reason = (relation[1] or relation[2] or relation[3]).strip()
-            name = next(links_of(f"[[{relation[4]}]]"), "")
-            found[Reference(name, reason.replace("_", " ") or _LINKS_TO)] = None
-        links |= dict.fromkeys(links_of(line))
-    typed = {reference.name for reference in found}
-    plain = (Reference(name, _LINKS_TO) for name in links if name not in typed)
-    return msgspec.structs.replace(record, references=tuple(one for one in (*found, *plain) if one.name))
+def _references(text: str) -> tuple[Reference, ...]:
+    """What a page links to. A relation, such as "- part of [[Name]]", says why."""
+    found: dict[str, list[str]] = {}
+    for _, line in prose(text):
+        relation = _RELATION.fullmatch(line)
+        reason = (relation[1] or relation[2] or relation[3]).strip() if relation is not None else ""
+        for name in links_of(line):
+            reasons = found.setdefault(name, [])
+            reasons += [reason] if reason and reason[-1] != ":" and reason not in reasons else []
+    return tuple(
+        Reference(name, reason.replace("_", " "))
+        for name, reasons in found.items()
+        for reason in reasons or [_LINKED]
+    )

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import blake2s
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from core.errors import InvalidInputError, few_of
 from core.exchange.json_source import is_shallow
 from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record
-from core.exchange.result import ImportItem, Status
 from core.model.build import new_note
+from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
@@ -33,6 +34,75 @@ _SAME_FACT: Final = "the memory holds this fact already"
 _OTHER_VALUE: Final = "the memory has another value for this key"
 # How an item of a list begins; promotion writes "•" and "(1)" for those within a bullet.
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+•]|\(?(\d{1,9})[.)])(?=[ \t])", re.MULTILINE)
+
+
+# same: the memory holds it already. conflict: it holds something else of that name. left: --accept left it out.
+Status = Literal["new", "same", "conflict", "left"]
+
+
+class ImportItem(
+    msgspec.Struct, frozen=True, kw_only=True, rename={"nugget": "nuggetName", "note_id": "noteId"}
+):
+    """One note or fact of the source. id: names it in --accept, the same each time. note_id: of the note in the memory.
+
+    detail: why it is what it is. ours, theirs: the texts of a conflict, that of the memory first.
+    """
+
+    id: str
+    status: Status
+    kind: str
+    title: str
+    nugget: str
+    where: str
+    note_id: str = ""
+    detail: str = ""
+    ours: str = ""
+    theirs: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The item as an object of the command line's JSON; texts of conflicts alone."""
+        shaped: dict[str, Any] = msgspec.to_builtins(self) | {"noteId": self.note_id or None}
+        hidden = () if self.status == "conflict" else ("ours", "theirs")
+        return {name: value for name, value in shaped.items() if name not in hidden}
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """An import. format: what the source was taken as; detected: whether that was told by its contents.
+
+    history: how many entries of the log come along. unknown: ids that were accepted and that nothing has.
+    """
+
+    format: Format
+    detected: bool
+    source: str
+    items: tuple[ImportItem, ...]
+    left_out: tuple[LeftOut, ...]
+    change_set: ChangeSet
+    history: int = 0
+    unknown: tuple[str, ...] = ()
+
+    def of(self, status: Status) -> Sequence[ImportItem]:
+        """The items of a status."""
+        return [item for item in self.items if item.status == status]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The import as an object of the command line's JSON, without its change set."""
+        told = [(one.partly, {"where": one.where, "reason": one.what}) for one in self.left_out]
+        return {
+            "version": 1,
+            "format": self.format,
+            "detected": self.detected,
+            "source": self.source,
+            "imported": len(self.of("new")),
+            "same": len(self.of("same")),
+            "left": len(self.of("left")),
+            "history": self.history,
+            "conflicts": [item.to_dict() for item in self.of("conflict")],
+            "skipped": [shaped for partly, shaped in told if not partly],
+            "incomplete": [shaped for partly, shaped in told if partly],
+            "entries": [item.to_dict() for item in self.items],
+        }
 
 
 class _Found(NamedTuple):

@@ -14,9 +14,7 @@ from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, normalise_line
 
-Format = Literal[
-    "json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "basic-memory", "csv", "donna"
-]
+Format = Literal["json", "markdown", "claude", "agents", "mcp-memory", "mem0", "engram", "donna"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 # What each is called in a sentence.
 NAMES: Final[Mapping[str, str]] = {
@@ -27,8 +25,6 @@ NAMES: Final[Mapping[str, str]] = {
     "mcp-memory": "a memory of the MCP reference server",
     "mem0": "an export of mem0 or mcp-memory-service",
     "engram": "an export of engram",
-    "basic-memory": "notes of basic-memory",
-    "csv": "a table of facts",
     "donna": "a folder of facts and notes",
 }
 # What else a source says of a note is kept in this field of it; a vault has it again.

@@ -97,10 +97,10 @@ ENTRIES: Final = {
     "share": CommandEntry(f"{_PACKAGE}.team:share", "Propose your notes for the notes of a team."),
     "import": CommandEntry(
         f"{_PACKAGE}.exchange:import_",
-        "Import a memory: Claude Code, AGENTS.md, MCP, Obsidian, CSV and others.",
+        "Import a memory: Claude Code, AGENTS.md, MCP, Obsidian and others.",
     ),
     "export": CommandEntry(
-        f"{_PACKAGE}.exchange:export", "Export the memory: JSON with its history, Markdown, or CSV."
+        f"{_PACKAGE}.exchange:export", "Export the memory: JSON with its history, or Markdown."
     ),
     "watch": CommandEntry(
         f"{_PACKAGE}.watch:watch", "Print a line for each change as it happens, by whomever."

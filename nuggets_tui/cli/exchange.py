@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.memory import ExportFormat, ExportResult, Format, ImportResult, Memory
     from core.model.change import ChangeSet
 
-_EXPORTS: Final = ("json", "markdown", "csv")
+_EXPORTS: Final = ("json", "markdown")
 _CONFLICT: Final = 3
 _SHOWN: Final = 20
 _EVERY_SECONDS: Final = 0.1
@@ -258,16 +258,14 @@ def _first(text: str) -> str:
     epilog=example(
         "nuggets export backup.json",
         "nuggets export vault --format markdown",
-        "nuggets export --format csv > facts.csv",
+        "nuggets export | gzip > backup.json.gz",
     ),
 )
 @click.argument("target", type=FOLDER, default="-")
 @click.option("--format", "format_", type=click.Choice(_EXPORTS), help="Default: told by TARGET, else json.")
 @click.option("--force", is_flag=True, help="Replace files that are not of an earlier export.")
 @click.option("--no-history", is_flag=True, help="Leave the history out of JSON.")
-@click.option(
-    "--with-secrets", is_flag=True, help="Include what looks like a credential in Markdown and CSV."
-)
+@click.option("--with-secrets", is_flag=True, help="Include what looks like a credential in Markdown.")
 @pass_call
 def export(
     call: Invocation, /, target: str, format_: str | None, force: bool, no_history: bool, with_secrets: bool
@@ -275,17 +273,15 @@ def export(
     """Export the memory to TARGET: a file, a folder for Markdown, or - for standard output.
 
     JSON holds everything, the history too: imported into an empty folder, it gives the same memory. Markdown is a
-    folder that opens in Obsidian, a file for each note. CSV holds the facts. What looks like a credential is left out
-    of Markdown and CSV, and is in JSON.
+    folder that opens in Obsidian, a file for each note. What looks like a credential is left out of Markdown, and is
+    in JSON.
     """
     chosen = _export_format(target, format_)
-    if target == "-" and (chosen == "markdown" or (call.as_json and chosen != "json")):
+    if target == "-" and chosen == "markdown":
         raise InvalidInputError(
-            "Markdown is a folder of files" if chosen == "markdown" else "CSV cannot be one JSON document",
-            where="export",
-            kept="nothing was written",
-            todo="name a folder" if chosen == "markdown" else "name a file",
-        )
+            "Markdown is a folder of files", code=ErrorCode.BAD_OPTIONS, where="export", kept="nothing was written",
+            todo="name a folder",
+        )  # fmt: skip
     line = ProgressLine("Writing", "files")
     try:
         done = call.memory.exchange.export(
@@ -308,12 +304,10 @@ def export(
 
 def _export_format(target: str, given: str | None) -> ExportFormat:
     """What is asked for: by name, else by what the target is called or is."""
-    path = Path(target).expanduser() if target != "-" else None
     if given is not None:
-        return "markdown" if given == "markdown" else "csv" if given == "csv" else "json"
-    if path is not None and (path.is_dir() or target.endswith("/")):
-        return "markdown"
-    return "csv" if path is not None and path.suffix.lower() == ".csv" else "json"
+        return "markdown" if given == "markdown" else "json"
+    is_folder = target != "-" and (target.endswith("/") or Path(target).expanduser().is_dir())
+    return "markdown" if is_folder else "json"
 
 
 def _write_out(done: ExportResult) -> None:
@@ -321,10 +315,8 @@ def _write_out(done: ExportResult) -> None:
     if not is_terminal(sys.stdout):
         sys.stdout.buffer.write(done.data)
         sys.stdout.buffer.flush()
-    elif done.format == "json":
-        write_lines([json_text(msgspec.json.decode(done.data), indent=True)])
     else:
-        write_lines(done.data.decode().split("\n"))
+        write_lines([json_text(msgspec.json.decode(done.data), indent=True)])
 
 
 def _export_document(done: ExportResult) -> dict[str, Any]:
@@ -343,7 +335,7 @@ def _export_document(done: ExportResult) -> dict[str, Any]:
 
 
 def _export_lines(done: ExportResult) -> Iterator[Line]:
-    counts = [plural(done.notes, "note")] if done.format != "csv" else []
+    counts = [plural(done.notes, "note")]
     counts += [plural(done.facts, "fact")] if done.format != "markdown" or done.facts else []
     counts += [f"{plural(done.history, 'entry', 'entries')} of history"] if done.history else []
     name = "Markdown" if done.format == "markdown" else done.format.upper()

@@ -12,7 +12,7 @@ import msgspec
 from core.errors import AmbiguousError, InvalidInputError, NameIt, NotFoundError, few_of
 from core.model.names import iso
 from core.workspace import Workspace
-from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
+from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.history import applied_document, known_note
 from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.log_text import preview_lines
@@ -22,7 +22,7 @@ from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import counted, data_size, local_time, plural, things
 
 if TYPE_CHECKING:
-    from core.memory import Backup, LeftOut, Memory
+    from core.memory import Backup, Memory
     from core.model.change import ChangeSet
     from core.verify import Finding
 
@@ -36,26 +36,13 @@ _UNSOUND = 1
 @command("verify", epilog=example("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"))
 @click.option("--repair", is_flag=True, help="Repair what can be repaired, as one change that you can undo.")
 @yes_option
-@click.option(
-    "--against",
-    type=FOLDER,
-    metavar="FILE",
-    help="Only say where the memory differs from an export (JSON) or another memory's folder.",
-)
 @pass_call
-def verify(call: Invocation, /, repair: bool, yes: bool, against: str | None) -> int:
+def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
     """Check that facts, notes, links, tags, ids and files agree. Exit code 1 when something is wrong.
 
     On a terminal, --repair shows what it would do and asks; elsewhere it repairs at once. What only you can decide
     stays, with advice.
     """
-    if against is not None:
-        if repair or yes:
-            raise InvalidInputError(
-                "cannot be combined with --repair", where="--against",
-                kept="nothing was changed",
-            )  # fmt: skip
-        return _compare(call, against)
     memory = call.memory_as_it_is
     workspace = Workspace(memory)
     found = workspace.verify()
@@ -76,27 +63,6 @@ def verify(call: Invocation, /, repair: bool, yes: bool, against: str | None) ->
         lambda: _repair_lines(done, len(repairable), left),
     )
     return _UNSOUND if left else 0
-
-
-def _compare(call: Invocation, against: str) -> int:
-    """Says where the memory differs from an export of one; exit code 1 when it does."""
-    memory = call.memory
-    found = memory.exchange.differences(memory.exchange.read(against))
-    document = {
-        "identical": not found,
-        "differences": [{"where": one.where, "detail": one.what} for one in found],
-    }
-    call.answer(lambda: document, lambda: _difference_lines(found))
-    return _UNSOUND if found else 0
-
-
-def _difference_lines(found: Sequence[LeftOut]) -> Iterator[Line]:
-    for one in found:
-        yield (Span(one.where, "warn"), f"  {one.what}")
-    if found:
-        yield f"{plural(len(found), 'difference')}."
-    else:
-        yield Span("Identical: notes, facts, links, recalls, times and history.", "good")
 
 
 def _verify_document(

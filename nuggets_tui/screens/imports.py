@@ -28,12 +28,12 @@ from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:
+    from core.exchange.plan import ImportItem, ImportResult
     from core.exchange.records import LeftOut
-    from core.exchange.result import ImportItem, ImportResult
     from core.found_files import FoundFile
     from core.memories import FoundMemory
     from core.model.change import FactChange, NoteChange
-    from core.services.exchange import ReadSource
+    from core.memory import ReadSource
 
 ANOTHER: Final = "another path"
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
@@ -53,7 +53,7 @@ class ImportScreen(ChoiceScreen):
         super().__init__([*rows, another])
 
 
-_FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, MCP memory, mem0, engram, basic-memory, CSV, JSON"
+_FORMATS: Final = "CLAUDE.md, AGENTS.md, Obsidian, basic-memory, MCP memory, mem0, engram, JSON"
 
 
 def _found_row(one: FoundMemory, now: datetime) -> Row:

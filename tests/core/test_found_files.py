@@ -25,7 +25,6 @@ def test_files_of_each_format_are_found_with_how_much_they_say(tmp_path: Path) -
         folder.mkdir()
     (tmp_path / ".claude" / "CLAUDE.md").write_text("- Use tabs, never spaces\n- Run the tests first\n")
     (tmp_path / ".codex" / "AGENTS.md").write_text("- Answer in short sentences\n")
-    (work / "facts.csv").write_text("key,value\nport,8080\n")
     (work / "memory.json").write_text(ENTITY + "\n")
     (tmp_path / "mcp" / "kept.json").write_text(ENTITY + "\n")
     memory = Memory.open(tmp_path / "m")
@@ -33,7 +32,7 @@ def test_files_of_each_format_are_found_with_how_much_they_say(tmp_path: Path) -
     memory.close()
     listed = found(tmp_path, work, MEMORY_FILE_PATH=str(tmp_path / "mcp" / "kept.json"))
     assert {name: (one.format, one.records) for name, one in listed.items()} == {
-        "mcp/kept.json": ("mcp-memory", 1), "work/all.json": ("json", 0), "work/facts.csv": ("csv", 1),
+        "mcp/kept.json": ("mcp-memory", 1), "work/all.json": ("json", 0),
         "work/memory.json": ("mcp-memory", 1), ".claude/CLAUDE.md": ("agents", 2),
         ".codex/AGENTS.md": ("agents", 1),
     }  # fmt: skip
@@ -43,9 +42,9 @@ def test_files_of_each_format_are_found_with_how_much_they_say(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("package.json", '{"name": "x", "version": "1"}'), ("table.csv", "a,b\n1,2\n"), ("broken.json", '{"type": '),
-        ("empty.csv", ""), ("CLAUDE.md", "# Only prose\n"), ("deep.json", "[" * 100_000), ("AGENTS.md", "\0\1\2"),
-        ("facts.csv", "key,value\n"), ("notes.md", "- a bullet of anybody\n"), (".hidden.json", ENTITY),
+        ("package.json", '{"name": "x", "version": "1"}'), ("broken.json", '{"type": '),
+        ("empty.json", ""), ("CLAUDE.md", "# Only prose\n"), ("deep.json", "[" * 100_000), ("AGENTS.md", "\0\1\2"),
+        ("notes.md", "- a bullet of anybody\n"), (".hidden.json", ENTITY),
     ],
 )  # fmt: skip
 def test_a_file_of_which_nothing_would_come_is_not_listed(tmp_path: Path, name: str, text: str) -> None:
@@ -56,9 +55,9 @@ def test_a_file_of_which_nothing_would_come_is_not_listed(tmp_path: Path, name: 
 def test_no_pipe_link_or_folder_is_waited_for_or_listed_twice(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("- Answer in short sentences\n")
     (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
-    (tmp_path / "gone.csv").symlink_to("nowhere")
+    (tmp_path / "gone.json").symlink_to("nowhere")
     (tmp_path / "folder.json").mkdir()
-    os.mkfifo(tmp_path / "pipe.csv")
+    os.mkfifo(tmp_path / "pipe.json")
     assert len(found(tmp_path, tmp_path, tmp_path / ".." / tmp_path.name)) == 1
 
 
@@ -67,6 +66,6 @@ def test_looking_is_bounded_and_an_agents_file_is_found_beside_many_others(
 ) -> None:
     monkeypatch.setattr(found_files, "_MOST_READ", 3)
     for number in range(5):
-        (tmp_path / f"{number}.csv").write_text("key,value\nport,8080\n")
+        (tmp_path / f"{number}.json").write_text(ENTITY)
     (tmp_path / "claude.md").write_text("- Use tabs, never spaces\n")
-    assert set(found(tmp_path)) == {"0.csv", "1.csv", "2.csv", "claude.md"}
+    assert set(found(tmp_path)) == {"0.json", "1.json", "2.json", "claude.md"}

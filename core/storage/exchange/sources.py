@@ -1,18 +1,32 @@
-"""A source read from disk: one file, or the files of a folder, within bounds, without following a link."""
+"""A source of an import, read: one file, or the files of a folder, within bounds, without following a link."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError, remedy_for
-from core.exchange.detect import folder_format
+from core.exchange.detect import MANIFEST, folder_format, format_of, parse
 from core.exchange.pages import is_page
-from core.exchange.records import LeftOut, Source, SourceFile
+from core.exchange.records import (
+    FORMATS,
+    MOST_RECORDS,
+    NAMES,
+    Format,
+    FormatError,
+    LeftOut,
+    Parsed,
+    Source,
+    SourceFile,
+    place,
+)  # fmt: skip
 from core.model.progress import Progress, watched
+from core.settings import InferenceSettings
+from core.storage.exchange.whole import WholeMemory, read_home, read_memory_file, read_whole
 
 LARGEST_FILE: Final = 512 * 1024 * 1024
 _LARGEST_PAGE: Final = 4 * 1024 * 1024
@@ -22,6 +36,73 @@ _PASSED_OVER: Final = frozenset(("node_modules", "__pycache__"))
 _KEPT: Final = "nothing was imported"
 _IN_PARTS: Final = "import its folders one by one"
 _LINK: Final = "is a link, which is not followed"
+
+
+@dataclass(frozen=True)
+class ReadSource:
+    """A source that was read. detected: whether its format was told by what it holds. whole: of a memory as a whole."""
+
+    source: Source
+    format: Format
+    detected: bool
+    parsed: Parsed
+    whole: WholeMemory | None = None
+
+
+def read_as(
+    source: str | Path | bytes,
+    format: Format | None,
+    rules: InferenceSettings,
+    progress: Progress | None = None,
+) -> ReadSource:
+    """What another program keeps, read; see `Exchange.read`."""
+    if isinstance(source, bytes):
+        found = Source("", (SourceFile("standard input", source),))
+    else:
+        found = read_source(Path(source).expanduser(), progress)
+    where = found.path or found.name
+    try:
+        told = format or format_of(found)
+        if told is None:
+            raise InvalidInputError(
+                "is in no format that can be told", code=ErrorCode.UNKNOWN_VALUE, where=where, kept=_KEPT,
+                todo=f"name one with --format: {', '.join(FORMATS)}",
+            )  # fmt: skip
+        whole, parsed = _taken_apart(found, told, rules, progress)
+    except FormatError as error:
+        said = place(where if not found.folder or not error.file else f"{where}/{error.file}", error.line)
+        advice = "leave out --format to have it told by what it holds" if format is not None else ""
+        raise InvalidInputError(
+            error.what, code=ErrorCode.UNREADABLE_SOURCE, where=said, kept=_KEPT, todo=advice
+        ) from error
+    count = len(parsed.records) + (len(parsed.whole.notes) if parsed.whole is not None else 0)
+    if count > MOST_RECORDS:
+        raise _refused(
+            Path(where), f"holds {count:,} notes, more than {MOST_RECORDS:,}", todo="split it into parts"
+        )
+    return ReadSource(found, told, format is None, parsed, whole)
+
+
+def _taken_apart(
+    source: Source, format: Format, rules: InferenceSettings, progress: Progress | None
+) -> tuple[WholeMemory | None, Parsed]:
+    if format in ("json", "donna"):
+        if not source.folder:
+            read = read_whole if format == "json" else read_memory_file
+            whole = read(source.files[0], rules, progress)
+        elif format == "json":
+            raise FormatError("is a folder, and an export is one file")
+        else:
+            whole = read_home(Path(source.path), rules)
+        return whole, Parsed(left_out=whole.left_out)
+    if not source.files and MANIFEST not in source.names:
+        raise FormatError(f"holds nothing that could be {NAMES[format]}")
+    found = parse(source, format)
+    if not found.records and found.whole is None and len(source.files) == 1 and found.left_out:
+        # A single file of which nothing can be read is an error, not an empty import.
+        first = found.left_out[0]
+        raise FormatError(f"holds nothing that can be imported ({first.where}: {first.what})")
+    return None, found
 
 
 def read_source(path: Path, progress: Progress | None = None) -> Source:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2s
 from pathlib import Path
@@ -200,11 +200,7 @@ def _memory_of(
 def _nugget(name: str, raw: bytes) -> NuggetDocument:
     """A fact file, under a name that leads nowhere else."""
     document = read_nugget(Path(Path(name).name), raw, None)
-    return document if _FACT_FILE.fullmatch(name) else replace(document, path=_named_as_usual(document))
-
-
-def _named_as_usual(document: NuggetDocument) -> Path:
-    return Path(f"{document.meta.name}{FACT_SUFFIXES[1]}")
+    return document if _FACT_FILE.fullmatch(name) else next(iter(_named_as_usual([document]).values()))
 
 
 def _files(held: Any) -> dict[str, bytes]:
@@ -222,32 +218,32 @@ def read_home(path: Path, rules: InferenceSettings) -> WholeMemory:
     for held in (path / GRAPH_FILE.parent, path / GRAPH_FILE, *path.glob("*.json")):
         if held.is_symlink() and not held.resolve().is_relative_to(path.resolve()):
             raise InvalidInputError(
-                "is a link out of the folder, which is not followed",
-                code=ErrorCode.WRONG_KIND_OF_FILE,
-                where=str(held),
-                kept="nothing was imported",
-            )
+                "is a link out of the folder, which is not followed", code=ErrorCode.WRONG_KIND_OF_FILE,
+                where=str(held), kept="nothing was imported",
+            )  # fmt: skip
     found = read_folder(path, rules)
-    left_out = tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems)
-    used = [
+    used = (
         one for one in found.nuggets.values() if found.snapshot.by_name[one.meta.name].file == one.path.name
-    ]
-    nuggets = {path: replace(one, path=path) for one in used for path in [_named_as_usual(one)]}
-    return WholeMemory(replace(found, nuggets=nuggets), left_out=left_out)
+    )
+    left_out = tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems)
+    return WholeMemory(replace(found, nuggets=_named_as_usual(used)), left_out=left_out)
 
 
 def read_memory_file(
     file: SourceFile, rules: InferenceSettings, progress: Progress | None = None
 ) -> WholeMemory:
     """A single file of a memory: a note graph or the facts of one nugget. Raises BrokenFileError, FormatError."""
-    graph, nuggets = GraphDocument(path=Path(GRAPH_FILE)), dict[Path, NuggetDocument]()
+    graph, nuggets = GraphDocument(path=Path(GRAPH_FILE)), list[NuggetDocument]()
     if file.name.endswith(FACT_SUFFIXES) or b'"facts"' in file.data[:4096]:
-        document = read_nugget(Path(file.name), file.data, None)
-        if document.broken:
-            raise FormatError(document.broken, file=file.name)
-        path = _named_as_usual(document)
-        nuggets[path] = replace(document, path=path)
+        nuggets = [read_nugget(Path(file.name), file.data, None)]
+        if nuggets[0].broken:
+            raise FormatError(nuggets[0].broken, file=file.name)
     else:
-        graph = read_graph(Path(GRAPH_FILE), file.data, None, rules, None, progress)
-    found = assembled(Path(), graph, nuggets)
+        graph = read_graph(graph.path, file.data, None, rules, None, progress)
+    found = assembled(Path(), graph, _named_as_usual(nuggets))
     return WholeMemory(found, left_out=tuple(LeftOut(one.where, one.what) for one in found.snapshot.problems))
+
+
+def _named_as_usual(nuggets: Iterable[NuggetDocument]) -> dict[Path, NuggetDocument]:
+    named = ((one, Path(f"{one.meta.name}{FACT_SUFFIXES[1]}")) for one in nuggets)
+    return {path: replace(one, path=path) for one, path in named}

@@ -52,7 +52,6 @@ def refused(memory: Memory, source: Path | bytes, format: Any = None) -> Nuggets
         ),
         ("x.json", b'{"results": [NaN]}', "x.json"),
         ("x.json", b"[" * 100_000, "x.json"),
-        ("facts.csv", b'key,value\na,b\nc,"unclosed\n\n', "line"),
         ("AGENTS.md", b"- fine\n- b\xffd\n", "line 2"),
         ("AGENTS.md", b"- fine\n- b\x00d\n", "line 2"),
         ("AGENTS.md", "- fine".encode("utf-16"), "UTF-16"),
@@ -129,7 +128,7 @@ def test_a_memory_with_a_link_out_of_its_folder_is_refused(memory: Memory, tmp_p
 def test_more_notes_than_a_memory_holds_are_refused(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.services.exchange.MOST_RECORDS", 1000)
+    monkeypatch.setattr("core.storage.exchange.sources.MOST_RECORDS", 1000)
     assert records.MOST_RECORDS == 100_000
     (tmp_path / "AGENTS.md").write_text("".join(f"- rule {n}\n" for n in range(1001)))
     assert refused(memory, tmp_path / "AGENTS.md").code is ErrorCode.TOO_LONG
@@ -143,9 +142,11 @@ def test_a_million_lines_are_read_line_by_line(memory: Memory, tmp_path: Path) -
 
 
 def test_names_that_lead_elsewhere_make_no_file(memory: Memory, tmp_path: Path) -> None:
-    row = "nugget,key,value\n../../evil,k,v\nCON,k,v\nfine,k,v\n"
-    (tmp_path / "facts.csv").write_text(row)
-    result = memory.exchange.bring(memory.exchange.read(tmp_path / "facts.csv"))
+    (tmp_path / "vault").mkdir()
+    for number, name in enumerate(("../../evil", "CON", "fine")):
+        page = f"---\nnuggets: 1\ntitle: k\nkind: fact\nnuggetName: {name}\n---\n\nv\n"
+        (tmp_path / "vault" / f"{number}.md").write_text(page)
+    result = memory.exchange.bring(memory.exchange.read(tmp_path / "vault"))
     assert [item.nugget for item in result.of("new")] == ["fine"]
     assert len(result.left_out) == 2
     assert not list(tmp_path.rglob("*evil*"))

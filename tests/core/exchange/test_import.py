@@ -13,14 +13,14 @@ from kits.steps import make_folder
 
 from core import Memory
 from core.errors import InvalidInputError, StorageError
-from core.exchange.result import ImportResult
+from core.exchange.plan import ImportResult
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
 from core.promotion.bullet import bullet
 
 SAMPLES = Path(__file__).parents[2] / "golden" / "exchange"
 ALL = (
-    "claude", "obsidian", "basic-memory", "agents", "csv/facts.csv", "mem0/export.json", "engram/engram-export.json",
+    "claude", "obsidian", "basic-memory", "agents", "mem0/export.json", "engram/engram-export.json",
     "mcp-memory/memory.jsonl", "donna",
 )  # fmt: skip
 
@@ -114,8 +114,8 @@ def test_a_page_that_was_edited_is_a_conflict_and_a_new_one_comes(memory: Memory
 
 
 def test_a_key_with_another_value_is_a_conflict_that_stays_as_it_is(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "facts.csv").write_text("nugget,key,value\nmemory,a,another\nmemory,A,a\nmemory,new,one\n")
-    result = bring(memory, tmp_path / "facts.csv")
+    facts = [fact_object("a", "another"), fact_object("A", "a"), fact_object("new", "one")]
+    result = bring(memory, write_nugget(tmp_path / "other", "memory", facts))
     assert [item.status for item in result.items] == ["conflict", "same", "new"]
     assert memory.recall("a", record=False).answer == "a"
 
@@ -256,7 +256,6 @@ def test_an_import_that_was_stopped_behind_the_history_can_be_done_again(
     assert Memory.open(tmp_path / "other").snapshot.notes == ()
     bring(other, tmp_path / "whole.json")
     assert other.snapshot.notes == memory.snapshot.notes
-    assert other.exchange.differences(other.exchange.read(tmp_path / "whole.json")) == []
     assert len(other.history.log(limit=None)) == len({entry.id for entry in other.history.log(limit=None)})
 
 

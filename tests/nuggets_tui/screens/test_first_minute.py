@@ -9,6 +9,7 @@ from threading import Event
 import pytest
 from kits.agent_files import SERVERS, tree
 from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
+from kits.memory_files import fact_object, write_nugget
 
 from core.facts.edits import remember
 from core.memory import Memory
@@ -204,8 +205,11 @@ async def test_a_whole_memory_is_imported_into_an_empty_one_with_its_history(per
 
 
 async def test_what_differs_from_the_memory_is_shown_and_never_imported(person: Path, home: Path) -> None:
-    table = person / "facts.csv"
-    table.write_text("nugget,key,value\nproject,test command,make test\nproject,colour,\x1b]0;x\x07blue\n")
+    table = write_nugget(
+        person,
+        "project",
+        [fact_object("test command", "make test"), fact_object("colour", "\x1b]0;x\x07blue")],
+    )
     async with opened(home) as app:
         await choose_in_palette(app, "import")
         await app.screen(ImportScreen)
@@ -258,9 +262,10 @@ async def test_an_import_says_how_far_it_is_and_esc_stops_it_with_nothing_change
     person: Path, home: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
     monkeypatch.setattr(long_work, "PATIENCE", 0.0)
-    table = person / "facts.csv"
-    table.write_text("nugget,key,value\n" + "".join(f"project,key {one},{one}\n" for one in range(64)))
-    before = files_of(home)
+    table = person / "memory.jsonl"
+    entity = '{{"type": "entity", "name": "key {0}", "observations": ["says {0}"]}}\n'
+    table.write_text("".join(entity.format(one) for one in range(64)))
+    before, count = files_of(home), len(Memory.open(home).snapshot.notes)
     reached, go_on = Event(), Event()
     report = LongWork.report_progress
 
@@ -292,7 +297,7 @@ async def test_an_import_says_how_far_it_is_and_esc_stops_it_with_nothing_change
         await app.until(lambda: "import 64 of 64" in " ".join(app.text.split()))
         await app.press("ctrl+s")
         await app.back_on_main()
-        await app.until(lambda: app.view.snapshot.fact_count == 66)
+        await app.until(lambda: len(app.view.snapshot.notes) == count + 64)
 
 
 async def test_single_files_are_listed_with_how_much_they_say_and_imported_by_one_key(
@@ -301,7 +306,9 @@ async def test_single_files_are_listed_with_how_much_they_say_and_imported_by_on
     work = person / "work"
     work.mkdir()
     (work / "AGENTS.md").write_text("- Answer in short sentences\n- Run the linter\n")
-    (work / "notes.csv").write_text("nugget,key,value\nproject,colour,\x1b]0;x\x07blue\n")
+    (work / "memory.jsonl").write_text(
+        json.dumps({"type": "entity", "name": "colour", "observations": ["\x1b]0;x\x07blue"]})
+    )
     monkeypatch.chdir(work)
     async with opened(home) as app:
         await choose_in_palette(app, "import")
@@ -310,10 +317,10 @@ async def test_single_files_are_listed_with_how_much_they_say_and_imported_by_on
         assert "instructions for agents" in app.text
         assert_harmless(app)
         await app.press("end", "up")
-        await app.until(lambda: "notes.csv" in app.text)
+        await app.until(lambda: "memory.jsonl" in app.text)
         await app.press("enter")
         await app.screen(ImportReview)
-        await app.until(lambda: "a table of facts" in " ".join(app.text.split()))
+        await app.until(lambda: "MCP reference server" in " ".join(app.text.split()))
         await app.press("ctrl+s")
         await app.back_on_main()
-        await app.until(lambda: app.view.snapshot.fact_count == 3)
+        await app.until(lambda: "colour" in {note.title for note in app.view.snapshot.notes})
