@@ -12,8 +12,8 @@ from nuggets_tui.threads import run_in_thread
 
 if TYPE_CHECKING:
     from core.memories import FoundMemory
-    from core.model.progress import Progress
     from core.memory import ReadSource
+    from core.model.progress import Progress
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.session import Session
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from core.exchange.records import LeftOut
     from core.found_files import FoundFile
     from core.memories import FoundMemory
-    from core.model.change import FactChange, NoteChange
     from core.memory import ReadSource
+    from core.model.change import FactChange, NoteChange
 
 ANOTHER: Final = "another path"
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
