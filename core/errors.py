@@ -76,8 +76,13 @@ class ErrorCode(StrEnum):
     NO_GIT = "no-git"
     GIT_FAILED = "git-failed"
     GIT_UNDER_WAY = "git-under-way"
-    REMOTE = "remote"
-    # Models, whose own kinds of errors say more
+    NOT_SET_UP = "not-set-up"
+    REMOTE_BROKEN = "remote-broken"
+    REMOTE_REWRITTEN = "remote-rewritten"
+    REMOTE_REFUSED = "remote-refused"
+    REMOTE_MOVED = "remote-moved"
+    # Models
+    LOST_LEASE = "lost-lease"
     MODEL = "model"
 
 

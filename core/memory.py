@@ -225,7 +225,6 @@ class Memory:
             lambda: self.settings.search,
             self._clock,
             lambda: self.settings.synonyms,
-            given=not callable(team),
         )
 
     @property

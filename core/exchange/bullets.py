@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from hashlib import blake2s
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from core.exchange import front_matter
 from core.exchange.records import (
-    FormatError,
     LeftOut,
     Parsed,
     Record,
     Source,
     SourceFile,
     place,
+    read_each,
     text_of,
     tidy_record,
     title_of,
@@ -119,21 +120,21 @@ def _without_comments(text: str) -> str:
 
 def read_instructions(source: Source) -> Parsed:
     """A note for each bullet; what stands between them is named, our own lines aside."""
-    records: list[Record] = []
-    left_out: list[LeftOut] = []
     folder = source.path.rstrip("/") if source.folder else source.path.rpartition("/")[0]
     meta = MetaInput(scope="user" if folder.endswith(_PERSONAL) else "project", source="explicit_user")
-    for file in filter(is_named, source.files) if source.folder else source.files:
-        try:
-            found, lines = bullets_of(file.name, without_ours(text_of(file)))
-        except FormatError as error:
-            left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
-            continue
-        records += (bullet.record(meta) for bullet in found)
-        if lines:
-            what = f"{len(lines):,} lines are no bullets" if len(lines) > 1 else "is no bullet"
-            left_out.append(LeftOut(place(file.name, lines[0]), what))
-    return Parsed(tuple(records), None, tuple(left_out))
+    files = filter(is_named, source.files) if source.folder else source.files
+    return read_each(files, lambda file: records_of(file.name, without_ours(text_of(file)), meta))
+
+
+def records_of(
+    file: str, text: str, meta: MetaInput, passed: Callable[[Bullet], bool] = lambda _: False
+) -> Iterator[Record | LeftOut]:
+    """The bullets of a page but those that are passed over, and what counts the lines that are none."""
+    found, lines = bullets_of(file, text)
+    yield from (bullet.record(meta) for bullet in found if not passed(bullet))
+    if lines:
+        what = f"{len(lines):,} lines are no bullets" if len(lines) > 1 else "is no bullet"
+        yield LeftOut(place(file, lines[0]), what)
 
 
 def is_named(file: SourceFile) -> bool:

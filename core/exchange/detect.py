@@ -6,12 +6,20 @@ import re
 from itertools import islice
 from typing import Any, Final
 
-from core.exchange import bullets, claude, foreign, front_matter, markdown
+from core.exchange import bullets, foreign, front_matter, markdown
 from core.exchange.dialect import CLAUDE
-from core.exchange.json_source import document_of, lines_of
 from core.exchange.memory_index import INDEX
 from core.exchange.pages import is_page
-from core.exchange.records import Format, FormatError, Parsed, Source, SourceFile, text_of
+from core.exchange.records import (
+    Format,
+    FormatError,
+    Parsed,
+    Source,
+    SourceFile,
+    document_of,
+    lines_of,
+    text_of,
+)
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 
 MARK: Final = "nuggets-memory"
@@ -21,7 +29,7 @@ _LOOKED_INTO: Final = 60
 _CLAUDE_FOLDER: Final = re.compile(r"/projects/[^/]+/memory/?$")
 _READERS: Final = {
     "markdown": markdown.read,
-    "claude": claude.read,
+    "claude": markdown.read_claude,
     "agents": bullets.read_instructions,
     "mcp-memory": foreign.read_graph,
     "mem0": foreign.read_list,

@@ -6,17 +6,18 @@ its note but recalls and times. What a change does not concern keeps its bytes.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from core.errors import InvalidInputError
 from core.exchange import front_matter, page_text, pages
-from core.exchange.front_matter import field_lines, spelt
+from core.exchange.front_matter import spelt
 from core.exchange.memory_index import INDEX
 from core.exchange.page_text import Parts
 from core.exchange.records import FormatError, Reference, SourceFile, as_texts, time_of
@@ -38,15 +39,11 @@ from core.text.wiki import is_slug
 
 # Why a note links to another where its page names no reason.
 LINKED: Final = "linked"
+_Listed = TypeVar("_Listed")
 _TITLE: Final = 400
 _HOOK: Final = 120
 _YES: Final = ("true", "yes", "on")
 _MARKER: Final = re.compile(r"^(?:<{7}|>{7})(?:[ \t].*)?\r?$", re.MULTILINE)
-_ITEM: Final = re.compile(r"[ ]*- |[ ]*-$")
-_BLOCK: Final = re.compile(r"""["']?[\w-]+["']?[ \t]*:[ \t]*(?:#.*)?""")
-# What begins a block of Markdown, and no sentence.
-_SIGNS: Final = re.compile(r"[#>*+`|\[\]-]|\d+[.)]\s")
-_INNER_TYPE: Final = re.compile(r"""(\s+)(["']?)type\2[ \t]*:.*""")
 _PLAIN_NAME: Final = re.compile(r"[^\W_][\w./-]*")
 
 
@@ -153,9 +150,9 @@ class Dialect:
         if not self.whole:
             return page
         said = _links_in(_fields(page).get("links"))
-        new = [link for link in added if link not in said]
-        order = _ListOrder(_links_in, _link_lines, lambda link: (link.name, link.reason))
-        return self._with_list(page, "links", order, new, [link for link in said if link in gone])
+        return (
+            self._with_list(page, "links", _link_lines, _laid(said, added, gone)) if added or gone else page
+        )
 
     def file_for(self, title: str, taken: Collection[str]) -> str:
         """A name for a new page that no file has. taken: names in lower case."""
@@ -192,7 +189,7 @@ class Dialect:
 
     def _with_content(self, file: str, page: str, content: str) -> str:
         title, parts = self.read(file, page).title, self._parts(page)
-        for bare, body in self._texts(parts, _description(_fields(page)), content):
+        for bare, body in self._texts(parts, "" if self.whole else _description(_fields(page)), content):
             made = page_text.with_text(bare, body)
             said = self.read(file, made.joined())
             if (said.title, said.content.split()) == (title, content.split()):
@@ -203,19 +200,16 @@ class Dialect:
 
     def _texts(self, parts: Parts, description: str, content: str) -> Iterable[tuple[Parts, str]]:
         """Pages and the texts that they might get, so that description and text together say a content."""
-        if description and not self.whole:
+        if description:
             first, _, rest = content.partition("\n\n")
-            if description not in " ".join(parts.body.split()):
-                if content == description or first == description:
-                    yield parts, content.removeprefix(description).lstrip("\n")
-                elif rest.strip() and "\n" not in first and not _SIGNS.match(first):
-                    yield (
-                        self._with_front(parts, "description", f"description: {spelt(first)}"),
-                        rest.lstrip("\n"),
-                    )
-            if description not in " ".join(content.split()):
-                said = f"description: {spelt(hook_of(content))}"
-                parts = self._with_front(parts, "description", said)
+            if first == description:
+                yield parts, rest.lstrip("\n")
+            said = f"description: {spelt(hook_of(content))}"
+            parts = (
+                parts
+                if description in " ".join(content.split())
+                else self._with_front(parts, "description", said)
+            )
         yield parts, content
 
     # Metadata
@@ -241,11 +235,8 @@ class Dialect:
         if isinstance(fields.get("type"), str):
             made = self._with_front(parts, "type", f"type: {kind}")
         elif inner is None or isinstance(inner, dict):
-            lines = field_lines(parts.front, "metadata") or ["metadata:"]
-            at = next((at for at, line in enumerate(lines) if at and _INNER_TYPE.match(line)), 0)
-            indent = _INNER_TYPE.sub(r"\1", lines[at]) if at else "  "
-            lines[at or 1 : at + 1 if at else 1] = [f"{indent}type: {kind}"]
-            made = self._with_front(parts, "metadata", *lines)
+            lines = [f"  {name}: {_spelt(value)}" for name, value in {**(inner or {}), "type": kind}.items()]
+            made = self._with_front(parts, "metadata", "metadata:", *lines)
         else:
             return page
         said = self.says(file, made.joined())
@@ -269,23 +260,17 @@ class Dialect:
 
     def _with_tags(self, file: str, page: str, note: Note) -> str:
         wanted = tuple(dict.fromkeys(custom_tags(note)))
-        said = set(custom_tags(replace(note, tags=self.read(file, page).tags)))
-        order = _ListOrder(_tags_in, lambda tag: [f"- {spelt(tag)}"], lambda tag: tag)
-        return self._with_list(
-            page, "tags", order, [tag for tag in wanted if tag not in said], said - set(wanted)
+        said = custom_tags(replace(note, tags=self.read(file, page).tags))
+        tags = _laid(said, wanted, set(said) - set(wanted))
+        return (
+            self._with_list(page, "tags", lambda tag: [f"- {spelt(tag)}"], tags) if tags != [*said] else page
         )
 
     def _with_list(
-        self, page: str, name: str, order: _ListOrder, added: Iterable[Any], gone: Collection[Any]
+        self, page: str, name: str, spelled: Callable[[Any], list[str]], items: Iterable[Any]
     ) -> str:
-        added, parts = list(added), self._parts(page)
-        if not added and not gone:
-            return page
-        former = field_lines(parts.front, name)
-        items = [item for item in order.items(former) if item[0] not in gone]
-        lines = [line for _, lines in order.joined(items, added) for line in lines]
-        head = former[0] if former and _BLOCK.fullmatch(former[0]) else f"{name}:"
-        return self._with_front(parts, name, *([head, *lines] if lines else [])).joined()
+        lines = [f"  {line}" for item in items for line in spelled(item)]
+        return self._with_front(self._parts(page), name, *([f"{name}:", *lines] if lines else [])).joined()
 
 
 # Reading
@@ -445,7 +430,13 @@ def _metadata(note: Note) -> dict[str, object]:
 def _spelt(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return spelt(value) if isinstance(value, str) else repr(value).removesuffix(".0")
+    if isinstance(value, str):
+        return spelt(value)
+    return (
+        json.dumps(value)
+        if isinstance(value, dict | list) or value is None
+        else repr(value).removesuffix(".0")
+    )
 
 
 def _link_lines(link: Reference) -> list[str]:
@@ -457,48 +448,11 @@ def _link_lines(link: Reference) -> list[str]:
     return [f"- to: {name}", f"  reason: {spelt(link.reason)}"]
 
 
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" "))]
-
-
-class _ListOrder(NamedTuple):
-    """A list of the front matter. says: what a value says. spells: the lines of an item. key: what it is ordered by."""
-
-    says: Callable[[object], tuple[Any, ...]]
-    spells: Callable[[Any], list[str]]
-    key: Callable[[Any], Any]
-
-    def items(self, lines: list[str]) -> list[tuple[Any, list[str]]]:
-        """The items with their lines, None for one that says nothing; with new lines where several stand on one."""
-        starts = [at for at, line in enumerate(lines) if at and _ITEM.match(line)]
-        starts = [at for at in starts if _indent(lines[at]) == _indent(lines[starts[0]])]
-        if starts and _BLOCK.fullmatch(lines[0]):
-            # A comment before the first item belongs to that.
-            cuts = [
-                lines[at:end] for at, end in zip([1, *starts[1:]], [*starts[1:], len(lines)], strict=True)
-            ]
-            said = [self._said(["v:", *cut]) for cut in cuts]
-            if all(len(one) <= 1 for one in said):
-                return [(one[0] if one else None, cut) for one, cut in zip(said, cuts, strict=True)]
-        return [(one, self._indented(one)) for one in self._said(lines)]
-
-    def _said(self, lines: list[str]) -> tuple[Any, ...]:
-        fields, _ = front_matter.read("\n".join(["---", *lines, "---", ""]))
-        return self.says(next(iter(fields.values()), None))
-
-    def _indented(self, one: Any, indent: str = "  ") -> list[str]:
-        return [indent + line for line in self.spells(one)]
-
-    def joined(self, items: list[tuple[Any, list[str]]], added: Iterable[Any]) -> list[tuple[Any, list[str]]]:
-        """Items with new ones among them: in order where they are in order, else at the end."""
-        keys = [self.key(one) for one, _ in items if one is not None]
-        ordered, found = len(keys) == len(items) and keys == sorted(keys), list(items)
-        first = (line for _, lines in items for line in lines if _ITEM.match(line))
-        indent = _indent(next(first, "  - "))
-        for one in added:
-            later = (at for at, (said, _) in enumerate(found) if ordered and self.key(said) > self.key(one))
-            found.insert(next(later, len(found)), (one, self._indented(one, indent)))
-        return found
+def _laid(old: Sequence[_Listed], new: Iterable[_Listed], gone: Collection[_Listed]) -> list[_Listed]:
+    """A list with others among its items: in order where it is in order, else at its end."""
+    kept = [one for one in old if one not in gone]
+    added = sorted(set(new) - set(old), key=str)
+    return sorted([*kept, *added], key=str) if kept == sorted(kept, key=str) else [*kept, *added]
 
 
 CLAUDE: Final = Dialect(

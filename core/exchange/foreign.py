@@ -10,7 +10,6 @@ from hashlib import blake2s
 from typing import Any, Final
 from unicodedata import normalize
 
-from core.exchange.json_source import document_of, lines_of, text
 from core.exchange.records import (
     FormatError,
     LeftOut,
@@ -20,7 +19,10 @@ from core.exchange.records import (
     Source,
     SourceFile,
     as_texts,
+    document_of,
+    lines_of,
     place,
+    text,
     tidy_record,
     time_of,
     title_of,

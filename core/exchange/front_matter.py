@@ -158,13 +158,6 @@ def spelt(value: str) -> str:
 # Changing one field; all other lines keep their bytes
 
 
-def field_lines(front: str, name: str) -> list[str]:
-    """The lines of a field, without their ends; none where it is not there."""
-    lines = front.split("\n")
-    at, end = _place(lines, name)
-    return [line.rstrip("\r") for line in lines[at:end]]
-
-
 def with_field(
     front: str, name: str, made: Sequence[str], order: Sequence[str] = (), newline: str = "\n"
 ) -> str:

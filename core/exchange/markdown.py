@@ -9,13 +9,15 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2s
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from core.exchange import bullets, front_matter
+from core.exchange.dialect import CLAUDE
+from core.exchange.memory_index import INDEX
 from core.exchange.pages import (
     is_page,
     links_of,
@@ -37,7 +39,7 @@ from core.exchange.records import (
     Source,
     SourceFile,
     as_texts,
-    place,
+    read_each,
     text_of,
     tidy_record,
     time_of,
@@ -68,6 +70,9 @@ _OURS: Final = "nuggets"
 _MORE: Final = "more"
 _LINKS: Final = "%% nuggets:links %%"
 _LINK: Final = re.compile(r"- (.*): \[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]")
+_KNOWN_TO_CLAUDE: Final = frozenset(
+    ("name", "title", "description", "type", "metadata", "tags", "created", "updated")
+)
 _LINKED: Final = "linked"
 _NAME_LENGTH: Final = 60
 _NAME_BYTES: Final = 150
@@ -210,28 +215,22 @@ class _OwnPage(NamedTuple):
 def read(source: Source) -> Parsed:
     """The notes of a folder of Markdown: those that this program wrote as they were, others as new ones."""
     own: list[_OwnPage] = []
-    records: list[Record] = []
-    left_out: list[LeftOut] = []
-    for file in filter(lambda one: is_page(one.name), source.files):
-        try:
-            fields, body = front_matter.read(text_of(file))
-            version = fields.pop(_OURS, None)
-            if not isinstance(version, int):
-                body = bullets.without_ours(body) if bullets.is_named(file) else body
-                record = tidy_record(_foreign_page(file, fields, body))
-                if record is None or not record.content:
-                    left_out.append(LeftOut(file.name, "is empty"))
-                else:
-                    records.append(record)
-            elif version > VERSION:
-                raise FormatError("was written by a newer version of this program", file=file.name)
-            elif fields.get("id"):
-                own.append(_own_page(file, fields, body))
-            else:
-                records.append(_own_fact(file, fields, body))
-        except FormatError as error:
-            left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
-    return Parsed(tuple(records), _snapshot_of(own) if own else None, tuple(left_out))
+
+    def said(file: SourceFile) -> Iterator[Record | None]:
+        fields, body = front_matter.read(text_of(file))
+        version = fields.pop(_OURS, None)
+        if not isinstance(version, int):
+            body = bullets.without_ours(body) if bullets.is_named(file) else body
+            yield tidy_record(_foreign_page(file, fields, body))
+        elif version > VERSION:
+            raise FormatError("was written by a newer version of this program", file=file.name)
+        elif fields.get("id"):
+            own.append(_own_page(file, fields, body))
+        else:
+            yield _own_fact(file, fields, body)
+
+    found = read_each((file for file in source.files if is_page(file.name)), said)
+    return found._replace(whole=_snapshot_of(own) if own else None)
 
 
 def _own_page(file: SourceFile, fields: dict[str, Any], body: str) -> _OwnPage:
@@ -356,3 +355,32 @@ def _references(text: str) -> tuple[Reference, ...]:
         for name, reasons in found.items()
         for reason in reasons or [_LINKED]
     )
+
+
+# The memory folder of Claude Code: a page for each subject, and MEMORY.md, which lists them or holds bullets
+
+
+def read_claude(source: Source) -> Parsed:
+    """A note for each page, and one for each bullet of MEMORY.md that does not only point to a page."""
+    pages = {file.name for file in source.files}
+
+    def said(file: SourceFile) -> Iterable[Record | LeftOut | None]:
+        if file.name.rpartition("/")[2] != INDEX:
+            return [tidy_record(_claude_page(file))]
+        return bullets.records_of(
+            file.name, text_of(file), CLAUDE.usual,
+            lambda bullet: any(f"{name}.md" in pages for name in links_of(bullet.content)),
+        )  # fmt: skip
+
+    return read_each((file for file in source.files if is_page(file.name)), said)
+
+
+def _claude_page(file: SourceFile) -> Record:
+    text = text_of(file)
+    fields, _ = front_matter.read(text)
+    said = CLAUDE.read(file.name, text)
+    return Record(
+        where=file.name, key=file.name, title=said.title, content=said.content.strip("\n") or properties_of(fields),
+        tags=said.tags, meta=said.meta, created_at=said.created, updated_at=said.updated, names=said.names,
+        references=said.links, fields={key: value for key, value in fields.items() if key not in _KNOWN_TO_CLAUDE},
+    )  # fmt: skip

@@ -14,8 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 import msgspec
 
 from core.errors import InvalidInputError, few_of
-from core.exchange.json_source import is_shallow
-from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record
+from core.exchange.records import KEPT_FIELDS, Format, LeftOut, Record, is_shallow
 from core.model.build import new_note
 from core.model.change import ChangeSet
 from core.model.draft import Draft

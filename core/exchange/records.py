@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple, get_args
 
@@ -34,6 +35,9 @@ MOST_RECORDS: Final = 100_000
 _TITLE: Final = 80
 # A larger number is no time in seconds.
 _SECONDS: Final = 10_000_000_000
+# A note holds no fields that are nested deeper.
+_DEEPEST_FIELD: Final = 12
+_BLANK: Final = re.compile(r"[ \t]*")
 _SENTENCE: Final = re.compile(r"(?<=[.!?。])\s")
 
 
@@ -142,6 +146,26 @@ def text_of(file: SourceFile) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def read_each(
+    files: Iterable[SourceFile], read: Callable[[SourceFile], Iterable[Record | LeftOut | None]]
+) -> Parsed:
+    """What files say one by one; one that cannot be read is left out, and so is what says nothing (None)."""
+    records: list[Record] = []
+    left_out: list[LeftOut] = []
+    for file in files:
+        try:
+            for found in read(file):
+                if isinstance(found, LeftOut):
+                    left_out.append(found)
+                elif found is None or not found.content:
+                    left_out.append(LeftOut(file.name, "is empty"))
+                else:
+                    records.append(found)
+        except FormatError as error:
+            left_out.append(LeftOut(place(error.file or file.name, error.line), error.what))
+    return Parsed(tuple(records), None, tuple(left_out))
+
+
 def title_of(content: str) -> str:
     """A title for a text that has none: its first sentence, cut at a word."""
     first = next((line for line in content.split("\n") if line.strip()), "")
@@ -181,3 +205,57 @@ def as_texts(value: object) -> tuple[str, ...]:
         found = (str(one).strip().lstrip("#") for one in value if isinstance(one, str | int | float))
         return tuple(filter(None, found))
     return ()
+
+
+# JSON of other programs, one document or one a line, with the line of what cannot be read
+
+
+def document_of(file: SourceFile) -> Any:
+    """The one JSON value of a file. Raises FormatError with the line at fault."""
+    said = text_of(file)
+    try:
+        return _DECODER.decode(said)
+    except (ValueError, RecursionError) as error:
+        raise _format_error(file, error, getattr(error, "lineno", 0)) from error
+
+
+def lines_of(file: SourceFile) -> Iterator[tuple[int, Any | FormatError]]:
+    """The values of a file that holds them on lines, several on one as well, each with the number of its line; an error
+    for the rest of a line that is torn.
+    """
+    for number, line in enumerate(text_of(file).split("\n"), 1):
+        at = 0
+        while (at := _BLANK.match(line, at).end()) < len(line):  # type: ignore[union-attr]
+            try:
+                value, at = _DECODER.raw_decode(line, at)
+                yield number, value
+            except (ValueError, RecursionError) as error:
+                yield number, _format_error(file, error, number)
+                break
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
+
+
+def _format_error(file: SourceFile, error: Exception, line: int) -> FormatError:
+    if isinstance(error, RecursionError):
+        return FormatError("is nested too deeply", file=file.name, line=line)
+    return FormatError(f"is not valid JSON ({getattr(error, 'msg', error)})", file=file.name, line=line)
+
+
+def text(value: Any) -> str:
+    """A text, "" for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def is_shallow(value: Any, depth: int = 0) -> bool:
+    """Whether a value is nested no deeper than a note may hold."""
+    if depth > _DEEPEST_FIELD:
+        return False
+    if isinstance(value, dict):
+        return all(is_shallow(item, depth + 1) for item in value.values())
+    return not isinstance(value, list) or all(is_shallow(item, depth + 1) for item in value)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import ErrorCode, Notice, NuggetsError
-from core.folder import GRAPH_FILE
 from core.model.joined import Joined, Whose, join
 from core.services.search import SearchQuery, SearchService
 from core.settings import SearchSettings, Synonyms
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from core.search.index import Progress
     from core.search.signals import Ranked, Signals, SignalSource
 
-# Pages lie no deeper in their folder.
-_DEPTH: Final = 3
 _Result = TypeVar("_Result")
 
 
@@ -80,7 +76,7 @@ class JoinedSearch:
 class Team:
     """The team's memory beside a person's own. Safe to use from several threads.
 
-    memory: gives it as it is wanted, None where there is none to use now. given: whether it was open before. own:
+    memory: gives it as it is wanted, None where there is none to use now. own:
     searches one's own notes. settings, clock, synonyms: as of `SearchService`.
     """
 
@@ -91,15 +87,11 @@ class Team:
         settings: Callable[[], SearchSettings],
         clock: Callable[[], datetime],
         synonyms: Callable[[], Synonyms],
-        given: bool = False,
     ) -> None:
-        # Its files may have moved on since somebody opened it.
-        self._may_be_old = given
         self._open = memory
         self._own = own
         self._guard = threading.RLock()
         self._memory: Memory | None = None
-        self._seen: object = None
         self._joined: Joined | None = None
         self._said: set[str] = set()
         self._notices: list[str] = []
@@ -148,10 +140,7 @@ class Team:
                 self._memory.close()
 
     def _current(self, memory: Memory) -> Snapshot:
-        seen = tuple(_look(memory))
-        if self._may_be_old or (self._seen is not None and seen != self._seen):
-            memory.refresh_read_only()
-        self._seen, self._may_be_old = seen, False
+        memory.refresh_read_only()
         unread = memory.snapshot.problems
         if unread:
             more = f", and {len(unread) - 1} more" if len(unread) > 1 else ""
@@ -175,31 +164,3 @@ class Team:
         if notice not in self._said:
             self._said.add(notice)
             self._notices.append(notice)
-
-
-def _look(memory: Memory) -> Iterator[tuple[object, ...]]:
-    """What tells the files of a memory from what they were: cheaper than to read any."""
-    yield _stats(os.path.join(memory.home, GRAPH_FILE))
-    if memory.pages is not None:
-        yield from _look_into(os.fspath(memory.pages), _DEPTH)
-
-
-def _look_into(folder: str, depth: int) -> Iterator[tuple[object, ...]]:
-    try:
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        yield folder, error.errno
-        return
-    for entry in found:
-        yield _stats(entry.path)
-        if depth > 1 and entry.is_dir(follow_symlinks=False):
-            yield from _look_into(entry.path, depth - 1)
-
-
-def _stats(path: str) -> tuple[object, ...]:
-    try:
-        at = os.stat(path)
-    except OSError as error:
-        return path, error.errno
-    return path, at.st_mtime_ns, at.st_ctime_ns, at.st_size, at.st_ino

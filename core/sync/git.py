@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import signal
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from core.errors import ErrorCode, SyncError
-from core.storage.files.scratch import scratch_folder
 
 LOCAL_SECONDS: Final = 120.0
 REMOTE_SECONDS: Final = 600.0
@@ -39,8 +37,6 @@ _LONGEST: Final = 300
 # What a folder has that belongs to its machine alone.
 OF_THIS_MACHINE: Final = ("nuggets.db*", "backups/", "quarantine/", ".nuggets.*", "*.held")
 KEPT: Final = "your memory is unchanged"
-# As git runs a hook: one that does not say what runs it is a shell's.
-_THROUGH_A_SHELL: Final = ("sh", "-c", '"$0" "$@"')
 # .git, also as Windows and macOS spell it.
 _GIT_FOLDER: Final = re.compile(r"(\.git|git~\d+)[ .]*(:.*)?")
 # With room for what is put before and behind it while it is written, in bytes.
@@ -390,35 +386,35 @@ class GitFolder:
         former: the commit before, "" for none. Other files that came since, such as a README, are in the index as well
         and marked as left out of the folder, where they are not checked out: they are neither staged nor deleted then.
         """
-        there = self.files(commit)
-        wanted = {path: blob for path, blob in there.items() if is_ours(path)}
-        words = ["ls-files", "-s", "-z", "--full-name"]
+        there, before = self.files(commit), self.files(former)
         held: dict[str, str] = {}
-        for line in self.git.get(*words, "--", str(self.top / self.prefix)).split(b"\0"):
+        listed = self.git.get("ls-files", "-s", "-z", "--full-name", "--", str(self.top / self.prefix))
+        for line in listed.split(b"\0"):
             about, tab, name = line.partition(b"\t")
-            path = name.decode(errors="surrogateescape")[len(self.prefix) :]
             if tab:
+                path = name.decode(errors="surrogateescape")[len(self.prefix) :]
                 held[path] = about.split()[1].decode()
-        changes: dict[str, Blob | None] = {
-            path: blob for path, blob in wanted.items() if held.get(path) != blob.id
-        }
-        changes |= {path: None for path in held if is_ours(path) and path not in wanted}
+        changes: dict[str, Blob | None] = {}
+        for path in {*there, *before, *held}:
+            new, old = there.get(path), before.get(path)
+            # What the user staged of other files, a deletion as well, stays staged.
+            wanted = is_ours(path) or (new != old and held.get(path) == (old.id if old else None))
+            if wanted and held.get(path) != (new.id if new else None):
+                changes[path] = new
         self.set_in_index(changes)
-        before = self.files(former) if former != commit else there
-        others = {
-            path: there.get(path)
-            for path in {*there, *before}
-            if not is_ours(path)
-            and there.get(path) != before.get(path)
-            # What the user staged of it, its deletion as well, stays staged.
-            and held.get(path) == (before[path].id if path in before else None)
-        }
-        self.set_in_index(others)
         folder = self.top / self.prefix
-        absent = [path for path, blob in others.items() if blob and not os.path.lexists(folder / path)]
-        if absent:
-            given = "".join(f"{path}\0" for path in absent).encode(errors="surrogateescape")
-            self.git.run("update-index", "-z", "--skip-worktree", "--stdin", given=given)
+        absent = [
+            path
+            for path, blob in changes.items()
+            if blob and not is_ours(path) and not os.path.lexists(folder / path)
+        ]
+        self.leave(absent)
+
+    def leave(self, paths: Iterable[str]) -> None:
+        """Has git not tell that files of the folder are others than the index has, or none."""
+        given = "".join(f"{self.prefix}{path}\0" for path in paths).encode(errors="surrogateescape")
+        if given:
+            Git(self.top).run("update-index", "-z", "--skip-worktree", "--stdin", given=given)
 
     def others_differ(self, one: str, other: str) -> bool:
         """Whether two commits differ in files that are none of the memory's folder."""
@@ -447,30 +443,14 @@ class GitFolder:
             raise stopped(what, ErrorCode.GIT_UNDER_WAY, str(self.top), "try again: nuggets sync")
         return new
 
-    def commit_merge(self, message: str, tree: str, parents: Sequence[str], index: Path) -> str:
-        """Makes a commit of two histories, with the user's hooks, name and signature; no branch leads to it yet."""
-        self._run_hook("pre-merge-commit", index)
-        with scratch_folder(self.own, [message.encode()]) as (_, (file,)):
-            self._run_hook("commit-msg", index, str(file))
-            message = file.read_text(errors="replace")
+    def commit_merge(self, message: str, tree: str, parents: Sequence[str]) -> str:
+        """Makes a commit of two histories, with the user's name and signature; no branch leads to it yet."""
         sign = ["-S"] if self.git.line("config", "--type=bool", "commit.gpgsign") == "true" else []
         words = [word for parent in parents for word in ("-p", parent)]
         ran = self.git.run("commit-tree", tree, *words, *sign, given=message.encode(), seconds=REMOTE_SECONDS)
         if ran.code:
             raise self._no_commit(ran, "commit-tree")
         return ran.out.decode().strip()
-
-    def _run_hook(self, name: str, index: Path, *words: str) -> None:
-        path = self.git.line("rev-parse", "--git-path", f"hooks/{name}")
-        hook = self.git.folder / path
-        if not path or not os.access(hook, os.X_OK) or not hook.is_file():
-            return
-        ran = Git(self.top, self.git.asks, self.git.look).run(
-            *words, program=(*_THROUGH_A_SHELL, str(hook.absolute())), index=index, seconds=REMOTE_SECONDS
-        )
-        if ran.code:
-            what = f"your hook {name} refuses the merge: {last_said(ran)}"
-            raise stopped(what, ErrorCode.GIT_FAILED, str(hook), "fix what it asks for, then: nuggets sync")
 
     def _no_commit(self, ran: Ran, what: str) -> SyncError:
         if self.git.run("var", "GIT_COMMITTER_IDENT").code:
@@ -484,28 +464,6 @@ class GitFolder:
         """Has a branch lead to another commit, if it still leads to `old` ("": if there is none). Raises SyncError."""
         zero = "0" * len(new)
         self.git.get("update-ref", "-m", f"nuggets sync: {why}", f"refs/heads/{branch}", new, old or zero)
-
-    def object_id(self, data: bytes, like: str) -> str:
-        """The id that git gives a file. like: any id of the repository."""
-        digest = hashlib.sha1(usedforsecurity=False) if len(like) == 40 else hashlib.sha256()
-        digest.update(b"blob %d\0" % len(data))
-        digest.update(data)
-        return digest.hexdigest()
-
-    def filtered(self, paths: Iterable[str]) -> str:
-        """The first of some files that git would change on its way in or out (such as LFS), with its filter. What the
-        remote has in .gitattributes is checked out nowhere, so it does not count.
-        """
-        words = [f"{self.prefix}{path}" for path in paths]
-        if not words:
-            return ""
-        no_index = self.own / "no index"
-        out = Git(self.top, self.git.asks).get("check-attr", "-z", "filter", "--", *words, index=no_index)
-        parts = out.decode(errors="surrogateescape").split("\0")
-        for path, _, value in zip(parts[0::3], parts[1::3], parts[2::3], strict=False):
-            if value not in ("unspecified", "unset"):
-                return f"{path} ({value})"
-        return ""
 
 
 def is_sound(path: str) -> bool:

@@ -6,7 +6,6 @@ remote has comes in as a change set; and a merge commit holds what the folder th
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -201,7 +200,6 @@ class _Run:
     def _check(self) -> str:
         """The branch to sync. Raises SyncError for a repository in which nothing can be committed now."""
         under_way, branch, wanted = self.folder.under_way(), self.folder.branch(), self.local.branch
-        filtered = self.folder.filtered(sorted({"graph/graph.json", *self.memory.arrivals.names()}))
         where = str(self.folder.top)
         if under_way:
             what = f"git is in the middle of {under_way}"
@@ -212,9 +210,6 @@ class _Run:
         elif branch != wanted:
             what = f"the branch {branch} is checked out, and the sync is set up for {wanted}"
             todo = f"git switch {wanted}, or set it up anew: nuggets sync init"
-        elif filtered:
-            what, where = "git changes this file on its way in (a filter, such as LFS)", filtered
-            todo = "take it out of the filter in .gitattributes"
         else:
             return branch
         raise stopped(what, ErrorCode.GIT_UNDER_WAY, where, todo)
@@ -252,25 +247,25 @@ class _Run:
         if not changes:
             return False
         self.step("committing")
-        deeds = self._deeds(self.version(head), present)
+        found = differences(self.version(head).snapshot, present.snapshot)
+        count = ChangeSet(
+            id="", at="", author=self.memory.author, reason="", notes=found.notes, facts=found.facts
+        ).size
         newest = self.memory.history.newest()
         with self._index() as index:
             self.folder.tree(head, changes, index)
-            self.folder.commit(message(deeds, self.machine), head, index)
-        self.done = replace(self.done, committed=self.done.committed + sum(deeds.values()))
+            self.folder.commit(message(self._authors(), self.machine, count=count), head, index)
+        self.done = replace(self.done, committed=self.done.committed + count)
         self.keep(logged=newest)
         return True
 
     def _changes(self, present: Version, commit: str, held: dict[str, Blob]) -> dict[str, Blob | None]:
         """What a commit of the present has otherwise than another commit."""
         new = {path: data for path, data in self._settings_files().items() if path not in held}
-        same = all(
-            path in held and self.folder.object_id(data, held[path].id) == held[path].id
-            for path, data in present.contents.items()
-        )
         gone: set[str] = set()
-        if not same or {path for path in held if is_memory_file(path)} != present.contents.keys():
-            for path, data in to_store(present, self.version(commit)).items():
+        known = self.version(commit)
+        if known.contents != present.contents:
+            for path, data in to_store(present, known).items():
                 if data is None:
                     gone.add(path)
                 else:
@@ -290,43 +285,25 @@ class _Run:
 
     def _leave_settings_files(self, head: str) -> None:
         """What setting up made stays as it is where the remote has other lines: git need not tell of that."""
-        held, names = self.folder.files(head), []
-        for name, data in self._settings_files().items():
-            heading, lines = SETTINGS_FILES[name]
-            made = (heading + "".join(f"{line}\n" for line in lines)).encode()
-            if data == made and name in held and self.folder.object_id(data, held[name].id) != held[name].id:
-                names.append(name)
-        if names:
-            self.git.get("update-index", "--skip-worktree", "--", *names)
+        held = self.folder.files(head)
+        made = {
+            name: (heading + "".join(f"{line}\n" for line in lines)).encode()
+            for name, (heading, lines) in SETTINGS_FILES.items()
+        }
+        own = [name for name, data in self._settings_files().items() if name in held and data == made[name]]
+        theirs = self.folder.contents({name: held[name] for name in own})
+        self.folder.leave(name for name in own if theirs[name] != made[name])
 
     @contextmanager
     def _index(self) -> Iterator[Path]:
         with scratch_folder(self.folder.own) as (folder, _):
             yield folder / "index"
 
-    def _deeds(self, before: Version, present: Version) -> Mapping[str, int]:
-        """Who changed how many of the notes and facts that differ, by the log; each counts for the last author."""
-        found = differences(before.snapshot, present.snapshot)
-        whole = ChangeSet(
-            id="", at="", author=self.memory.author, reason="", notes=found.notes, facts=found.facts
-        )
-        notes = {change.id for change in found.notes}
-        mirrored = {(one.note.nugget_name, one.note.key) for one in found.notes if one.note.is_fact}
-        facts = {(one.nugget, one.key) for one in found.facts} - mirrored
-        whose: dict[object, str] = {}
-        for entry in self.memory.history.log(after=self.local.logged, limit=_ENTRIES):
-            made = entry.change_set
-            signature = "" if made.kind == "outside" else made.author.signature
-            for change in made.notes:
-                if change.id in notes:
-                    whose.setdefault(change.id, signature)
-            for one in made.facts:
-                if (one.nugget, one.key) in facts:
-                    whose.setdefault((one.nugget, one.key), signature)
-        counts = Counter(whose.values())
-        if whole.size > len(whose):
-            counts[""] += whole.size - len(whose)
-        return counts
+    def _authors(self) -> set[str]:
+        """Who changed something since the last commit, by the log; "" for another program."""
+        entries = self.memory.history.log(after=self.local.logged, limit=_ENTRIES)
+        made = (entry.change_set for entry in entries)
+        return {"" if one.kind == "outside" else one.author.signature for one in made if one.size}
 
     # Taking in
 
@@ -413,8 +390,8 @@ class _Run:
             changes = self._changes(present, remote, self.folder.files(remote))
             with self._index() as index:
                 tree = self.folder.tree(remote, changes, index)
-                said = message({}, self.machine, merges=f"Merge what changed on {self.machine}")
-                merge = self.folder.commit_merge(said, tree, (remote, head), index)
+                said = message((), self.machine, merges=f"Merge what changed on {self.machine}")
+                merge = self.folder.commit_merge(said, tree, (remote, head))
             self.folder.move_branch(branch, merge, head, "merged")
         self.keep(incoming=None, logged=self.memory.history.newest())
 
@@ -469,20 +446,18 @@ class _Run:
 
     def _listed(self, failed: Ran) -> Ran:
         """The branches that the remote has, after a run that it failed. Raises _Offline where it does not answer."""
-        silence, words = self.git.silence, ("ls-remote", "--heads", "--", self.local.remote)
-        gone = _Offline(f"the remote did not answer within {silence:.0f} s")
-        if failed.seconds < silence:
-            listed = self.git.run_remote(*words)
-        else:
-            # Once more, but not as long; who types a password has the time for that.
-            soon = min(silence, _LOOK_AGAIN)
-            seconds = REMOTE_SECONDS if self.git.asks else 2 * soon
-            try:
-                listed = self.git.run_remote(*words, silence=soon, seconds=seconds)
-            except SyncError as error:
-                raise gone from error
+        words = ("ls-remote", "--heads", "--", self.local.remote)
+        silent = failed.seconds >= self.git.silence
+        gone = _Offline(f"the remote did not answer within {self.git.silence:.0f} s")
+        try:
+            # Once more, but not as long where it was silent; who types a password has the time for that.
+            seconds = 2 * _LOOK_AGAIN if silent and not self.git.asks else REMOTE_SECONDS
+            wait = min(self.git.silence, _LOOK_AGAIN) if silent else None
+            listed = self.git.run_remote(*words, silence=wait, seconds=seconds)
+        except SyncError as error:
+            raise gone from error
         if listed.code:
-            raise gone if max(failed.seconds, listed.seconds) >= silence else _Offline(last_said(listed))
+            raise gone if silent or listed.seconds >= self.git.silence else _Offline(last_said(listed))
         return listed
 
     def _pushed(self, branch: str, head: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -158,25 +159,13 @@ def _made_repository(home: Path, remote: str | None, asks: bool) -> GitFolder:
     folder = GitFolder.of(home, asks=asks)
     if folder is None:
         raise stopped("git init made no repository", ErrorCode.GIT_FAILED, str(home))
-    branch = _branch_of(git, remote) if remote is not None else ""
-    if branch:
-        git.get("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    if remote is not None:
+        # The branch that the remote has its memory on, if it has one and can be reached.
+        ran = git.run_remote("ls-remote", "--symref", "--", remote, "HEAD")
+        found = re.match(rb"ref: (refs/heads/\S+)\tHEAD", ran.out)
+        if found is not None:
+            git.get("symbolic-ref", "HEAD", found[1].decode(errors="surrogateescape"))
     return folder
-
-
-def _branch_of(git: Git, remote: str) -> str:
-    """The branch that a remote has its memory on; "" where it has none, or cannot be reached."""
-    ran = git.run_remote("ls-remote", "--symref", "--", remote)
-    if ran.code:
-        return ""
-    heads: list[str] = []
-    for line in ran.out.decode(errors="replace").splitlines():
-        about, _, name = line.partition("\t")
-        if about.startswith("ref: refs/heads/") and name == "HEAD":
-            return about.removeprefix("ref: refs/heads/")
-        if name.startswith("refs/heads/"):
-            heads.append(name.removeprefix("refs/heads/"))
-    return heads[0] if len(heads) == 1 else ""
 
 
 def _remote(folder: GitFolder, remote: str | None) -> tuple[str, str, bool]:

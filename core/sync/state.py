@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, get_args
@@ -97,27 +96,17 @@ class Commit:
     authors: tuple[str, ...] = ()
 
 
-def message(deeds: Mapping[str, int], machine: str, *, merges: str = "") -> str:
-    """A commit's message: who did what, then trailers. deeds: how many notes and facts each author changed, by their
-    signature, "" for another program. merges: what is merged, "" for nothing.
+def message(signatures: Collection[str], machine: str, *, count: int = 0, merges: str = "") -> str:
+    """A commit's message: who did what, then trailers. signatures: of those who changed so many notes and facts, "" for
+    another program. merges: what is merged, "" for nothing.
     """
-    said = [
-        f"{_name(signature)} changed {_things(count)}"
-        for signature, count in sorted(deeds.items(), key=lambda one: (-one[1], one[0]))
-    ]
-    more = f" and {len(said) - _AUTHORS} more" if len(said) > _AUTHORS else ""
-    subject = merges or (", ".join(said[:_AUTHORS]) + more) or "nothing changed"
+    names = [str(author_of(signature)) for signature in sorted(signatures)]
+    more = f" and {len(names) - _AUTHORS} more" if len(names) > _AUTHORS else ""
+    things = f"{count:,} {'note' if count == 1 else 'notes'}"
+    subject = merges or f"{', '.join(names[:_AUTHORS]) or author_of('')}{more} changed {things}"
     trailers = [f"{MACHINE_TRAILER}: {_line(machine)}"]
-    trailers += [f"{AUTHOR_TRAILER}: {_line(signature) or PROGRAM.signature}" for signature in sorted(deeds)]
+    trailers += [f"{AUTHOR_TRAILER}: {_line(one) or PROGRAM.signature}" for one in sorted(signatures)]
     return f"{_shortened(subject, _SUBJECT)}\n\n" + "\n".join(trailers) + "\n"
-
-
-def _things(count: int) -> str:
-    return f"{count:,} {'note' if count == 1 else 'notes'}"
-
-
-def _name(signature: str) -> str:
-    return str(author_of(signature))
 
 
 def author_of(signature: str) -> Author:
@@ -145,13 +134,11 @@ def arrival(commits: Iterable[Commit], own_name: str) -> tuple[Author, str]:
     # A merge of ours says nothing of its own.
     told = [one for one in commits if one.authors or not one.machine] or commits[:1]
     machines = list(dict.fromkeys(_shortened(_line(one.machine), _LONGEST) for one in told if one.machine))
-    known = Counter(
-        (signature, one.person, one.machine) for one in told for signature in one.authors or ("person",)
-    )
-    names = list(dict.fromkeys(_named(signature, person, own_name) for signature, person, _ in known))
+    known = dict.fromkeys((signature, one.person) for one in told for signature in one.authors or ("person",))
+    names = list(dict.fromkeys(_named(signature, person, own_name) for signature, person in known))
     where = f" on {', '.join(machines)}" if machines else ""
     named = _shortened(", ".join(names[:_AUTHORS]), _LONGEST)
-    kinds = {author_of(signature).kind for signature, _, _ in known}
+    kinds = {author_of(signature).kind for signature, _ in known}
     kind: AuthorKind = kinds.pop() if len(kinds) == 1 and len(names) == 1 else "program"
     subjects = list(dict.fromkeys(_line(one.subject) for one in told if one.subject))
     said = subjects[0] if len(subjects) == 1 else f"{len(subjects)} syncs"

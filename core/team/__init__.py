@@ -1,12 +1,12 @@
 """The notes of a team in their project's repository: sharing one's own, the index, the folder."""
 
+from core.team.folder import INDEX_FILE as INDEX_FILE
 from core.team.folder import FolderStep as FolderStep
 from core.team.folder import TeamState as TeamState
 from core.team.folder import make_team_folder as make_team_folder
 from core.team.folder import nearest_folder as nearest_folder
 from core.team.folder import team_state as team_state
-from core.team.index import INDEX_FILE as INDEX_FILE
-from core.team.index import write_index as write_index
+from core.team.folder import write_index as write_index
 from core.team.sharing import Refused as Refused
 from core.team.sharing import SharedFile as SharedFile
 from core.team.sharing import SharePlan as SharePlan

@@ -1,9 +1,10 @@
-"""The folder of a team's notes: made in a project, and how it stands."""
+"""The folder of a team's notes: made in a project, how it stands, and the index beside it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -13,8 +14,8 @@ from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.git_repository import ask, ask_status
 from core.home import TEAM_VARIABLE
 from core.memory import Memory
-from core.storage.files.atomic import make_folder, replace_file
-from core.team.index import INDEX_FILE, write_index
+from core.model.note import Note
+from core.storage.files.atomic import make_folder, read_file, replace_file
 from core.team_folder import (
     TEAM_FOLDER,
     folder_in_reach,
@@ -23,7 +24,17 @@ from core.team_folder import (
     name_of_team,
     team_folder,
 )
+from core.text.normalise import normalise_line
 
+INDEX_FILE: Final = "README.md"
+_BEGIN: Final = "<!-- index of the notes: nuggets team index -->"
+_END: Final = "<!-- end of the index -->"
+_SIGNS: Final = re.compile(r"([\\\[\]<>`*_])")
+_WORDS: Final = (
+    "# What this project's agents should know\n\n"
+    "Each file in `notes/` is one note: a heading and a text, with front matter for tags and links. Edit them as any\n"
+    "file and review them as code. `nuggets` lets people and agents search them: `nuggets team`.\n"
+)
 _KEEP: Final = ".gitkeep"
 # As git would make it.
 _FOLDER_MODE: Final = 0o755
@@ -143,8 +154,49 @@ def _changed(said: bytes, prefix: str) -> tuple[Changed, ...]:
 def _how(state: str) -> str:
     if "U" in state or state in ("AA", "DD"):
         return "conflict"
-    if state == "??" or "A" in state:
-        return "new"
-    if "R" in state:
-        return "renamed"
-    return "deleted" if "D" in state else "changed"
+    known = {"?": "new", "A": "new", "R": "renamed", "D": "deleted"}
+    return next((how for sign, how in known.items() if sign in state), "changed")
+
+
+# The index: a list in a README beside the folder, made by a command. It is no note.
+
+
+def write_index(folder: Path, notes: Iterable[Note], *, dry_run: bool = False) -> tuple[Path, bool]:
+    """Brings the index beside a folder of notes up to date; words around it stay. Returns its file, and whether it was
+    (would be) changed. Raises StorageError.
+    """
+    path = folder.parent / INDEX_FILE
+    found = read_file(path)
+    before = found[0].decode("utf-8", "surrogateescape") if found is not None else ""
+    after = with_index(before, notes)
+    if after != before and not dry_run:
+        replace_file(path, after.encode("utf-8", "surrogateescape"), mode=0o644)
+    return path, after != before
+
+
+def with_index(text: str, notes: Iterable[Note]) -> str:
+    """A text with the index of notes: in the place of the one that it has, else at its end. Pure."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [_line(note) for note in sorted(notes, key=_order) if not note.hidden and note.page is not None]
+    index = newline.join([_BEGIN, "", *lines, *([""] if lines else []), _END])
+    begin = text.find(_BEGIN)
+    end = text.find(_END, begin)
+    if begin >= 0 and end >= 0:
+        return f"{text[:begin]}{index}{text[end + len(_END) :]}"
+    words = text or _WORDS
+    return f"{words.rstrip()}{newline}{newline}{index}{newline}"
+
+
+def _order(note: Note) -> tuple[str, str]:
+    file = note.page.file if note.page is not None else ""
+    return file.casefold(), file
+
+
+def _line(note: Note) -> str:
+    assert note.page is not None
+    target = f"notes/{note.page.file}"
+    if not re.fullmatch(r"[\w./-]+", target):
+        escaped = re.sub(r"([<>\\])", r"\\\1", target)
+        target = f"<{escaped}>"
+    title = _SIGNS.sub(r"\\\1", normalise_line(note.title))
+    return f"- [{title}]({target})"

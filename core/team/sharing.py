@@ -1,13 +1,15 @@
 """Notes of one's own proposed for the team's folder: screened, shown as files, written as one change.
 
-Nothing is committed. Which own note a page came from stands in the memory's home on this machine, never in the page.
+Nothing is committed. What should not get into a repository that others read, credentials and paths of one's home
+folder, is found first. Which own note a page came from stands in the memory's home on this machine, never in the page.
 """
 
 from __future__ import annotations
 
 import getpass
 import hashlib
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -21,11 +23,32 @@ from core.model.infer import MetaInput, subject_of
 from core.model.names import counted
 from core.model.note import METADATA_FIELDS, Note, custom_tags, replace
 from core.model.snapshot import Snapshot
-from core.team.screening import Found, screened
+from core.text.secrets import find_secrets
 
 # A field of the team's note in the memory's home: the own note that it came from, and what was shared of it.
 _SHARED: Final = "nuggets-tui.shared"
+_NAME: Final = r"[^\W\d][\w.-]*"
+_HOMES: Final = (
+    # /home/ada, /Users/ada, /root, and the same behind file:// or a drive of Windows.
+    re.compile(rf"(?<![\w.-])(?:/mnt)?(?:/[a-z])?/(?:home|Users)/{_NAME}"),
+    re.compile(r"(?<![\w./-])/root(?=/)"),
+    re.compile(rf"(?<!\w)[a-z]:[\\/]+users[\\/]+{_NAME}", re.IGNORECASE),
+    re.compile(r"(?<![\w~/.-])~(?:[\w.-]+)?[\\/](?=[\w.])"),
+)
+# The name of a machine's one user says nothing of anybody.
+_NOBODY: Final = ("root", "user", "home", "runner", "node")
+_SHOWN: Final = 60
 _OF_ITS_OWNER: Final = ("self", "user", "session")
+
+
+class Found(NamedTuple):
+    """Something to look at before a text is shared. kind: "credential" or "home". line: where, from 1. what: the kind
+    of the credential, or the path.
+    """
+
+    kind: str
+    line: int
+    what: str
 
 
 class Refused(NamedTuple):
@@ -94,31 +117,37 @@ def plan_share(
     home = home or _home()
     user = _user() if user is None else user
     known = {shared_from(note): note for note in team.snapshot.notes if shared_from(note)}
-    wanted, refused, same = [], [], []
+    wanted, refused = [], []
     homes: dict[str, tuple[Found, ...]] = {}
     for note in {note.id: note for note in notes}.values():
         there = known.get(note.id)
         found = _found_in(note, home, user)
         homes[note.id] = tuple(one for one in found if one.kind == "home")
-        reason = _refusal(note, there, tuple(one for one in found if one.kind == "credential"))
-        if reason is not None:
-            refused.append(reason)
-            continue
-        if there is not None and _is_there(note, there) and not _new_links(note, there, notes, known):
-            same.append(note.title)
-        wanted.append(note)
+        credentials = tuple(one for one in found if one.kind == "credential")
+        if note.hidden or credentials:
+            code = "hidden" if note.hidden else "credential"
+            refused.append(Refused(note.id, note.title, code, () if note.hidden else credentials))
+        elif there is not None and _digest(there) not in (_digest(note), _shared_digest(there)):
+            file = there.page.file if there.page is not None else there.title
+            refused.append(Refused(note.id, note.title, "changed-there", where=file))
+        else:
+            wanted.append(note)
     draft = team.draft()
     ids = _written(draft, own.snapshot, wanted, known)
     left_out = _linked(draft, own.snapshot, wanted, ids)
     change_set = draft.change_set(_reason(wanted), author=team.author)
-    files = (
-        ()
-        if change_set.empty
-        else _files(team, change_set, {id: own_id for own_id, id in ids.items()}, homes)
+    changed = {change.id for change in change_set.notes}
+    same = tuple(note.title for note in wanted if ids[note.id] not in changed)
+    if change_set.empty:
+        return SharePlan(None, (), tuple(refused), tuple(left_out), same)
+    own_ids = {id: own_id for own_id, id in ids.items()}
+    files = tuple(
+        SharedFile(id, one.note.title, one.name, one.before, one.after, homes.get(id, ()))
+        for one in team.page_preview(change_set)
+        if one.after is not None
+        for id in [own_ids.get(one.note.id, "")]
     )
-    return SharePlan(
-        None if change_set.empty else change_set, files, tuple(refused), tuple(left_out), tuple(same)
-    )
+    return SharePlan(change_set, files, tuple(refused), tuple(left_out), same)
 
 
 def share(team: Memory, plan: SharePlan) -> ChangeSet | None:
@@ -173,17 +202,6 @@ def _found_in(note: Note, home: str, user: str) -> list[Found]:
     return list(dict.fromkeys(found))
 
 
-def _refusal(note: Note, there: Note | None, credentials: tuple[Found, ...]) -> Refused | None:
-    if note.hidden:
-        return Refused(note.id, note.title, "hidden")
-    if credentials:
-        return Refused(note.id, note.title, "credential", credentials)
-    if there is not None and _digest(there) not in (_digest(note), _shared_digest(there)):
-        file = there.page.file if there.page is not None else there.title
-        return Refused(note.id, note.title, "changed-there", where=file)
-    return None
-
-
 def _digest(note: Note) -> str:
     said = repr((note.title, note.content, sorted({*custom_tags(note)} - {"team"})))
     return hashlib.blake2b(said.encode(errors="replace"), digest_size=8).hexdigest()
@@ -194,17 +212,6 @@ def _shared_digest(there: Note) -> str:
     return str(said.get("said", "")) if isinstance(said, dict) else ""
 
 
-def _is_there(note: Note, there: Note) -> bool:
-    return _digest(note) == _digest(there) and not there.hidden
-
-
-def _new_links(note: Note, there: Note, notes: Iterable[Note], known: dict[str, Note]) -> bool:
-    linked = {link.to for link in note.links}
-    targets = {known[id].id for id in linked if id in known}
-    new = {one.id for one in notes if one.id in linked and one.id not in known}
-    return bool(new) or not targets <= {link.to for link in there.links}
-
-
 def _written(draft: Draft, own: Snapshot, wanted: Sequence[Note], known: dict[str, Note]) -> dict[str, str]:
     """Lays the notes over the draft. Returns the id that each has there, those shared before among them."""
     ids = {own_id: there.id for own_id, there in known.items() if own_id in own.by_id}
@@ -212,7 +219,7 @@ def _written(draft: Draft, own: Snapshot, wanted: Sequence[Note], known: dict[st
         there = known.get(note.id)
         meta = _said_to_the_team(note)
         tags = [tag for tag in custom_tags(note) if tag != "team"]
-        if there is not None and _is_there(note, there):
+        if there is not None and _digest(note) == _digest(there) and not there.hidden:
             continue
         if there is None:
             made = create_note(draft, "", note.title, note.content, tags=tags, meta=meta)
@@ -261,12 +268,21 @@ def _reason(wanted: Sequence[Note]) -> str:
     return f"shared {titles}" if len(wanted) <= 3 else f"shared {counted(len(wanted), 'note', 'notes')}"
 
 
-def _files(
-    team: Memory, change_set: ChangeSet, own: dict[str, str], homes: dict[str, tuple[Found, ...]]
-) -> tuple[SharedFile, ...]:
-    return tuple(
-        SharedFile(id, one.note.title, one.name, one.before, one.after, homes.get(id, ()))
-        for one in team.page_preview(change_set)
-        if one.after is not None
-        for id in [own.get(one.note.id, "")]
-    )
+def screened(text: str, *, home: str = "", user: str = "") -> list[Found]:
+    """What to look at before a text is shared. home, user: the home folder and the user name of this machine."""
+    found = [Found("credential", _line(text, one.start), one.kind) for one in find_secrets(text)]
+    patterns = list(_HOMES)
+    if len(home.strip("/\\")) > 1:
+        patterns.append(re.compile(rf"{re.escape(home.rstrip('/'))}(?![\w.-])"))
+    if len(user) > 1 and user.lower() not in _NOBODY:
+        patterns.append(re.compile(rf"[\\/]{re.escape(user)}(?![\w.-])", re.IGNORECASE))
+    spans: dict[int, Found] = {}
+    for pattern in patterns:
+        for match in pattern.finditer(text):
+            line = _line(text, match.start())
+            spans.setdefault(line, Found("home", line, match[0][:_SHOWN]))
+    return [*found, *(spans[line] for line in sorted(spans))]
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1

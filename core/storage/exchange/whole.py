@@ -17,8 +17,7 @@ import msgspec
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError
 from core.exchange.detect import MARK
-from core.exchange.json_source import document_of
-from core.exchange.records import FormatError, LeftOut, SourceFile
+from core.exchange.records import FormatError, LeftOut, SourceFile, document_of
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import Nugget
 from core.model.note import to_file_dict

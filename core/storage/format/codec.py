@@ -46,9 +46,6 @@ _INNER_FIELDS: Final = {
 _EXTRA_NAME: Final = EXTRA.encode()
 # What is read must also be writable, and writing recurses.
 _DEEPEST: Final = 100
-_ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
-_KEY: Final = re.compile(rb'"key"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
-_TITLE: Final = re.compile(rb'"title"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
 _NO_UTF_8: Final = "is not UTF-8"
 
 
@@ -65,7 +62,7 @@ class ItemError(ValueError):
 def read_note(raw: bytes, rules: InferenceSettings) -> Note:
     """A note from its bytes, unknown fields in `extra`, absent metadata inferred. Raises ItemError."""
     if not _is_utf_8(raw):
-        raise ItemError(_NO_UTF_8, _legible_id(raw))
+        raise ItemError(_NO_UTF_8, legible(raw, "id"))
     try:
         note = _read_note_slowly(raw) if _EXTRA_NAME in raw else _NOTE.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -79,7 +76,7 @@ def _read_note_slowly(raw: bytes) -> Note:
     try:
         shaped = _object(raw)
     except ItemError as error:
-        raise ItemError(str(error), _legible_id(raw)) from error
+        raise ItemError(str(error), legible(raw, "id")) from error
     for optional in _OPTIONAL:
         if shaped.get(optional, 0) is None:
             del shaped[optional]
@@ -111,36 +108,15 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _legible_id(raw: bytes) -> str:
-    """The id of a note that is no JSON, when it can be told: links to it are to stay."""
-    found = _ID.search(raw)
-    return found[1].decode() if found else ""
-
-
-def legible_title(raw: bytes) -> str:
-    """The title of a note that cannot be understood, "" when it cannot be told."""
-    found = _TITLE.search(raw)
-    title = _text_of(found[1]) if found else None
-    return title if isinstance(title, str) else ""
-
-
-def _legible_key(raw: bytes) -> str:
-    """The key of a fact that cannot be understood, "" when it cannot be told."""
+def legible(raw: bytes, name: str) -> str:
+    """A text field of an item that cannot be understood, so that links to it stay; "" when it cannot be told."""
+    found = re.search(rb'"%s"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")' % name.encode(), raw)
     try:
-        shaped = load(raw)
-        key = shaped.get("key") if isinstance(shaped, dict) else None
+        text = load(found[1]) if found else ""
     except JsonError:
-        found = _KEY.search(raw)
-        key = _text_of(found[1]) if found else None
-    # Two keys whose bytes are no UTF-8 may look alike and not be.
-    return key if isinstance(key, str) and "\ufffd" not in key else ""
-
-
-def _text_of(string: bytes) -> object:
-    try:
-        return load(string)
-    except JsonError:
-        return None
+        return ""
+    # Two names whose bytes are no UTF-8 may look alike and not be.
+    return text if isinstance(text, str) and "\ufffd" not in text else ""
 
 
 def unreadable_name(raw: bytes, item: type[Note] | type[Fact], rules: InferenceSettings) -> str | None:
@@ -180,7 +156,7 @@ def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
 def read_fact(raw: bytes) -> Fact:
     """A fact from its bytes, unknown fields in `extra`. Raises ItemError."""
     if not _is_utf_8(raw):
-        raise ItemError(_NO_UTF_8, _legible_key(raw))
+        raise ItemError(_NO_UTF_8, legible(raw, "key"))
     try:
         if _EXTRA_NAME not in raw:
             return _FACT.decode(raw)
@@ -189,7 +165,7 @@ def read_fact(raw: bytes) -> Fact:
     try:
         return msgspec.convert(_sorted_out(_object(raw), _FACT_FIELDS), Fact)
     except (ItemError, msgspec.ValidationError, RecursionError) as error:
-        raise ItemError(_clause(error), _legible_key(raw)) from error
+        raise ItemError(_clause(error), legible(raw, "key")) from error
 
 
 def _object(raw: bytes) -> dict[str, Any]:
@@ -199,23 +175,20 @@ def _object(raw: bytes) -> dict[str, Any]:
         raise ItemError(str(error)) from error
     if not isinstance(shaped, dict):
         raise ItemError("not an object")
-    if raw.count(b"{") + raw.count(b"[") > _DEEPEST and _deeper_than(_DEEPEST, shaped):
+    if raw.count(b"{") + raw.count(b"[") > _DEEPEST and _depth(shaped) > _DEEPEST:
         raise ItemError("nested too deeply")
     return shaped
 
 
-def _deeper_than(levels: int, value: Any) -> bool:
-    items = [value]
-    for _ in range(levels):
-        inner = [
-            item.values() if isinstance(item, dict) else item
-            for item in items
-            if isinstance(item, dict | list)
-        ]
-        items = [item for group in inner for item in group]
-        if not items:
-            return False
-    return True
+def _depth(value: Any) -> int:
+    """How deep a value is nested, or just more than it may be."""
+    inner, depth = [value], 0
+    while inner and depth <= _DEEPEST:
+        held = (
+            one.values() if isinstance(one, dict) else one for one in inner if isinstance(one, dict | list)
+        )
+        inner, depth = [item for group in held for item in group], depth + 1
+    return depth
 
 
 def _clause(error: BaseException) -> str:

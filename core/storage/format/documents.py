@@ -27,7 +27,7 @@ from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_until_whole
-from core.storage.format.codec import ItemError, legible_title, read_fact, read_note, write_fact, write_note
+from core.storage.format.codec import ItemError, legible, read_fact, read_note, write_fact, write_note
 from core.storage.format.json_text import JsonError, dump, split_document, split_object
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def _read_items(
                 continue
             unread.add(raw)
             named = f"{kind.word} {place + 1}" + (f" ({error.id})" if error.id else "")
-            told = (error.id, legible_title(raw)) if kind is _NOTES else ()
+            told = (error.id, legible(raw, "title")) if kind is _NOTES else ()
             what = f"cannot be read ({error}); its bytes stay in the file"
             problems.append(
                 Problem(kind.unreadable, f"{path}: {named}", what, str(path), nugget, told, named)

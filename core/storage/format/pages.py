@@ -379,16 +379,21 @@ class _Projection:
                 gone[place] = note.page
         new = {name: text for name, text in self._pages.texts.items() if name not in self._places}
         found: dict[int, str] = {}
-        for part in _PARTS_SAID if gone and new else ():
-            by_part: dict[object, str] = {}
-            for name, text in new.items():
-                by_part.setdefault(part(self._dialect, name, text), name)
+        for part in ("text", "content", "title") if gone and new else ():
+            by_part = {self._part(part, name, text): name for name, text in reversed(new.items())}
             for place, page in list(gone.items()):
-                said = part(self._dialect, page.file, page.text)
+                said = self._part(part, page.file, page.text)
                 if said and (match := by_part.pop(said, None)) is not None:
                     found[place] = match
                     del gone[place], new[match]
         return found
+
+    def _part(self, part: str, name: str, text: str) -> str:
+        """A part of a page by which it is known again; "" for none, as for a title that is the name of the file."""
+        said = self._dialect.says(name, text) if part != "text" else None
+        if said is None:
+            return text if part == "text" else ""
+        return said.content if part == "content" else said.title if said.title != stem_of(name) else ""
 
     def _look_at(self, name: str, place: int, renamed: str) -> None:
         note, text = self._notes[place], self._pages.texts.get(name)
@@ -504,26 +509,3 @@ def _time(nanoseconds: int) -> datetime:
         return datetime.fromtimestamp(nanoseconds / 1e9, UTC)
     except (OverflowError, OSError, ValueError):
         return datetime.fromtimestamp(0, UTC)
-
-
-def _all_said(_dialect: Dialect, _name: str, text: str) -> object:
-    return text
-
-
-def _content_said(dialect: Dialect, name: str, text: str) -> object:
-    said = dialect.says(name, text)
-    return said.content if said is not None else ""
-
-
-def _title_said(dialect: Dialect, name: str, text: str) -> object:
-    said = dialect.says(name, text)
-    # A page without a title is called as its file.
-    return said.title if said is not None and said.title != stem_of(name) else ""
-
-
-# By what a page is known again under another name, the surest first.
-_PARTS_SAID: Final[tuple[Callable[[Dialect, str, str], object], ...]] = (
-    _all_said,
-    _content_said,
-    _title_said,
-)

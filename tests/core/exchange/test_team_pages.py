@@ -248,13 +248,6 @@ def test_a_page_as_the_program_writes_it() -> None:
     assert dialect.new("a.md", note(title="T", content="Text")) == "# T\n\nText\n"
 
 
-def test_items_and_comments_that_say_nothing_stay_when_a_tag_comes_and_goes() -> None:
-    page = "---\ntags: # ours\n  # first\n  - b # why\n  - {x: {y: z}}\n  - d\n---\n# T\n"
-    before = said(page, note())
-    changed = dialect.changed("p.md", page, before, replace(before, tags=("b", "c")))
-    assert changed == "---\ntags: # ours\n  # first\n  - b # why\n  - {x: {y: z}}\n  - c\n---\n# T\n"
-
-
 def _git(folder: Path, *arguments: str) -> int:
     named = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
     return subprocess.run(

@@ -132,20 +132,6 @@ def test_files_that_are_too_large_together_are_not_followed(
     laptop.memory.close()
 
 
-def test_a_hook_that_does_not_say_what_runs_it_runs_as_git_runs_it(tmp_path: Path, remote: Path) -> None:
-    laptop = _with_a_fact(tmp_path / "laptop", remote)
-    _pushed(tmp_path, remote, "by hand", "Eve")
-    laptop.memory.change("store", lambda draft: remember(draft, "web", "host", "example.org"))
-    hook = laptop.home / ".git" / "hooks" / "commit-msg"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text('echo "Checked: yes" >> "$1"\n')
-    hook.chmod(0o755)
-    laptop.sync()
-    assert len(git(laptop.home, "show", "-s", "--format=%P").split()) == 2
-    assert "Checked: yes" in git(laptop.home, "show", "-s", "--format=%B")
-    laptop.memory.close()
-
-
 def test_a_commit_that_a_person_makes_at_the_same_moment_stands(tmp_path: Path, remote: Path) -> None:
     laptop = _with_a_fact(tmp_path / "laptop", remote)
     laptop.memory.change("store", lambda draft: remember(draft, "web", "host", "example.org"))

@@ -491,24 +491,6 @@ def test_a_hook_that_refuses_stops_the_sync_and_once_it_agrees_the_sync_goes_on(
     _sound(laptop, desk)
 
 
-def test_a_hook_that_refuses_a_merge_leaves_what_came_in_and_counts_it_once(
-    pair: tuple[Machine, Machine],
-) -> None:
-    laptop, desk = pair
-    for one in pair:
-        one.memory.recall("port", session=one.name)
-    desk.sync()
-    hook = _hook(laptop.home, "pre-merge-commit")
-    with pytest.raises(SyncError) as caught:
-        laptop.sync()
-    assert caught.value.code is ErrorCode.GIT_FAILED
-    hook.unlink()
-    _quiet(laptop, desk)
-    (fact,) = laptop.memory.snapshot.nugget("web").facts
-    assert fact.hits == 2
-    _sound(laptop, desk)
-
-
 def test_a_locked_index_stops_no_sync_and_is_put_in_step_by_the_next(pair: tuple[Machine, Machine]) -> None:
     laptop, desk = pair
     lock = laptop.home / ".git" / "index.lock"
@@ -538,14 +520,6 @@ def test_without_git_the_error_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(SyncError) as caught:
         set_up(tmp_path / "memory", None, driver=DRIVER, machine="laptop")
     assert caught.value.code is ErrorCode.NO_GIT
-
-
-def test_files_that_git_would_filter_are_not_committed(pair: tuple[Machine, Machine]) -> None:
-    laptop, _ = pair
-    with (laptop.home / ".gitattributes").open("a") as file:
-        file.write("*.json filter=lfs\n")
-    with pytest.raises(SyncError, match="filter"):
-        laptop.sync()
 
 
 def test_a_second_sync_waits_for_the_first_one(
