@@ -76,13 +76,8 @@ class ErrorCode(StrEnum):
     NO_GIT = "no-git"
     GIT_FAILED = "git-failed"
     GIT_UNDER_WAY = "git-under-way"
-    NOT_SET_UP = "not-set-up"
-    REMOTE_BROKEN = "remote-broken"
-    REMOTE_REWRITTEN = "remote-rewritten"
-    REMOTE_REFUSED = "remote-refused"
-    REMOTE_MOVED = "remote-moved"
-    # Models
-    LOST_LEASE = "lost-lease"
+    REMOTE = "remote"
+    # Models, whose own kinds of errors say more
     MODEL = "model"
 
 

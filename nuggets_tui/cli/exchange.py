@@ -279,7 +279,7 @@ def export(
     chosen = _export_format(target, format_)
     if target == "-" and chosen == "markdown":
         raise InvalidInputError(
-            "Markdown is a folder of files", code=ErrorCode.BAD_OPTIONS, where="export", kept="nothing was written",
+            "Markdown is a folder of files", where="export", kept="nothing was written",
             todo="name a folder",
         )  # fmt: skip
     line = ProgressLine("Writing", "files")

@@ -65,7 +65,7 @@ def read_as(
         told = format or format_of(found)
         if told is None:
             raise InvalidInputError(
-                "is in no format that can be told", code=ErrorCode.UNKNOWN_VALUE, where=where, kept=_KEPT,
+                "is in no format that can be told", code=ErrorCode.UNKNOWN_FORMAT, where=where, kept=_KEPT,
                 todo=f"name one with --format: {', '.join(FORMATS)}",
             )  # fmt: skip
         whole, parsed = _taken_apart(found, told, rules, progress)
