@@ -20,7 +20,7 @@ from core.errors import (
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
-    Verify,
+    Remedy,
     partly_done,
 )
 from core.folder import GRAPH_FILE, pages_of
@@ -375,7 +375,7 @@ def _check_usable(memory: Memory) -> None:
     if memory.snapshot.graph_problem:
         raise BrokenFileError(
             memory.snapshot.graph_problem,
-            remedy=Verify(),
+            remedy=Remedy("verify"),
             where=str(memory.home / GRAPH_FILE),
             kept="the file is unchanged",
         )

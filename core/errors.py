@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 
@@ -81,187 +81,65 @@ class ErrorCode(StrEnum):
     MODEL = "model"
 
 
-# Remedies: what can be done about an error, as types. A front says them in its own way: a shell as a command, the app
-# as a key.
+# What can be done about an error, by its name, as somebody at a shell is told it; {} is what the remedy is about. A
+# front says it in its own way: the app as a key.
+REMEDIES: Final[Mapping[str, str]] = {
+    "verify": "nuggets verify shows what to do",
+    "verify-repairable": "nuggets verify shows whether it can be repaired",
+    "repair": "nuggets verify --repair fixes it",
+    "repair-or-copy": "nuggets verify --repair fixes it, or replace it with a good copy",
+    "repair-facts": "nuggets verify --repair restores the facts",
+    "repair-again": "nuggets verify --repair repairs the file again",
+    "repair-go-on": "nuggets verify --repair continues",
+    "restore": "nuggets restore lists the backups",
+    "restore-copy": "fix it, or get a good copy with: nuggets restore",
+    "log": "nuggets log lists the entries",
+    "log-others": "nuggets log lists the changes of others; nuggets undo ID undoes one",
+    "undo": "nuggets undo {} undoes it",
+    "undo-go-on": "nuggets undo {} continues",
+    "redo": "nuggets redo {} redoes it",
+    "redo-older": "to redo an older change, give its id: nuggets redo ID",
+    "resolve": "nuggets resolve {} lets you decide",
+    "resolve-again": "nuggets resolve {} finishes it",
+    "resolve-go-on": "nuggets resolve continues",
+    "resolve-join": "merge both with: nuggets resolve",
+    "resolve-list": "nuggets resolve lists the open conflicts",
+    "resolve-waiting": "your change is kept as a conflict: nuggets resolve {}",
+    "list-notes": "nuggets notes lists them",
+    "list-notes-unread": "nuggets notes lists them; notes that cannot be read are not listed there: nuggets verify",
+    "list-note-ids": "nuggets notes --json lists all ids",
+    "list-secrets": "nuggets secrets lists them",
+    "list-proposals": "nuggets pipeline proposals lists them",
+    # No command and no key of this program.
+    "free-space": "free space on the disk and try again",
+    "free-quota": "your disk quota is used up: free space and try again",
+    "permissions": "check its permissions",
+    "allow-writing": "the disk is read-only: allow writing there, or use another folder",
+    "check-disk": "the disk is failing: copy the folder to another disk and check this one",
+    "try-again": "try again",
+    "look-again": "look at the newest version and try again",
+    "update": "update nuggets-tui to {}",
+    "name-it": "give {}",
+}
 
 
-class Verify(msgspec.Struct, frozen=True):
-    """Run verify to see what is wrong with the memory. repairable: whether verify also shows what can be repaired."""
-
-    repairable: bool = False
-
-
-class Repair(msgspec.Struct, frozen=True):
-    """Have the memory repaired. what: the subject of the repair; "" for the file at fault."""
-
-    what: Literal["", "or-copy", "facts", "again", "go-on"] = ""
-
-
-class Restore(msgspec.Struct, frozen=True):
-    """Restore a backup. what: lists the backups, or restores a good copy from one."""
-
-    what: Literal["list", "copy"] = "list"
-
-
-class ShowLog(msgspec.Struct, frozen=True):
-    """Look into the log. others: it shows other authors' changes, which are undone by id."""
-
-    others: bool = False
-
-
-class Undo(msgspec.Struct, frozen=True):
-    """Undo an entry of the log. go_on: that was begun already."""
-
-    entry: str
-    go_on: bool = False
-
-
-class Redo(msgspec.Struct, frozen=True):
-    """Redo an undone entry of the log. entry: "" for one that a person has to choose."""
-
-    entry: str = ""
-
-
-class Resolve(msgspec.Struct, frozen=True):
-    """Resolve a conflict that waits in the log. entry: "" for conflict copies, or one that a person has to choose.
-    what: resolves the conflict, resolves it again, goes on merging, merges both, or lists what waits.
+class Remedy(msgspec.Struct, frozen=True):
+    """What can be done about an error. name: one of `REMEDIES`. about: the id of the entry that is to be undone, redone
+    or resolved; what a new version can do; what to give, such as "more of the id".
     """
 
-    entry: str = ""
-    what: Literal["settle", "once-more", "go-on", "join", "list", "waits"] = "settle"
-
-
-class ListThings(msgspec.Struct, frozen=True):
-    """List things of a kind. unread: notes that cannot be read are missing from the list."""
-
-    what: Literal["notes", "note-ids", "secrets", "proposals"]
-    unread: bool = False
-
-
-class FreeSpace(msgspec.Struct, frozen=True):
-    """Make room on the disk. share: within what this user may use of it."""
-
-    share: bool = False
-
-
-class GiveAccess(msgspec.Struct, frozen=True):
-    """Let the file be read and written."""
-
-
-class AllowWriting(msgspec.Struct, frozen=True):
-    """Let the disk be written to, or use another one."""
-
-
-class CheckDisk(msgspec.Struct, frozen=True):
-    """Save what is on a disk that fails."""
-
-
-class TryAgain(msgspec.Struct, frozen=True):
-    """Do it once more. look: at the newest version of it."""
-
-    look: bool = False
-
-
-class Update(msgspec.Struct, frozen=True):
-    """Update this program. to: what the new version can do, in a few words; "" for everything."""
-
-    to: str = ""
-
-
-class NameIt(msgspec.Struct, frozen=True):
-    """Name what is meant more exactly. what: such as "more of the id"."""
-
-    what: str
-
-
-Remedy = (
-    Verify | Repair | Restore | ShowLog | Undo | Redo | Resolve | ListThings
-    | FreeSpace | GiveAccess | AllowWriting | CheckDisk | TryAgain | Update | NameIt
-)  # fmt: skip
-
-_REPAIR: Final[Mapping[str, str]] = {
-    "": "nuggets verify --repair fixes it",
-    "or-copy": "nuggets verify --repair fixes it, or replace it with a good copy",
-    "facts": "nuggets verify --repair restores the facts",
-    "again": "nuggets verify --repair repairs the file again",
-    "go-on": "nuggets verify --repair continues",
-}
-_RESOLVE: Final[Mapping[str, str]] = {
-    "settle": "nuggets resolve {} lets you decide",
-    "once-more": "nuggets resolve {} finishes it",
-    "go-on": "nuggets resolve continues",
-    "join": "merge both with: nuggets resolve",
-    "list": "nuggets resolve lists the open conflicts",
-    "waits": "your change is kept as a conflict: nuggets resolve {}",
-}
-_LISTS: Final[Mapping[str, str]] = {
-    "notes": "nuggets notes lists them",
-    "note-ids": "nuggets notes --json lists all ids",
-    "secrets": "nuggets secrets lists them",
-    "proposals": "nuggets pipeline proposals lists them",
-}
-_UNREAD: Final = "; notes that cannot be read are not listed there: nuggets verify"
+    name: str
+    about: str = ""
 
 
 def as_command(remedy: Remedy | None) -> str:
     """A remedy in words for somebody at a shell, mostly with a command; "" for none."""
-    match remedy:
-        case None:
-            return ""
-        case Verify(repairable):
-            return f"nuggets verify shows {'whether it can be repaired' if repairable else 'what to do'}"
-        case Repair(what):
-            return _REPAIR[what]
-        case Restore(what):
-            copied = "fix it, or get a good copy with: nuggets restore"
-            return "nuggets restore lists the backups" if what == "list" else copied
-        case ShowLog(others):
-            told = "nuggets log lists the changes of others; nuggets undo ID undoes one"
-            return told if others else "nuggets log lists the entries"
-        case Undo(entry, go_on):
-            return f"nuggets undo {entry} {'continues' if go_on else 'undoes it'}"
-        case Redo(entry):
-            told = "to redo an older change, give its id: nuggets redo ID"
-            return f"nuggets redo {entry} redoes it" if entry else told
-        case Resolve(entry, what):
-            return _RESOLVE[what].format(entry)
-        case ListThings(what, unread):
-            return _LISTS[what] + (_UNREAD if unread else "")
-        case _:
-            return by_hand(remedy)
+    return "" if remedy is None else REMEDIES[remedy.name].format(remedy.about)
 
 
 def opens_with_command(remedy: Remedy | None) -> bool:
     """Whether what `as_command` says begins with something to type."""
-    match remedy:
-        case Restore("copy") | Redo("") | Resolve(what="join" | "waits"):
-            return False
-        case Verify() | Repair() | Restore() | ShowLog() | Undo() | Redo() | Resolve() | ListThings():
-            return True
-        case _:
-            return False
-
-
-def by_hand(
-    remedy: FreeSpace | GiveAccess | AllowWriting | CheckDisk | TryAgain | Update | NameIt,
-) -> str:
-    """A remedy that no command and no key of this program is."""
-    match remedy:
-        case FreeSpace(share):
-            told = "free space and try again"
-            return f"your disk quota is used up: {told}" if share else "free space on the disk and try again"
-        case GiveAccess():
-            return "check its permissions"
-        case AllowWriting():
-            return "the disk is read-only: allow writing there, or use another folder"
-        case CheckDisk():
-            return "the disk is failing: copy the folder to another disk and check this one"
-        case TryAgain(look):
-            return "look at the newest version and try again" if look else "try again"
-        case Update(to):
-            return f"update nuggets-tui{f' to {to}' if to else ''}"
-        case NameIt(what):
-            return f"give {what}"
+    return as_command(remedy).startswith("nuggets ")
 
 
 class NuggetsError(Exception):
@@ -377,12 +255,12 @@ def _in_short(name: str) -> str:
 
 
 _REMEDIES: Final[Mapping[int, Remedy]] = {
-    errno.ENOSPC: FreeSpace(),
-    errno.EDQUOT: FreeSpace(share=True),
-    errno.EACCES: GiveAccess(),
-    errno.EPERM: GiveAccess(),
-    errno.EROFS: AllowWriting(),
-    errno.EIO: CheckDisk(),
+    errno.ENOSPC: Remedy("free-space"),
+    errno.EDQUOT: Remedy("free-quota"),
+    errno.EACCES: Remedy("permissions"),
+    errno.EPERM: Remedy("permissions"),
+    errno.EROFS: Remedy("allow-writing"),
+    errno.EIO: Remedy("check-disk"),
 }
 
 
@@ -404,13 +282,13 @@ def remedy_for(error: BaseException, path: Path) -> Remedy | None:
     import sqlite3
 
     if code == sqlite3.SQLITE_FULL:
-        return FreeSpace()
+        return Remedy("free-space")
     if code == sqlite3.SQLITE_PERM:
-        return GiveAccess()
+        return Remedy("permissions")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
         # SQLite keeps the system's own reason to itself.
         fails = code == sqlite3.SQLITE_IOERR
-        return _seen_on_disk(path) or (CheckDisk() if fails else GiveAccess())
+        return _seen_on_disk(path) or (Remedy("check-disk") if fails else Remedy("permissions"))
     return None
 
 
@@ -421,13 +299,13 @@ def _seen_on_disk(path: Path) -> Remedy | None:
     except (OSError, AttributeError):
         return None
     if disk.f_flag & os.ST_RDONLY:
-        return AllowWriting()
+        return Remedy("allow-writing")
     # Some file systems count no inodes at all.
     if disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0):
-        return FreeSpace()
+        return Remedy("free-space")
     wanted = os.R_OK | os.W_OK
     allowed = os.access(path, wanted) if path.exists() else os.access(path.parent, wanted)
-    return None if allowed else GiveAccess()
+    return None if allowed else Remedy("permissions")
 
 
 @contextmanager

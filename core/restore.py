@@ -8,14 +8,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import (
-    BrokenFileError,
-    ConflictError,
-    InvalidInputError,
-    NotFoundError,
-    Repair,
-    Verify,
-)
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError, Remedy
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, differences
 from core.model.fact import Fact, Nugget
@@ -169,7 +162,7 @@ def _with_note_back(current: Snapshot, wanted: Snapshot, id: str) -> Snapshot:
 def _former(current: Snapshot, wanted: Snapshot, id: str) -> Note:
     """The note as it was. Raises NotFoundError, BrokenFileError."""
     for snapshot, when, remedy, todo in (
-        (current, "is now", Verify(repairable=True), ""),
+        (current, "is now", Remedy("verify-repairable"), ""),
         (wanted, "was then", None, "choose another time"),
     ):
         if id in snapshot.set_aside:
@@ -184,7 +177,7 @@ def _former(current: Snapshot, wanted: Snapshot, id: str) -> Note:
         if note is not None and note.is_fact and note.nugget_name in closed:
             where = f"{id}: {note.nugget_name}"
             raise BrokenFileError(
-                "its fact file cannot be read", remedy=Repair(), where=where, kept="it is unchanged"
+                "its fact file cannot be read", remedy=Remedy("repair"), where=where, kept="it is unchanged"
             )
     return former
 

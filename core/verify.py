@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from core.errors import InvalidInputError, Remedy, Restore, as_command, opens_with_command
+from core.errors import InvalidInputError, Remedy, as_command, opens_with_command
 from core.folder import GRAPH_FILE
 from core.model.build import as_hidden_fact, as_visible_fact, new_note
 from core.model.compare import alike
@@ -342,7 +342,7 @@ def _described(problem: Problem) -> Finding:
     if kind is ProblemKind.SECOND_FILE:
         return Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
     if kind is ProblemKind.UNREADABLE_FILE:
-        return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Restore("copy"))
+        return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Remedy("restore-copy"))
     thing = "fact" if kind in (ProblemKind.UNREADABLE_FACT, ProblemKind.SHARED_KEY) else "note"
     return Finding(kind, where, f"This {thing} {what}.", todo=_FIX_ITEM)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Repair, Verify
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, Remedy
 from core.folder import GRAPH_FILE
 from core.model.note import normalise_tag
 from core.team_folder import pages_named
@@ -64,7 +64,7 @@ def with_graph(memory: Memory) -> Memory:
             memory.snapshot.graph_problem,
             where=str(graph),
             kept="it is unchanged",
-            remedy=Repair() if mends else Verify(),
+            remedy=Remedy("repair") if mends else Remedy("verify"),
             todo="facts and recall still work",
         )
     return memory
@@ -358,8 +358,8 @@ def check_fact_file(snapshot: Snapshot, nugget: str) -> None:
         return
     if any(note.is_fact and not note.hidden for note in notes):
         raise NotFoundError(
-            "its fact file is missing, but the notes of its facts are there", remedy=Repair("facts"), where=nugget,
-            kept="nothing was changed",
+            "its fact file is missing, but the notes of its facts are there", remedy=Remedy("repair-facts"),
+            where=nugget, kept="nothing was changed",
         )  # fmt: skip
     raise NotFoundError("this nugget has notes, but no facts", where=nugget)
 

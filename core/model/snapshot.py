@@ -15,11 +15,9 @@ from core.errors import (
     BrokenFileError,
     ErrorCode,
     InvalidInputError,
-    ListThings,
-    NameIt,
     NotFoundError,
     NuggetsError,
-    Verify,
+    Remedy,
     few_of,
 )
 from core.model.fact import Fact, Nugget
@@ -164,7 +162,7 @@ class Snapshot:
         """The note with this id. Raises NotFoundError."""
         found = self.by_id.get(note_id)
         if found is None:
-            raise NotFoundError("no such note", field="note", remedy=ListThings("note-ids"), where=note_id)
+            raise NotFoundError("no such note", field="note", remedy=Remedy("list-note-ids"), where=note_id)
         return found
 
     def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
@@ -203,7 +201,7 @@ class Snapshot:
             if candidates:
                 raise AmbiguousError(
                     f"matches {len(candidates)} notes: {few_of([n.id for n in candidates])}",
-                    remedy=NameIt("more of the id"),
+                    remedy=Remedy("name-it", "more of the id"),
                     where=wanted,
                 )
         raise self._no_note(wanted)
@@ -217,11 +215,13 @@ class Snapshot:
             if exact_form(wanted) in known or any(
                 id.startswith(wanted) for name in problem.names[:1] for id in (name, name.rpartition("-")[2])
             ):
-                return BrokenFileError(f"this note {problem.what}", remedy=Verify(), where=problem.where)
+                return BrokenFileError(
+                    f"this note {problem.what}", remedy=Remedy("verify"), where=problem.where
+                )
         return NotFoundError(
             "no note has this id or title",
             field="note",
-            remedy=ListThings("notes", unread=bool(unread)),
+            remedy=Remedy("list-notes-unread" if unread else "list-notes"),
             where=wanted,
             todo=self.nearest_notes(wanted),
         )

@@ -15,9 +15,8 @@ from core.errors import (
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
+    Remedy,
     StorageError,
-    TryAgain,
-    Update,
 )
 from core.folder import GRAPH_FILE, is_fact_file
 from core.model.change import GIT, Author, ChangeSet
@@ -122,8 +121,8 @@ class Arrivals:
         loaded = assembled(home, graph, nuggets, former)
         if loaded.snapshot.read_only:
             raise ReadOnlyError(
-                loaded.snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("sync it"), where=where,
-                kept=_KEPT,
+                loaded.snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "sync it"),
+                where=where, kept=_KEPT,
             )  # fmt: skip
         for problem in loaded.snapshot.problems:
             if problem.kind.unreadable:
@@ -141,7 +140,9 @@ class Arrivals:
                 found[name] = read[0]
             elif read is None and path in known:
                 # Somebody is saving it: nothing of it is deleted.
-                raise StorageError("is gone for the moment", remedy=TryAgain(), where=str(path), kept=_KEPT)
+                raise StorageError(
+                    "is gone for the moment", remedy=Remedy("try-again"), where=str(path), kept=_KEPT
+                )
         return self.version(found, str(home))
 
     def names(self) -> tuple[str, ...]:

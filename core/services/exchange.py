@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from core.errors import BrokenFileError, Repair
+from core.errors import BrokenFileError, Remedy
 from core.exchange import markdown
 from core.exchange.plan import ImportResult, Plan
 from core.exchange.records import Format, LeftOut
@@ -213,7 +213,7 @@ class Exchange:
             snapshot, loaded = repository.snapshot, repository.store.read
         if snapshot.graph_problem:
             raise BrokenFileError(
-                snapshot.graph_problem, remedy=Repair(), where=str(repository.home / GRAPH_FILE),
+                snapshot.graph_problem, remedy=Remedy("repair"), where=str(repository.home / GRAPH_FILE),
                 kept="nothing was exported",
             )  # fmt: skip
         held = list(holders(snapshot))

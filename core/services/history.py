@@ -15,12 +15,8 @@ from core.errors import (
     InvalidInputError,
     NotFoundError,
     NuggetsError,
-    Redo,
-    Repair,
-    Resolve,
-    ShowLog,
+    Remedy,
     StorageError,
-    Undo,
     partly_done,
 )
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
@@ -199,9 +195,9 @@ class History:
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
-            raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY, field="id", remedy=ShowLog())
+            raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY, field="id", remedy=Remedy("log"))
         if self._opened() is None:
-            raise NotFoundError("no such entry", field="entry", remedy=ShowLog(), where=id)
+            raise NotFoundError("no such entry", field="entry", remedy=Remedy("log"), where=id)
         return self._journal.entry(id.strip())
 
     @guarded
@@ -245,7 +241,7 @@ class History:
             raise InvalidInputError(
                 "this change waits as a conflict and is not written yet",
                 code=ErrorCode.CANNOT_UNDO,
-                remedy=Resolve(entry.id),
+                remedy=Remedy("resolve", entry.id),
                 where=entry.id,
                 kept=_KEPT,
             )
@@ -271,7 +267,7 @@ class History:
                 code=ErrorCode.ALREADY_UNDONE,
                 where=about,
                 kept=_KEPT,
-                remedy=Redo(about),
+                remedy=Remedy("redo", about),
             )
         about = part_reference(entry.id, numbers, count)
         last = next(iter(self._journal.turns(entry.id)), None)
@@ -290,7 +286,7 @@ class History:
                 code=ErrorCode.ALREADY_UNDONE,
                 where=entry.id,
                 kept=_KEPT,
-                remedy=Repair("again"),
+                remedy=Remedy("repair-again"),
             )
         id, at = self._stamp()
         undone = ChangeSet(
@@ -350,7 +346,7 @@ class History:
         raise InvalidInputError(
             "is a file repair and cannot be redone",
             code=ErrorCode.CANNOT_UNDO,
-            remedy=Repair("again"),
+            remedy=Remedy("repair-again"),
             where=about,
             kept=_KEPT,
         )
@@ -458,7 +454,9 @@ class History:
             return self.entry(id), None
         each = numbers.split(",")
         if not all(one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in each):
-            raise InvalidInputError("is not the id of a change", field="entry", remedy=ShowLog(), where=what)
+            raise InvalidInputError(
+                "is not the id of a change", field="entry", remedy=Remedy("log"), where=what
+            )
         return self.entry(id), frozenset(map(int, each))
 
     def _own(self, kinds: Iterable[str], passing: Collection[str] = ()) -> Iterator[Entry]:
@@ -498,7 +496,7 @@ class History:
         raise NotFoundError(
             "you have no change to undo",
             code=ErrorCode.NOTHING_TO_UNDO,
-            remedy=ShowLog(others=True),
+            remedy=Remedy("log-others"),
         )
 
     @guarded
@@ -521,7 +519,7 @@ class History:
             code=ErrorCode.CANNOT_UNDO,
             where=masked.id,
             kept=_KEPT,
-            remedy=Undo(before.id),
+            remedy=Remedy("undo", before.id),
         )
 
     def _last_taken_back(self) -> Entry:
@@ -534,7 +532,7 @@ class History:
         raise NotFoundError(
             "there is nothing to redo",
             code=ErrorCode.NOTHING_TO_UNDO,
-            remedy=Redo(),
+            remedy=Remedy("redo-older"),
         )
 
     # Conflicts
@@ -590,7 +588,7 @@ class History:
         with (
             contextlib.nullcontext()
             if done.empty
-            else partly_done("the change itself was written", remedy=Resolve(entry.id, "once-more"))
+            else partly_done("the change itself was written", remedy=Remedy("resolve-again", entry.id))
         ):
             if done.empty:
                 # Nothing had to be written, and the person decided all the same: `undo` finds it in its turn.

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import NotFoundError, NuggetsError, Resolve, Restore, StorageError, partly_done
+from core.errors import NotFoundError, NuggetsError, Remedy, StorageError, partly_done
 from core.model.build import as_hidden_fact
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
@@ -137,7 +137,7 @@ class Maintenance:
                 where=entry.id,
                 description=f"A change waits for you ({entry.conflict.what if entry.conflict else 'it met another'}): "
                 f"{entry.change_set.reason}.",
-                remedy=Resolve(entry.id),
+                remedy=Remedy("resolve", entry.id),
             )
             for entry in journal.entries(state="conflict")
         ]
@@ -282,7 +282,7 @@ class Maintenance:
             raise NotFoundError(
                 "not a backup and not a time",
                 field="backup",
-                remedy=Restore(),
+                remedy=Remedy("restore"),
                 where=when,
                 kept=_KEPT,
             )
@@ -295,7 +295,7 @@ class Maintenance:
             raise NotFoundError(
                 "no backup is that old, and the history does not go back that far",
                 field="backup",
-                remedy=Restore(),
+                remedy=Remedy("restore"),
                 where=when,
                 kept=_KEPT,
             )
@@ -368,7 +368,7 @@ class Maintenance:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, joined.conflicts)
         applied = self._repository.apply(joined.change_set)
-        with partly_done(_JOINED, remedy=Resolve(what="go-on")):
+        with partly_done(_JOINED, remedy=Remedy("resolve-go-on")):
             try:
                 keep_waiting(self._repository, joined.waiting, self._author.signature)
             except NuggetsError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from core.errors import InvalidInputError, ListThings, NotFoundError, partly_done
+from core.errors import InvalidInputError, NotFoundError, Remedy, partly_done
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.masks import Masks
@@ -90,7 +90,7 @@ def _chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ..
     if strange:
         raise NotFoundError(
             "holds nothing that looks like a credential", where=", ".join(strange), kept="nothing was masked",
-            remedy=ListThings("secrets"),
+            remedy=Remedy("list-secrets"),
         )  # fmt: skip
     return tuple(one for one in found if ids is None or one.id in ids)
 

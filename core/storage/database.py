@@ -17,9 +17,8 @@ from core.errors import (
     LockTimeoutError,
     NuggetsError,
     ReadOnlyError,
+    Remedy,
     StorageError,
-    TryAgain,
-    Update,
     remedy_for,
 )
 from core.folder import DATABASE_FILE
@@ -179,7 +178,7 @@ class Database:
         if VERSION < version < _NO_VERSION:
             raise ReadOnlyError(
                 f"the database has version {version}, newer than nuggets-tui supports ({VERSION})",
-                code=ErrorCode.NEWER_VERSION, remedy=Update("write"), where=str(self.path),
+                code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "write"), where=str(self.path),
                 kept="nothing was written",
             )  # fmt: skip
         return version
@@ -527,7 +526,7 @@ def refusal(path: Path, error: BaseException) -> NuggetsError:
     code, remedy = code_of(error), remedy_for(error, path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LockTimeoutError(
-            "another process is still writing the database", remedy=TryAgain(), where=str(path),
+            "another process is still writing the database", remedy=Remedy("try-again"), where=str(path),
             kept="nothing was written",
         )  # fmt: skip
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
@@ -536,6 +535,6 @@ def refusal(path: Path, error: BaseException) -> NuggetsError:
             todo="" if remedy else "check its permissions",
         )  # fmt: skip
     return StorageError(
-        f"the database cannot be used ({one_line(error)})", remedy=remedy or TryAgain(), where=str(path),
+        f"the database cannot be used ({one_line(error)})", remedy=remedy or Remedy("try-again"), where=str(path),
         kept="nothing was written",
     )  # fmt: skip

@@ -22,10 +22,8 @@ from core.errors import (
     LockTimeoutError,
     Notice,
     NuggetsError,
-    Repair,
+    Remedy,
     StorageError,
-    TryAgain,
-    Undo,
     UnfinishedError,
     partly_done,
 )
@@ -543,7 +541,7 @@ class Store:
         self.load()
         if not self.loaded.snapshot.problems:
             return False
-        with locked(self.home), partly_done(_REPAIRING, remedy=Repair("go-on")):
+        with locked(self.home), partly_done(_REPAIRING, remedy=Remedy("repair-go-on")):
             self._session.file.open(self.loaded)
             if not self.loaded.snapshot.graph_problem:
                 self._committer.reconcile()
@@ -589,7 +587,7 @@ class Store:
             check_repairs(self.home, undone.mends)
             if not recorded:
                 self._record(undone, made_by)
-            with partly_done(_TURNING_BACK, remedy=Undo(undone.about, go_on=True)):
+            with partly_done(_TURNING_BACK, remedy=Remedy("undo-go-on", undone.about)):
                 revert_repairs(self.home, undone.mends, self._clock())
 
     def set_conflict_state(self, id: str, state: Literal["conflict", "settled"]) -> None:
@@ -752,7 +750,7 @@ class Committer:
         raise _BusyError(
             "another program keeps changing the files",
             code=ErrorCode.LOCKED,
-            remedy=TryAgain(),
+            remedy=Remedy("try-again"),
             where=str(self.home),
             kept=_KEPT,
         )

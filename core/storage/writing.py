@@ -19,10 +19,6 @@ from core.errors import (
     NotSyncedError,
     ReadOnlyError,
     Remedy,
-    Repair,
-    TryAgain,
-    Update,
-    Verify,
 )
 from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import OURSELVES, ChangeSet, FileChange
@@ -306,12 +302,12 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
     """Raises ReadOnlyError for a memory that a newer program wrote, BrokenFileError for a change to a broken file."""
     if snapshot.read_only:
         raise ReadOnlyError(
-            snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("write it"), kept=_KEPT
+            snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "write it"), kept=_KEPT
         )
     if snapshot.graph_problem and (change_set.notes or change_set.facts):
         raise BrokenFileError(
             snapshot.graph_problem,
-            remedy=_repairable(home / GRAPH_FILE, Repair()),
+            remedy=_repairable(home / GRAPH_FILE, Remedy("repair")),
             where=str(home / GRAPH_FILE),
             kept="nothing was written; the file is unchanged",
         )
@@ -321,15 +317,15 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
         if nugget.problem and nugget.name in touched:
             raise BrokenFileError(
                 nugget.problem,
-                remedy=_repairable(home / nugget.file, Repair("or-copy")),
+                remedy=_repairable(home / nugget.file, Remedy("repair-or-copy")),
                 where=str(home / nugget.file),
                 kept="nothing was written; the file is unchanged",
             )
 
 
-def _repairable(path: Path, repair: Repair) -> Remedy:
+def _repairable(path: Path, repair: Remedy) -> Remedy:
     """What to do about a broken file: `repair` where that can read what it holds."""
-    return repair if may_be_read(path) else Verify()
+    return repair if may_be_read(path) else Remedy("verify")
 
 
 def prepare(home: Path, loaded: Loaded, effective: ChangeSet, spelling: Collection[Document] = ()) -> Write:
@@ -482,7 +478,7 @@ def _check_file(home: Path, change: FileChange) -> None:
         raise ConflictError(
             "the file has changed since",
             code=ErrorCode.CHANGED_MEANWHILE,
-            remedy=TryAgain(look=True),
+            remedy=Remedy("look-again"),
             where=str(path),
             kept="nothing was written; the file is unchanged",
         )

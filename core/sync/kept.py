@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import ErrorCode, LockTimeoutError, NuggetsError, StorageError, TryAgain
+from core.errors import ErrorCode, LockTimeoutError, NuggetsError, Remedy, StorageError
 from core.storage.files.atomic import make_folder, read_file, remove_file, replace_file, try_lock
 from core.sync.git import KEPT, OF_THIS_MACHINE, GitFolder
 
@@ -116,4 +116,4 @@ def one_at_a_time(folder: GitFolder, seconds: float | None = None) -> Iterator[N
 
 def busy() -> NuggetsError:
     """The error for whoever finds another sync at work."""
-    return LockTimeoutError("another sync is running", kept=KEPT, remedy=TryAgain())
+    return LockTimeoutError("another sync is running", kept=KEPT, remedy=Remedy("try-again"))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Resolve, advice, as_command
+from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Remedy, advice, as_command
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import JSON_VERSION, write_document, write_error, write_lines
@@ -168,7 +168,7 @@ def _describe(error: NuggetsError) -> str:
     """The error as one line; of a conflict that waits in the log, with how to settle it."""
     if isinstance(error, ConflictError) and error.entry:
         parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
-        todo = as_command(Resolve(error.entry, "waits"))
+        todo = as_command(Remedy("resolve-waiting", error.entry))
         return "; ".join(part for part in (*parts, todo) if part)
     return error.message
 

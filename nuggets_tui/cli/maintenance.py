@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError, NameIt, NotFoundError, few_of
+from core.errors import AmbiguousError, InvalidInputError, NotFoundError, Remedy, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -180,7 +180,7 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
         if named:
             raise AmbiguousError(
                 f"matches {len(named)} backups: {few_of(named)}",
-                remedy=NameIt("more of the name"),
+                remedy=Remedy("name-it", "more of the name"),
                 where=when,
             )
     now = datetime.now().astimezone()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import msgspec
 
-from core.errors import ErrorCode, InvalidInputError, Resolve
+from core.errors import ErrorCode, InvalidInputError, Remedy
 from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
@@ -237,7 +237,7 @@ def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None,
     if entry.state != "conflict":
         raise InvalidInputError(
             "is not an open conflict",
-            remedy=Resolve(what="list"),
+            remedy=Remedy("resolve-list"),
             where=entry.id,
             kept="nothing was written",
         )

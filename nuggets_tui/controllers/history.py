@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Final, Literal
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError, Undo
+from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
@@ -184,8 +184,8 @@ class HistoryController(Controller):
 
     def _turned(self, done: Turned | None, nothing: str, session: Session) -> None:
         if isinstance(done, InvalidInputError):
-            if isinstance(done.remedy, Undo):
-                self._ask_to_undo_before(done.remedy.entry, session)
+            if done.remedy is not None and done.remedy.name == "undo":
+                self._ask_to_undo_before(done.remedy.about, session)
             else:
                 self.context.notify_error(done)
         elif isinstance(done, NotFoundError):

@@ -16,23 +16,14 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from core.errors import (
-    AllowWriting,
-    CheckDisk,
     ConflictError,
     ErrorCode,
-    FreeSpace,
-    GiveAccess,
     InvalidInputError,
-    ListThings,
-    NameIt,
     NotFoundError,
     NuggetsError,
     Remedy,
-    Resolve,
-    TryAgain,
     advice,
     as_command,
-    by_hand,
 )
 from nuggets_tui.mcp.arguments import as_meant, input_schema
 from nuggets_tui.mcp.protocol import (
@@ -73,6 +64,14 @@ _TODO: Final[Mapping[tuple[ErrorCode, str], str]] = {
     (ErrorCode.NOT_FOUND, "folder"): "ask the user to set promotion.memory_dir in settings.toml",
     (ErrorCode.EMPTY, "id"): "give the id of a note; searchNotes finds it",
     (ErrorCode.BAD_NAME, "nugget"): "use another name",
+}
+_SEARCH: Final = "searchNotes finds notes and their ids"
+_AS_TOOL: Final[Mapping[str, str]] = {
+    "list-notes": _SEARCH,
+    "list-notes-unread": _SEARCH,
+    "list-note-ids": _SEARCH,
+    "try-again": "call the tool again",
+    "look-again": "call the tool again",
 }
 _MARKDOWN: Final = "text/markdown"
 _ROOTS: Final = "nuggets-roots"
@@ -232,7 +231,7 @@ def refusal(error: Exception) -> Reply:
 def _to_do(error: NuggetsError) -> str:
     remedy = error.remedy
     if isinstance(error, ConflictError) and error.entry:
-        remedy = Resolve(error.entry, "waits")
+        remedy = Remedy("resolve-waiting", error.entry)
     todo = _TODO.get((error.code, error.field)) or "; ".join(filter(None, (_as_tool(remedy), error.more)))
     mistyped = isinstance(error, InvalidInputError | NotFoundError)
     return todo or ("call it again with other arguments" if mistyped else _TELL)
@@ -240,19 +239,11 @@ def _to_do(error: NuggetsError) -> str:
 
 def _as_tool(remedy: Remedy | None) -> str:
     """What can be done about an error, with the tools; else by the user, who has the command line."""
-    match remedy:
-        case None:
-            return ""
-        case ListThings("notes" | "note-ids"):
-            return "searchNotes finds notes and their ids"
-        case NameIt(what):
-            return f"give {what}"
-        case TryAgain():
-            return "call the tool again"
-        case FreeSpace() | GiveAccess() | AllowWriting() | CheckDisk():
-            return f"tell the user: {by_hand(remedy)}"
-        case _:
-            return f"tell the user: {as_command(remedy)}"
+    if remedy is None or remedy.name == "name-it":
+        return as_command(remedy)
+    if remedy.name in _AS_TOOL:
+        return _AS_TOOL[remedy.name]
+    return f"tell the user: {as_command(remedy)}"
 
 
 def serve(home: Path, author: Author | None = None, *, all_tools: bool = False) -> None:

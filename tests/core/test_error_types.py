@@ -5,21 +5,21 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from pathlib import Path
 
 import pytest
 
 import core
 from core.errors import (
+    REMEDIES,
     ConflictError,
     ErrorCode,
-    FreeSpace,
     InvalidInputError,
     LockTimeoutError,
     Notice,
     NuggetsError,
-    Repair,
+    Remedy,
     StorageError,
-    TryAgain,
     UnfinishedError,
     partly_done,
 )
@@ -54,19 +54,27 @@ def test_every_class_of_errors_has_a_code() -> None:
 
 def test_an_error_says_its_code_field_and_remedy_and_its_words_follow_from_them() -> None:
     error = InvalidInputError(
-        "no value", code=ErrorCode.EMPTY, field="value", remedy=Repair(), todo="or leave it"
+        "no value", code=ErrorCode.EMPTY, field="value", remedy=Remedy("repair"), todo="or leave it"
     )
-    assert (error.code, error.field, error.remedy) == (ErrorCode.EMPTY, "value", Repair())
+    assert (error.code, error.field, error.remedy) == (ErrorCode.EMPTY, "value", Remedy("repair"))
     assert error.todo == "nuggets verify --repair fixes it; or leave it"
     assert str(error) == error.message == f"no value; {error.todo}"
     assert InvalidInputError("x").code is ErrorCode.INVALID_INPUT
     assert InvalidInputError.code is ErrorCode.INVALID_INPUT
 
 
+def test_every_remedy_that_is_given_is_known() -> None:
+    given = re.compile(r"Remedy\(\s*\"([^\"]*)\"(?: if .*? else \"([^\"]*)\")?")
+    root = Path(core.__path__[0]).parent
+    sources = [path for name in ("core", "nuggets_tui") for path in (root / name).rglob("*.py")]
+    found = {name for path in sources for names in given.findall(path.read_text()) for name in names if name}
+    assert found <= {*REMEDIES}
+
+
 def test_what_is_partly_done_keeps_the_remedy_of_the_error_unless_it_has_another() -> None:
-    for given, remedy in ((None, FreeSpace()), (Repair("go-on"), Repair("go-on"))):
+    for given, remedy in ((None, Remedy("free-space")), (Remedy("repair-go-on"), Remedy("repair-go-on"))):
         with pytest.raises(StorageError) as caught, partly_done("half of it stands", remedy=given):
-            raise StorageError("no room", kept="nothing was written", remedy=FreeSpace())
+            raise StorageError("no room", kept="nothing was written", remedy=Remedy("free-space"))
         assert (caught.value.kept, caught.value.remedy) == ("half of it stands", remedy)
         assert str(caught.value) == caught.value.message
     with pytest.raises(UnfinishedError) as unfinished, partly_done("half of it stands"):
@@ -75,19 +83,21 @@ def test_what_is_partly_done_keeps_the_remedy_of_the_error_unless_it_has_another
 
 
 def test_two_errors_are_the_same_by_what_they_are_not_by_their_words() -> None:
-    said = StorageError("no room (3 bytes left)", where="graph.json", remedy=FreeSpace())
-    again = StorageError("no room (2 bytes left)", where="graph.json", remedy=FreeSpace())
+    said = StorageError("no room (3 bytes left)", where="graph.json", remedy=Remedy("free-space"))
+    again = StorageError("no room (2 bytes left)", where="graph.json", remedy=Remedy("free-space"))
     assert said.identity == again.identity
-    assert said.identity != StorageError("no room", where="nuggets.db", remedy=FreeSpace()).identity
+    assert said.identity != StorageError("no room", where="nuggets.db", remedy=Remedy("free-space")).identity
     assert (
         said.identity
-        != StorageError("no room (3 bytes left)", where="graph.json", remedy=TryAgain()).identity
+        != StorageError("no room (3 bytes left)", where="graph.json", remedy=Remedy("try-again")).identity
     )
     assert said.identity != LockTimeoutError("no room (3 bytes left)", where="graph.json").identity
 
 
 def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:
-    error = StorageError("is full", where="nuggets.db", kept="nothing was written", remedy=FreeSpace())
+    error = StorageError(
+        "is full", where="nuggets.db", kept="nothing was written", remedy=Remedy("free-space")
+    )
     notice = Notice.of(error)
     assert notice == "nuggets.db: is full; free space on the disk and try again"
     assert notice.said == "nuggets.db: is full"

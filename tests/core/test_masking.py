@@ -24,7 +24,7 @@ from kits.forked import forked_process
 from kits.laws import examples
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
-from core.errors import InvalidInputError, NotFoundError, NuggetsError, Undo
+from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import remember
 from core.folder import DATABASE_FILE
 from core.graph.edits import create_note, delete_note, edit_note
@@ -413,8 +413,8 @@ def test_it_is_one_entry_with_masked_text_and_final(memory: Memory, outside: Pat
         with pytest.raises(InvalidInputError, match="cannot be undone") as raised:
             undo()
     # The change before it is taken back only by whoever names it.
-    assert isinstance(raised.value.remedy, Undo)
-    assert memory.history.undo(raised.value.remedy.entry).reason == "undid: other"
+    assert raised.value.remedy is not None
+    assert memory.history.undo(raised.value.remedy.about).reason == "undid: other"
     memory.change("later", lambda d: create_note(d, "web", "Later", "x"))
     assert memory.history.undo().reason == "undid: later"
 

@@ -13,60 +13,32 @@ from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.widgets._toast import Toast
 
-from core.errors import (
-    AllowWriting,
-    BrokenFileError,
-    CheckDisk,
-    FreeSpace,
-    GiveAccess,
-    ListThings,
-    NameIt,
-    Redo,
-    Remedy,
-    Repair,
-    Resolve,
-    Restore,
-    ShowLog,
-    TryAgain,
-    Undo,
-    Update,
-    Verify,
-    as_command,
-)  # fmt: skip
+from core.errors import REMEDIES, BrokenFileError, Remedy, as_command  # fmt: skip
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.notices import _SECONDS, describe_error, dismiss_all, notify, notify_error
 from nuggets_tui.opening import Opening
 from nuggets_tui.remedies import in_keys
 from nuggets_tui.widgets.row_list import RowList
 
-REMEDIES: list[Remedy] = [
-    Verify(), Verify(repairable=True), Repair(), Repair("or-copy"), Repair("facts"), Repair("again"), Repair("go-on"),
-    Restore(), Restore("copy"), ShowLog(), ShowLog(others=True), Undo("0a1b"), Undo("0a1b", go_on=True), Redo(),
-    Redo("0a1b"), Resolve("0a1b"), Resolve("0a1b", "once-more"), Resolve(what="go-on"), Resolve(what="join"),
-    Resolve(what="list"), Resolve("0a1b", "waits"), ListThings("notes"), ListThings("notes", unread=True),
-    ListThings("note-ids"), ListThings("secrets"), ListThings("proposals"), FreeSpace(), FreeSpace(share=True),
-    GiveAccess(), AllowWriting(), CheckDisk(), TryAgain(), TryAgain(look=True), Update(), Update("write"),
-    NameIt("more of the id"),
-]  # fmt: skip
-
 
 def test_where_a_shell_is_told_a_command_the_app_names_its_key() -> None:
     for remedy, key in [
-        (Repair(), "V checks and repairs it"),
-        (Repair("or-copy"), "V checks and repairs it, or restore a good copy of it"),
-        (Verify(repairable=True), "V shows whether it can be repaired"),
-        (Restore(), "B lists the backups"),
-        (Restore("copy"), "repair it, or restore a good copy with B"),
-        (Resolve("0a1b"), "c resolves it"),
-        (ShowLog(others=True), "the audit log lists them (6); open one with enter, then u undoes it"),
-        (Redo("0a1b"), "open its entry in the audit log; ctrl+r redoes it"),
+        (Remedy("repair"), "V checks and repairs it"),
+        (Remedy("repair-or-copy"), "V checks and repairs it, or restore a good copy of it"),
+        (Remedy("verify-repairable"), "V shows whether it can be repaired"),
+        (Remedy("restore"), "B lists the backups"),
+        (Remedy("restore-copy"), "repair it, or restore a good copy with B"),
+        (Remedy("resolve", "0a1b"), "c resolves it"),
+        (Remedy("log-others"), "the audit log lists them (6); open one with enter, then u undoes it"),
+        (Remedy("redo", "0a1b"), "open its entry in the audit log; ctrl+r redoes it"),
         (None, ""),
     ]:
         assert in_keys(remedy) == key
 
 
 def test_every_remedy_is_said_in_a_shell_and_in_the_app_and_names_no_key_where_there_is_none() -> None:
-    for remedy in REMEDIES:
+    for name in REMEDIES:
+        remedy = Remedy(name, "0a1b")
         assert as_command(remedy)
         assert in_keys(remedy)
         assert "{" not in in_keys(remedy) + as_command(remedy)
@@ -83,7 +55,9 @@ def test_a_text_of_a_person_is_never_taken_for_a_command() -> None:
 
 
 def test_an_error_names_the_key() -> None:
-    error = BrokenFileError("is not JSON", where="graph.json", kept="it was left as it is", remedy=Repair())
+    error = BrokenFileError(
+        "is not JSON", where="graph.json", kept="it was left as it is", remedy=Remedy("repair")
+    )
     assert describe_error(error) == (
         "Is not JSON.",
         "graph.json\nIt was left as it is.\nV checks and repairs it.",
@@ -96,7 +70,7 @@ def test_an_error_names_the_key() -> None:
 
 @pytest.mark.parametrize(
     ("remedy", "said"),
-    [(ListThings("secrets"), "nuggets secrets lists them."), (Resolve("x"), "c resolves it.")],
+    [(Remedy("list-secrets"), "nuggets secrets lists them."), (Remedy("resolve", "x"), "c resolves it.")],
 )
 def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy, said: str) -> None:
     assert describe_error(BrokenFileError("x", remedy=remedy))[1] == said
@@ -106,7 +80,7 @@ SHORT = 'Hid "Auth middleware". u undoes it-that.'
 LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
 BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",
                          where="/home/somebody/.nuggets/graph/graph.json", kept="the file was left as it is",
-                         remedy=Repair("or-copy"))  # fmt: skip
+                         remedy=Remedy("repair-or-copy"))  # fmt: skip
 
 
 def shown(app: Driver, text: str) -> bool:

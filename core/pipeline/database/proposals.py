@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from core.errors import AmbiguousError, ErrorCode, InvalidInputError, ListThings, NameIt
+from core.errors import AmbiguousError, ErrorCode, InvalidInputError, Remedy
 from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
 
 _HEAD: Final = "proposal-"
@@ -160,7 +160,7 @@ class Proposals:
         wanted = said.strip()
         if not wanted:
             raise InvalidInputError(
-                "the id is empty", code=ErrorCode.EMPTY, field="id", remedy=ListThings("proposals")
+                "the id is empty", code=ErrorCode.EMPTY, field="id", remedy=Remedy("list-proposals")
             )
         begins = (wanted, f"{_HEAD}{wanted}")
         looks: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -179,7 +179,9 @@ class Proposals:
             if found:
                 few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
                 raise AmbiguousError(
-                    f"matches several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
+                    f"matches several proposals: {few}",
+                    remedy=Remedy("name-it", "more of the id"),
+                    where=wanted,
                 )
         return wanted
 

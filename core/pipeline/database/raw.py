@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Final, NamedTuple
 
-from core.errors import AmbiguousError, ErrorCode, InvalidInputError, NameIt
+from core.errors import AmbiguousError, ErrorCode, InvalidInputError, Remedy
 from core.pipeline.records import RawMemory, RawStatus
 
 _HEAD: Final = "raw-"
@@ -111,7 +111,7 @@ class RawMemories:
         if len(ids) > 1 and ids[0] != wanted:
             few = ", ".join(ids[:4]) + (", and more" if len(ids) > 4 else "")
             raise AmbiguousError(
-                f"matches several texts: {few}", remedy=NameIt("more of the id"), where=wanted
+                f"matches several texts: {few}", remedy=Remedy("name-it", "more of the id"), where=wanted
             )
         return ids[0] if ids else wanted
 

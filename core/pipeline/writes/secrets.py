@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, LockTimeoutError, TryAgain, partly_done
+from core.errors import BrokenFileError, LockTimeoutError, Remedy, partly_done
 from core.folder import DATABASE_FILE
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
@@ -163,7 +163,7 @@ def _opened(memory: Memory) -> Iterator[Database]:
         with outbox_lock(memory.home, _SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
-                    "the pipeline is writing notes right now", remedy=TryAgain(), where=str(database.path),
+                    "the pipeline is writing notes right now", remedy=Remedy("try-again"), where=str(database.path),
                     kept="nothing was changed",
                 )  # fmt: skip
             yield database

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, StorageError, TryAgain
+from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, Remedy, StorageError
 
 # The names of tables that lead to a value, and its own.
 Path = tuple[str, ...]
@@ -140,7 +140,7 @@ def brought_onto(before: bytes | None, after: bytes | None, now: bytes | None, w
             raise ConflictError(
                 f"{'.'.join(path)} has changed since",
                 code=ErrorCode.CHANGED_MEANWHILE,
-                remedy=TryAgain(look=True),
+                remedy=Remedy("look-again"),
                 where=where,
                 kept=_KEPT,
                 base=str(base),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec.structs import force_setattr
 
-from core.errors import BrokenFileError, ErrorCode, NuggetsError, Repair, StorageError, remedy_for
+from core.errors import BrokenFileError, ErrorCode, NuggetsError, Remedy, StorageError, remedy_for
 from core.folder import FACT_SUFFIXES, GRAPH_FILE, is_fact_file
 from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
@@ -208,7 +208,7 @@ def read_graph(
         fields, raws = split_document(data[len(bom) :], "notes")
     except JsonError as error:
         what = f"the note graph cannot be read ({error})"
-        raise BrokenFileError(what, remedy=Repair("or-copy"), where=str(path), kept=_KEPT) from error
+        raise BrokenFileError(what, remedy=Remedy("repair-or-copy"), where=str(path), kept=_KEPT) from error
     return _graph_of(path, fields, raws, fingerprint, rules, former, bom, progress)
 
 

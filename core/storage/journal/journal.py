@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from core.errors import AmbiguousError, NameIt, NotFoundError, ShowLog
+from core.errors import AmbiguousError, NotFoundError, Remedy
 from core.model.change import ChangeSet
 from core.model.change_parts import change_parts, referenced_parts
 from core.model.entry import Conflict, Entry, EntryState, Origin
@@ -245,11 +245,11 @@ class Journal:
         if not exact and len(rows) > 1:
             few = ", ".join(row[1] for row in rows[:4])
             raise AmbiguousError(
-                f"matches several entries: {few}", remedy=NameIt("more of the id"), where=wanted
+                f"matches several entries: {few}", remedy=Remedy("name-it", "more of the id"), where=wanted
             )
         found = entries_of((exact or rows)[:1], self.undone())
         if not found:
-            raise NotFoundError("no such entry", field="entry", remedy=ShowLog(), where=wanted)
+            raise NotFoundError("no such entry", field="entry", remedy=Remedy("log"), where=wanted)
         return found[0]
 
     def undone(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from core.errors import StorageError, TryAgain, remedy_for
+from core.errors import Remedy, StorageError, remedy_for
 from core.storage.database import BrokenDatabaseError, Part
 
 HISTORY: Final = Part(
@@ -24,7 +24,7 @@ def unreadable(path: Path, said: str, error: BaseException | None = None) -> Sto
         where=str(path),
         kept="the file is unchanged",
         todo="check the file, or move it away" if error is None else "",
-        remedy=None if error is None else remedy_for(error, path) or TryAgain(),
+        remedy=None if error is None else remedy_for(error, path) or Remedy("try-again"),
     )
     found.damaged = error is None
     return found

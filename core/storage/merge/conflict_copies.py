@@ -17,8 +17,8 @@ from core.errors import (
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
+    Remedy,
     StorageError,
-    Update,
     remedy_for,
 )
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
@@ -135,7 +135,7 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
         raise ReadOnlyError(
             f"has version {version}, newer than nuggets-tui supports",
             code=ErrorCode.NEWER_VERSION,
-            remedy=Update("join it"),
+            remedy=Remedy("update", "join it"),
             where=str(copy.path),
             kept=_KEPT,
         )

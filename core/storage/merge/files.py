@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError, ReadOnlyError, Update
+from core.errors import BrokenFileError, ConflictError, ErrorCode, NotFoundError, ReadOnlyError, Remedy
 from core.model.change import GIT, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
@@ -293,7 +293,7 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
         raise _broken(path, "the file is neither a note graph nor a fact file")
     if document.read_only:
         raise ReadOnlyError(
-            document.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("merge it"), kept=_KEPT
+            document.read_only, code=ErrorCode.NEWER_VERSION, remedy=Remedy("update", "merge it"), kept=_KEPT
         )
     return document
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from core.errors import NuggetsError, ReadOnlyError, Resolve
+from core.errors import NuggetsError, ReadOnlyError, Remedy
 from core.folder import DATABASE_FILE, FACT_SUFFIXES, GRAPH_FILE
 from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
@@ -135,7 +135,7 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
             bad.append(replace(copy, problem=problem))
             continue
         detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: its contents are not in the memory."
-        yield Finding("conflict-copy", str(copy.path), detail, remedy=Resolve(what="join"))
+        yield Finding("conflict-copy", str(copy.path), detail, remedy=Remedy("resolve-join"))
     for copy in bad:
         detail = f"{copy.path.name} looks like a conflict copy of {copy.original.name} and {copy.problem}: "
         detail += "it is not joined. Fix it or move it away."

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, cast
 
-from core.errors import BrokenFileError, NotFoundError, Restore, StorageError
+from core.errors import BrokenFileError, NotFoundError, Remedy, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.names import iso
 from core.model.progress import Progress
@@ -241,7 +241,7 @@ def _members(path: Path, only: str = "") -> dict[str, bytes | _Unreadable]:
     """All files of a backup, or the one that is asked for, by name. Raises as `file_in_backup`."""
     found = read_file(path)
     if found is None:
-        raise NotFoundError("no such backup", field="file", remedy=Restore(), where=str(path))
+        raise NotFoundError("no such backup", field="file", remedy=Remedy("restore"), where=str(path))
     members: dict[str, bytes | _Unreadable] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(found[0])) as archive:
