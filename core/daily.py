@@ -254,12 +254,12 @@ def pending_promotion(memory: Memory, cwd: str | None = None) -> PromotionResult
     settings = load_settings(memory.home)
     if promotes_by(settings) != "ask":
         return None
-    folders = [os.path.dirname(target.path) for target in memory.promotion_targets(cwd) if target.there]
+    folders = [os.path.dirname(target.path) for target in memory.promotion.targets(cwd) if target.there]
     if settings.promotion.memory_dir:
         folders.insert(1, os.path.expanduser(settings.promotion.memory_dir))
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(NuggetsError):
-            result = memory.promote(dry_run=True, memory_dir=folder)
+            result = memory.promotion.promote(dry_run=True, memory_dir=folder)
             if lines_of(result):
                 return result
     return None
@@ -341,7 +341,7 @@ def _goals(memory: Memory, settings: Settings, asked: bool | None) -> list[str] 
     if asked is False or (asked is None and mode not in ("projects", "always")):
         return None
     folders = dict.fromkeys(map(os.path.expanduser, settings.promotion.projects))
-    targets = memory.promotion_targets()
+    targets = memory.promotion.targets()
     if asked is not None or mode != "projects":
         before = [target.path for target in targets if target.at and target.there]
         folders = {os.path.dirname(path): None for path in before} | folders
@@ -365,7 +365,7 @@ def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
         )
     for folder in folders:
         try:
-            done.promotions.append(memory.promote(memory_dir=folder, unattended=True))
+            done.promotions.append(memory.promotion.promote(memory_dir=folder, unattended=True))
         except NuggetsError as error:
             done.problems.append(error)
 

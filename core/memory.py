@@ -15,13 +15,13 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from core.errors import ErrorCode, InvalidInputError, NuggetsError
+from core.errors import NuggetsError
 from core.folder import DATABASE_FILE, GRAPH_FILE, default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso
 from core.model.window import Window
 from core.services.recall import RecallService
-from core.services.repository import Repository, of_the_log
+from core.services.repository import Repository
 from core.services.saved_searches import SavedSearches
 from core.services.search import SearchQuery, SearchService, own_first
 from core.services.settings_file import SettingsFile
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from core.projects import Project, Standpoint
     from core.promoting import Promoter
     from core.promoting import PromotionTarget as PromotionTarget
-    from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
@@ -81,7 +80,7 @@ class Memory:
     `home` is its folder. `pages` is the folder of the Markdown pages that are its notes, None where notes lie in the
     home as well; `is_team` says whether they are a team's. `settings` holds what settings.toml and the environment say.
     `author` is the author of changes made through this object. What has a subject of its own is a part: `history`,
-    `maintenance`, `exchange`, `secrets`, `arrivals`, `searches`.
+    `maintenance`, `exchange`, `promotion`, `secrets`, `arrivals`, `searches`.
     """
 
     def __init__(
@@ -153,6 +152,13 @@ class Memory:
         from core.services.exchange import Exchange
 
         return Exchange(self._repository, lambda: self.settings)
+
+    @cached_property
+    def promotion(self) -> Promoter:
+        """What writes often recalled notes into MEMORY.md files, and knows of them."""
+        from core.promoting import Promoter
+
+        return Promoter(self, self._repository)
 
     @cached_property
     def secrets(self) -> Secrets:
@@ -613,7 +619,7 @@ class Memory:
         team = None if self._team is None else self._team.memory
         return self._recall.uncounted + (0 if team is None else team.uncounted_recalls)
 
-    # Reflection and promotion
+    # Cleanup
 
     def reflect(
         self,
@@ -668,73 +674,6 @@ class Memory:
             if not dry_run:
                 self.apply(result.change_set)
             return result
-
-    @of_the_log
-    def promote(
-        self,
-        *,
-        dry_run: bool = False,
-        memory_dir: str | Path | None = None,
-        cwd: str | Path | None = None,
-        accept: Collection[str] | None = None,
-        refuse: Collection[str] = (),
-        unattended: bool = False,
-        progress: Progress | None = None,
-    ) -> PromotionResult:
-        """Writes often recalled notes into MEMORY.md.
-
-        The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
-        else in the setting. A project's page holds its notes and the person's, as `core.projects` tells them apart.
-        accept, refuse: ids of entries, as `core.promotion.promote` reads them. unattended: nobody looks at what is
-        written, so that a project's page gets what was written from there and what is about the person. progress:
-        called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
-        InvalidInputError for a memory of pages, StorageError when the working directory is gone; errors as in `apply`.
-        """
-        if self.pages is not None:
-            raise InvalidInputError(
-                "nothing is promoted from the notes of a team"
-                if self.is_team
-                else "Claude Code reads these pages itself, so nothing is promoted from them",
-                code=ErrorCode.NO_PLACE,
-                where=str(self.pages),
-                kept="nothing was written",
-            )
-        # Nobody's edit waits for a proposal.
-        with nullcontext() if dry_run else self._guard:
-            with self._guard:
-                self._repository.refresh_read_only() if dry_run else self.refresh()
-                promoter = self._promoter()
-                project = str(cwd) if cwd is not None else None
-                path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
-            return promoter.promote(
-                path, project, dry_run=dry_run, accept=accept, refuse=refuse, unattended=unattended,
-                progress=progress,
-            )  # fmt: skip
-
-    @of_the_log
-    def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
-        """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
-        if self.pages is not None:
-            return ()
-        with self._guard:
-            return self._promoter().targets(str(cwd) if cwd is not None else None)
-
-    def _promoter(self) -> Promoter:
-        from core.projects import known_projects
-        from core.promoting import Promoter, undone_pages
-
-        return Promoter(
-            self.settings.promotion,
-            self.author,
-            draft=self.draft,
-            apply=self._repository.apply_drafted,
-            journal=lambda: self._repository.store.journal,
-            now=self._repository.now,
-            guard=self._guard,
-            undone=lambda: undone_pages(self.history.log),
-            known=known_projects(str(self.home)),
-            here=self._project,
-        )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:
         """Runs the daily reflection, and promotes where `promote`, else the setting schedule.promotes, says so.

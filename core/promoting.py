@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.errors import NotFoundError, StorageError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, StorageError
 from core.folder import CLAUDE_VARIABLE, MEMORY_FOLDER, PROJECTS_FOLDER
-from core.model.change import Author, ChangeSet
+from core.model.change import ChangeSet
 from core.model.draft import Draft
-from core.projects import Project, Registered, Standpoint, project_of, project_root
-from core.settings import PromotionSettings
+from core.projects import Project, Registered, Standpoint, known_projects, project_of, project_root
+from core.services.repository import of_the_log
 from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.journal.promotions import keep_target, kept_target, kept_targets
 from core.storage.personal.projects import folders_called
 from core.text.memory_page import MarkdownPage, split_lines
 
 if TYPE_CHECKING:
-    from core.model.entry import Entry
+    from core.memory import Memory
     from core.model.note import Note
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
     from core.promotion.choose import Admission
+    from core.services.repository import Repository
     from core.storage.journal.journal import Journal
 
 
@@ -57,51 +58,122 @@ _OF_A_PERSON: Final = ("user", "self")
 _ENTRIES: Final = 400
 
 
-def undone_pages(log: Callable[..., Iterable[Entry]]) -> dict[str, bytes]:
-    """The files whose newest entry in the log takes back what was written there, with what that left of each. log: as
-    `History.log`.
-    """
-    newest: dict[str, bytes | None] = {}
-    for entry in log(kind=("promotion", "undo", "redo"), limit=_ENTRIES):
-        for change in entry.change_set.files:
-            newest.setdefault(change.path, (change.after or b"") if entry.change_set.kind == "undo" else None)
-    return {path: after for path, after in newest.items() if after is not None}
-
-
 class Promoter:
-    """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
-    files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read. undone: as `undone_pages`.
-    known: the projects of the memory. here: the project at hand, by name alone where somebody named it.
-    """
+    """The promotion of one memory. It reads settings, the log and the project at hand from the memory as it goes."""
 
-    def __init__(
+    def __init__(self, memory: Memory, repository: Repository) -> None:
+        self._memory = memory
+        self._repository = repository
+
+    @of_the_log
+    def promote(
         self,
-        settings: PromotionSettings,
-        author: Author,
         *,
-        draft: Callable[[], Draft],
-        apply: Callable[
-            [Callable[[Draft], tuple[PromotionResult, ChangeSet]]], tuple[PromotionResult, ChangeSet]
-        ],
-        journal: Callable[[], Journal | None],
-        now: Callable[[], str],
-        guard: AbstractContextManager[object],
-        undone: Callable[[], Mapping[str, bytes]] = dict,
-        known: Sequence[Registered] = (),
-        here: Project | None = None,
-    ) -> None:
-        self._settings = settings
-        self._author = author
-        self._draft = draft
-        self._apply = apply
-        self._journal = journal
-        self._now = now
-        self._guard = guard
-        self._undone = undone
-        self._known = known
-        self._here = here
+        dry_run: bool = False,
+        memory_dir: str | Path | None = None,
+        cwd: str | Path | None = None,
+        accept: Collection[str] | None = None,
+        refuse: Collection[str] = (),
+        unattended: bool = False,
+        progress: Progress | None = None,
+    ) -> PromotionResult:
+        """Writes often recalled notes into MEMORY.md.
 
-    def path(self, memory_dir: str | None, cwd: str | None) -> str:
+        The file is the one in `memory_dir`, else in the project folder of `cwd` (else of the working directory),
+        else in the setting. A project's page holds its notes and the person's, as `core.projects` tells them apart.
+        accept, refuse: ids of entries, as `core.promotion.promote` reads them. unattended: nobody looks at what is
+        written, so that a project's page gets what was written from there and what is about the person. progress:
+        called with how many of the candidates are looked at. Raises NotFoundError when there is no such file,
+        InvalidInputError for a memory of pages, StorageError when the working directory is gone; errors as in
+        `Memory.apply`.
+        """
+        from core.promotion import promote
+
+        memory, repository = self._memory, self._repository
+        if memory.pages is not None:
+            raise InvalidInputError(
+                "nothing is promoted from the notes of a team"
+                if memory.is_team
+                else "Claude Code reads these pages itself, so nothing is promoted from them",
+                code=ErrorCode.NO_PLACE,
+                where=str(memory.pages),
+                kept="nothing was written",
+            )
+
+        def proposed(draft: Draft, target: Target) -> PromotionResult:
+            found = read_file(Path(path))
+            return promote(
+                draft, found[0] if found else None, path, memory.settings.promotion, target=target,
+                accept=accept, refuse=refuse, author=memory.author, admission=admission, progress=progress,
+            )  # fmt: skip
+
+        def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
+            result = proposed(draft, self._kept(path))
+            return result, result.change_set
+
+        project = str(cwd) if cwd is not None else None
+        # Nobody's edit waits for a proposal.
+        with nullcontext() if dry_run else repository.guard:
+            with repository.guard:
+                repository.refresh_read_only() if dry_run else repository.refresh()
+                path = self._chosen(str(memory_dir) if memory_dir is not None else None, project)
+                admission = self._admission(path, project, unattended=unattended)
+                draft, target = repository.draft(), self._kept(path)
+            if dry_run:
+                return proposed(draft, target)
+            remove_leftovers_of(Path(os.path.realpath(path)))
+            result, _ = repository.apply_drafted(drafted)
+            target = self._written(result, project)
+            if target != kept_target(self._journal, path) and (target.at or target.refused):
+                keep_target(self._journal, target)
+            return result
+
+    @of_the_log
+    def targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
+        """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before, the
+        latest first.
+        """
+        if self._memory.pages is not None:
+            return ()
+        with self._repository.guard:
+            project = self._here_or_nowhere(str(cwd) if cwd is not None else None)
+            current = self._path(None, project) if project else None
+            known = list(kept_targets(self._journal))
+            if current is not None and all(target.path != current for target in known):
+                known.append(msgspec.structs.replace(kept_target(self._journal, current), cwd=project))
+            undone = self._undone() if any(target.at for target in known) else ()
+        found = [
+            PromotionTarget(
+                target.path,
+                target.cwd,
+                target.at,
+                _count(target),
+                current=target.path == current,
+                there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
+                undone=target.path in undone,
+            )
+            for target in known
+        ]
+        return tuple(sorted(found, key=lambda target: not target.current))
+
+    @property
+    def _journal(self) -> Journal | None:
+        return self._repository.store.journal
+
+    @property
+    def _known(self) -> list[Registered]:
+        return known_projects(str(self._memory.home))
+
+    def _undone(self) -> dict[str, bytes]:
+        """The files whose newest entry in the log takes back what was written there, with what that left of each."""
+        newest: dict[str, bytes | None] = {}
+        for entry in self._memory.history.log(kind=("promotion", "undo", "redo"), limit=_ENTRIES):
+            for change in entry.change_set.files:
+                left = (change.after or b"") if entry.change_set.kind == "undo" else None
+                newest.setdefault(change.path, left)
+        return {path: after for path, after in newest.items() if after is not None}
+
+    def _chosen(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
         found = self._path(memory_dir, "" if memory_dir else self._folder(cwd))
         if found is None:
@@ -118,18 +190,21 @@ class Promoter:
 
         home = str(Path.home())
         claude = os.environ.get(CLAUDE_VARIABLE, "").strip() or os.path.join(home, ".claude")
-        found = target_path(memory_dir, _places(cwd), home, claude, self._settings, os.path.isdir)
+        found = target_path(
+            memory_dir, _places(cwd), home, claude, self._memory.settings.promotion, os.path.isdir
+        )
         return None if found is None else str(absolute_path(Path(found)))
 
     def _folder(self, cwd: str | None) -> str:
         """Where the project lies that is promoted for; "" for a named one of which no folder is known."""
         if cwd:
             return cwd
-        if self._here is None:
+        project = self._memory.project
+        if project is None:
             return str(working_directory())
         # Somebody may work in a folder of the project, or have named it from elsewhere.
-        here = str(working_directory()) if self._here.root else ""
-        return here if self._here.root in _places(here) else self._here.root
+        here = str(working_directory()) if project.root else ""
+        return here if project.root in _places(here) else project.root
 
     def _admission(self, path: str, cwd: str | None, *, unattended: bool) -> Admission:
         """What may stand on a page: on that of a project, its notes and the person's; on any other, all."""
@@ -138,7 +213,7 @@ class Promoter:
         project = self._project_of(path, cwd)
         if project is None:
             return EVERY_NOTE
-        here = Standpoint(project, self._known, self._draft().snapshot)
+        here = Standpoint(project, self._known, self._repository.snapshot)
 
         def owner(note: Note) -> str:
             nugget = note.nugget_name
@@ -159,64 +234,16 @@ class Promoter:
         if (folder.name, folder.parent.parent.name) != (MEMORY_FOLDER, PROJECTS_FOLDER):
             return None
         called = folder.parent.name
-        kept = kept_target(self._journal(), path).cwd
+        kept = kept_target(self._journal, path).cwd
         for place in (self._here_or_nowhere(cwd), kept, *(one.root for one in self._known)):
             if any(project_folder(one) == called for one in _places(place)):
                 return project_of(place) or Project("")
         roots = {project_root(one) for one in folders_called(called, project_folder)}
         return (project_of(roots.pop()) if len(roots) == 1 else None) or Project("")
 
-    def promote(
-        self,
-        path: str,
-        cwd: str | None,
-        *,
-        dry_run: bool,
-        accept: Collection[str] | None,
-        refuse: Collection[str],
-        unattended: bool,
-        progress: Progress | None = None,
-    ) -> PromotionResult:
-        """Promotes to the file at a path. cwd: the project it was asked for in. unattended: as of `Memory.promote`.
-        Errors as in `Memory.apply`.
-        """
-        from core.promotion import promote
-
-        admission = self._admission(path, cwd, unattended=unattended)
-
-        def proposed(draft: Draft, target: Target) -> PromotionResult:
-            found = read_file(Path(path))
-            return promote(
-                draft,
-                found[0] if found else None,
-                path,
-                self._settings,
-                target=target,
-                accept=accept,
-                refuse=refuse,
-                author=self._author,
-                admission=admission,
-                progress=progress,
-            )
-
-        def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
-            result = proposed(draft, self._kept(path))
-            return result, result.change_set
-
-        if dry_run:
-            with self._guard:
-                draft, target = self._draft(), self._kept(path)
-            return proposed(draft, target)
-        remove_leftovers_of(Path(os.path.realpath(path)))
-        result, _ = self._apply(drafted)
-        target = self._written(result, cwd)
-        if target != kept_target(self._journal(), path) and (target.at or target.refused):
-            keep_target(self._journal(), target)
-        return result
-
     def _kept(self, path: str) -> Target:
         """What is remembered of a page. An undo was the last to write it where one was."""
-        target = kept_target(self._journal(), path)
+        target = kept_target(self._journal, path)
         left = self._undone().get(path) if target.texts else None
         return target if left is None else _rewritten(target, left)
 
@@ -226,35 +253,13 @@ class Promoter:
             return target
         project = self._here_or_nowhere(cwd)
         owner = project if project and self._path(None, project) == target.path else target.cwd
-        return msgspec.structs.replace(target, at=self._now(), cwd=owner)
+        return msgspec.structs.replace(target, at=self._repository.now(), cwd=owner)
 
     def _here_or_nowhere(self, cwd: str | None) -> str:
         try:
             return self._folder(cwd)
         except StorageError:
             return ""
-
-    def targets(self, cwd: str | None) -> tuple[PromotionTarget, ...]:
-        """The present project's file first, where there is one, then the files written to, the latest first."""
-        project = self._here_or_nowhere(cwd)
-        current = self._path(None, project) if project else None
-        known = list(kept_targets(self._journal()))
-        if current is not None and all(target.path != current for target in known):
-            known.append(msgspec.structs.replace(kept_target(self._journal(), current), cwd=project))
-        undone = self._undone() if any(target.at for target in known) else ()
-        found = [
-            PromotionTarget(
-                target.path,
-                target.cwd,
-                target.at,
-                _count(target),
-                current=target.path == current,
-                there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
-                undone=target.path in undone,
-            )
-            for target in known
-        ]
-        return tuple(sorted(found, key=lambda target: not target.current))
 
 
 def _places(folder: str) -> tuple[str, ...]:

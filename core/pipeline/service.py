@@ -86,7 +86,6 @@ if TYPE_CHECKING:
         TextTrail,
     )
     from core.pipeline.session_events import SessionEvent
-    from core.pipeline.workers.embedding_tracker import TrackerStats
     from core.pipeline.workers.runner import Worker
     from core.settings import Settings, SettingsReader
     from core.settings.pipeline_sections import PipelineConfiguration
@@ -769,10 +768,6 @@ class Pipeline:
         from core.pipeline.workers.embedding_tracker import coverage
 
         return coverage(self.database, self.configuration, self._model_caller().embedder_health())
-
-    def embedding_stats(self) -> TrackerStats:
-        """What this process did to make vectors."""
-        return self._working().embeddings.stats()
 
     def reembed(self, most: int = 1) -> int:
         """Makes vectors that are missing or of another text or model, also those that failed and rest, in at most so

@@ -96,11 +96,6 @@ class History:
         return self._store.journal
 
     @property
-    def of_this_run(self) -> tuple[ChangeSet, ...]:
-        """Change sets of this run, oldest first: made through this memory, or by other programs meanwhile."""
-        return self._repository.history
-
-    @property
     def problem(self) -> NuggetsError | None:
         """Why the log cannot be read; None when it can, and when there is none yet."""
         return self._repository.log_problem

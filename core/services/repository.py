@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeV
 from msgspec.structs import replace
 
 from core.errors import ConflictError, Notice, NuggetsError, UnfinishedError
-from core.model.change import PROGRAM, Author, ChangeKind, ChangeSet
+from core.model.change import Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
 from core.model.snapshot import Snapshot
@@ -26,7 +26,6 @@ from core.storage.format.documents import read_folder
 
 if TYPE_CHECKING:
     from core.model.draft import TeamNames
-    from core.model.masks import Masks
     from core.storage.format.documents import Document, Loaded
     from core.storage.format.pages import PageSet
     from core.storage.merge.deciding import Decide
@@ -111,8 +110,6 @@ class Repository:
         self._listeners = listeners
         # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
         self._versions: dict[str, Fingerprint | tuple[object, ...] | None] = {}
-        # Where no log can be written: what other programs changed meanwhile.
-        self._unlogged: list[ChangeSet] = []
         self._notices: list[Notice] = []
         first = read_folder(home, settings().inference, tolerant=tolerant, pages=pages, owed=self._owed)
         self._first: Loaded | None = first
@@ -120,10 +117,6 @@ class Repository:
         self._store: Store | None = None
         # The memory as it was last loaded.
         self.snapshot: Snapshot = first.snapshot
-        # The last entry of earlier runs, and in which log it stands; None before there is one.
-        self._begun: tuple[int, int] | None = None
-        # The last entry when the memory was only read.
-        self._read_to = 0
 
     # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
 
@@ -160,25 +153,6 @@ class Repository:
         with self.guard:
             self.store.close()
 
-    @property
-    def history(self) -> tuple[ChangeSet, ...]:
-        """See `History.of_this_run`."""
-        with self.guard:
-            if self._begun is None:
-                return tuple(self._unlogged)
-            if self.store.journal is None:
-                self.refresh(patient=False)
-            return (*self._unlogged, *self.with_sound_log(self._logged))
-
-    def _logged(self) -> Iterator[ChangeSet]:
-        assert self._begun is not None
-        after, log = self._begun
-        journal = self.store.journal
-        if journal is None:
-            return iter(())
-        entries = journal.entries(after=after if log == self.store.logs_begun else 0)
-        return (entry.change_set for entry in reversed(entries) if entry.state == "done")
-
     def refresh(self, *, patient: bool = True, restoring: bool = True) -> bool:
         """See `Memory.refresh`. restoring: False leaves what another program took back to the next call."""
         with self.guard:
@@ -198,9 +172,7 @@ class Repository:
             if self.store.log_is_damaged:
                 # Left where it is, it would keep everything of the log from whoever asks.
                 return self.refresh(patient=False) or self.snapshot is not former
-            self._read_to = max(self._read_to, self.store.last_seq)
-            if self.window.opened_at is None:
-                self.window.opened_at = self._read_to
+            self._mark_opening()
             self._notify_listeners()
             return self.snapshot is not former
 
@@ -220,16 +192,13 @@ class Repository:
     def _refresh(self, seconds: float, patience: float = 0.0, *, restoring: bool = True) -> bool:
         with self.guard:
             loaded = self.store.sync(seconds, patience, restoring=restoring)
-            self.with_sound_log(self._mark_begin)
-            if self.window.opened_at is None and (self._begun is not None or self.store.journal is None):
-                self.window.opened_at = self._begun[0] if self._begun is not None else 0
+            self.with_sound_log(self._mark_opening)
             return self._adopt(loaded)
 
-    def _mark_begin(self) -> None:
-        """Remembers where the log stands at first: that of earlier runs is no history of this one."""
-        journal = self.store.journal
-        if self._begun is None and journal is not None and not journal.read_only:
-            self._begun = journal.last_seq, self.store.logs_begun
+    def _mark_opening(self) -> None:
+        """Remembers where the log stands at first: what is made there later elsewhere is not undone unasked."""
+        if self.window.opened_at is None:
+            self.window.opened_at = self.store.last_seq
 
     @property
     def log_problem(self) -> NuggetsError | None:
@@ -252,13 +221,7 @@ class Repository:
         return read()
 
     def _adopt(self, loaded: Snapshot) -> bool:
-        former = self.snapshot
-        self.snapshot = loaded
-        journal = self.store.journal
-        if loaded is not former and (journal is None or journal.read_only):
-            from core.model.compare import outside_changes
-
-            self._unlogged += outside_changes(former, loaded, ids=self.ids, at=self.now(), author=PROGRAM)
+        former, self.snapshot = self.snapshot, loaded
         return loaded is not former
 
     def take_notices(self) -> tuple[str, ...]:
@@ -288,10 +251,6 @@ class Repository:
     def listener_states(self) -> list[object]:
         """What the listeners hold of their files, compared by value."""
         return [listener.state for listener in self._listeners]
-
-    def mask_unlogged(self, masks: Masks) -> None:
-        """Masks values in what could not be put into a log."""
-        self._unlogged = [masks.change_set(one) for one in self._unlogged]
 
     # Changing
 
@@ -361,8 +320,6 @@ class Repository:
             # Who only reads goes on to be shown what is still to be restored.
             waiting = viewed and counting and not self.store.reconciled
             self.snapshot = self.store.view() if waiting else done.after
-            if self._begun is None:
-                self._begun = self._read_to, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if done.change_set.files:

@@ -190,7 +190,6 @@ class Secrets:
             # The next undo says that this one cannot be undone.
             repository.window.made.append(done.id)
             self._search.forget()
-            repository.mask_unlogged(masks)
             repository.refresh(patient=False)
             return done
 

@@ -266,11 +266,6 @@ class Store:
         return self._in_step is not None and self._committer.is_ready(self._in_step)
 
     @property
-    def logs_begun(self) -> int:
-        """How many logs were begun in place of a missing or broken one while this was open."""
-        return self._session.file.begun
-
-    @property
     def log_problem(self) -> NuggetsError | None:
         """Why the log cannot be read; None when it can, and when there is none."""
         return (self._view or self._session).file.log_problem if self.journal is None else None

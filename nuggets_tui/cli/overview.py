@@ -167,7 +167,7 @@ def _promoted_to(memory: Memory) -> list[dict[str, Any]]:
             "entryCount": target.count,
             "there": target.there,
         }
-        for target in memory.promotion_targets()
+        for target in memory.promotion.targets()
         if target.at and target.count
     ]
 

@@ -101,8 +101,8 @@ def _must_be_known(call: Invocation, memory_dir: str) -> None:
     """Raises InvalidInputError for a folder that neither the project nor the settings name: nobody sees it written."""
     settings = call.memory.settings.promotion
     known = [Path(folder) for folder in (settings.memory_dir, *settings.projects) if folder]
-    known += [Path(one.path).parent for one in call.memory.promotion_targets() if one.current]
-    meant = Path(call.memory.promote(dry_run=True, memory_dir=memory_dir).path).parent
+    known += [Path(one.path).parent for one in call.memory.promotion.targets() if one.current]
+    meant = Path(call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path).parent
     if meant not in [one.expanduser().absolute() for one in known]:
         raise InvalidInputError(
             "is not the project's folder, and no terminal is there to ask in",
@@ -122,7 +122,7 @@ def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *
             kept="nothing was changed",
         )
     wants_path = answer in ("project", "always")
-    path = call.memory.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
+    path = call.memory.promotion.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
     done = answer_promotion(call.memory, answer, path)
     settings = call.memory.settings.promotion
     document = {"automatic": settings.automatic, "projects": list(settings.projects), "entry": done.id}
@@ -140,8 +140,8 @@ def _promoted(
     """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
     memory, asked = call.memory, asks(yes=yes, dry_run=dry_run)
     if not asked and wanted is None:
-        return memory.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
-    proposed = memory.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
+        return memory.promotion.promote(dry_run=dry_run, memory_dir=memory_dir, unattended=not dry_run), True
+    proposed = memory.promotion.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
     if proposed.unknown:
         raise NotFoundError(
             f"there is no proposed entry {', '.join(proposed.unknown)}",
@@ -159,11 +159,11 @@ def _promoted(
             return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
     accepted = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
-    return memory.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
+    return memory.promotion.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
 
 
 def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
-    targets = call.memory.promotion_targets()
+    targets = call.memory.promotion.targets()
     if not targets:
         raise NotFoundError(
             "nothing was promoted yet", field="folder",

@@ -31,7 +31,7 @@ class PromotionController(Controller):
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
         from nuggets_tui.screens.choice import TargetsScreen
 
-        targets = await self.context.attempt(self.session.read(self.session.memory.promotion_targets))
+        targets = await self.context.attempt(self.session.read(self.session.memory.promotion.targets))
         if targets is None:
             return
         there = [target for target in targets if target.there]
@@ -68,7 +68,10 @@ class PromotionController(Controller):
         result = await self.context.long_work(
             looking.words,
             self.session.read(
-                self.session.memory.promote, dry_run=True, memory_dir=folder, progress=looking.report_progress
+                self.session.memory.promotion.promote,
+                dry_run=True,
+                memory_dir=folder,
+                progress=looking.report_progress,
             ),
             looking,
         )

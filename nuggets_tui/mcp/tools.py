@@ -260,7 +260,9 @@ def _reflect(session: AgentSession, given: arguments.ReflectArguments) -> str:
 
 def _promote(session: AgentSession, given: arguments.PromoteArguments) -> str:
     memory = deeds.with_graph(session.reading())
-    done = memory.promote(dry_run=True, memory_dir=given.memory_dir or None, cwd=session.project or None)
+    done = memory.promotion.promote(
+        dry_run=True, memory_dir=given.memory_dir or None, cwd=session.project or None
+    )
     listed = [one for one in done.entries if one.status in ("new", "updated", "removed")]
     if not listed:
         return f"Nothing to promote: {done.path} is as it should be."

@@ -70,7 +70,7 @@ class PromotionReview(DecidingReview):
     @work(group="preview", exclusive=True, exit_on_error=False)
     async def _show_page(self) -> None:
         folder, accepted = str(Path(self._result.path).parent), self.accepted
-        promote = self._session.memory.promote
+        promote = self._session.memory.promotion.promote
         asked = self._session.read(
             promote, memory_dir=folder, dry_run=True, accept=accepted, refuse=self.refused
         )
@@ -87,7 +87,7 @@ class PromotionReview(DecidingReview):
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         folder = str(Path(self._result.path).parent)
         done = await self._session.write(
-            self._session.memory.promote, memory_dir=folder, accept=accepted, refuse=self.refused
+            self._session.memory.promotion.promote, memory_dir=folder, accept=accepted, refuse=self.refused
         )
         counts = ((done.promoted, "new line"), (done.updated, "changed line"), (done.removed, "removed line"))
         said = [plural(number, what) for number, what in counts if number]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
@@ -189,10 +189,6 @@ class NotesPane(RowList):
         if _listed(self.view):
             return id in self._listing.places
         return self.view.found is not None and any(hit.note.id == id for hit in self.view.found.hits)
-
-    def first_notes(self, count: int) -> Sequence[Note]:
-        """The first notes of the list."""
-        return self._listing.notes[:count]
 
     def make_rows_anew(self) -> None:
         """Also for those drawn before."""

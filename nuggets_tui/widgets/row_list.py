@@ -771,11 +771,6 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
 
     # What changed just now --------------------------------------------------------------------------
 
-    @property
-    def glowing(self) -> frozenset[str]:
-        """Keys of the rows that glow."""
-        return frozenset(self._glowing)
-
     def glow(self, keys: Collection[str], seconds: float = 2.0) -> None:
         """Mark the rows with these keys as changed, for so many seconds (0: until `clear_glow`)."""
         if not keys:

@@ -66,7 +66,7 @@ def test_an_answer_is_remembered_and_followed_by_the_next_pass(
 @pytest.mark.slow
 def test_for_this_project_means_no_other_file(home: Path, goal: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
-    memory.promote(memory_dir=tmp_path / "other")
+    memory.promotion.promote(memory_dir=tmp_path / "other")
     (tmp_path / "other" / "MEMORY.md").unlink()
     answer_promotion(memory, "project", str(goal))
     assert [Path(one.path) for one in passed(home).promotions] == [goal]
@@ -95,7 +95,7 @@ def test_never_holds_where_the_pass_promoted_by_an_older_setting(home: Path, goa
 
 
 def test_nothing_is_asked_where_nothing_is_to_be_promoted(home: Path, goal: Path) -> None:
-    Memory.open(home).promote(memory_dir=goal.parent)
+    Memory.open(home).promotion.promote(memory_dir=goal.parent)
     assert passed(home).asks is None
 
 
@@ -115,7 +115,7 @@ def test_no_pass_writes_again_what_was_undone_until_a_person_promotes(
         assert (done.ran, done.promotions, done.problems) == (True, (), ())
         assert not goal.exists()
     memory.refresh()
-    memory.promote(memory_dir=goal.parent)
+    memory.promotion.promote(memory_dir=goal.parent)
     goal.unlink()
     assert passed(home, day=3).promotions
     assert goal.exists()

@@ -26,6 +26,7 @@ from core.errors import (
 )
 from core.memory import Memory
 from core.model.change import Author
+from core.promoting import Promoter
 from core.promotion.target import project_folder
 from core.storage.journal.runs import runs
 
@@ -142,10 +143,10 @@ def test_a_reflection_that_fails_leaves_the_promotion_and_stays_due(
 def test_a_promotion_that_fails_leaves_the_reflection(
     home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch, error: NuggetsError
 ) -> None:
-    def refuse(self: Memory, **_: object) -> None:
+    def refuse(self: Promoter, **_: object) -> None:
         raise error
 
-    monkeypatch.setattr(Memory, "promote", refuse)
+    monkeypatch.setattr(Promoter, "promote", refuse)
     done = passed(home, promote=True)
     assert done.reflection is not None
     assert done.reflection.counts["rewritten"] == 1
@@ -169,11 +170,11 @@ def test_a_reflection_that_met_a_conflict_is_not_tried_all_day(
 def test_whatever_ends_it_in_the_middle_lets_the_next_one_run(
     home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(self: Memory, **_: object) -> None:
+    def interrupted(self: object, **_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Memory, "promote", interrupted)
+        patch.setattr(Promoter, "promote", interrupted)
         with pytest.raises(KeyboardInterrupt):
             passed(home, promote=True)
     # The reflection was done by then.
@@ -204,7 +205,7 @@ def test_every_file_that_was_promoted_to_before_is_kept_up_and_no_other(
     here.mkdir(parents=True)
     (tmp_path / "other").mkdir()
     memory = opened(home)
-    memory.promote(memory_dir=tmp_path / "other")
+    memory.promotion.promote(memory_dir=tmp_path / "other")
     memory.close()
     (tmp_path / "other" / "MEMORY.md").unlink()
     done = passed(home, promote=True)
@@ -267,6 +268,7 @@ import os, sys
 from datetime import datetime, UTC
 os.fsync = lambda handle: None
 from core.memory import Memory
+from core.promoting import Promoter
 from core.model.change import Author
 from core.promotion.target import project_folder
 memory = Memory.open(sys.argv[1], author=Author("reflection"), clock=lambda: datetime(2026, 11, 22, 12, 0, tzinfo=UTC))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from kits.memory_files import (
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.graph.edits import create_note, delete_note, edit_note, link_notes
 from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
@@ -482,7 +481,7 @@ def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: 
         memory.recall("user:a", session=f"s-{turn}")
     note = next(note for note in memory.snapshot.notes if note.key == "user:a")
     memory.change("durable", lambda draft: edit_note(draft, note.id, content="a durable value"))
-    result = memory.promote(memory_dir=target)
+    result = memory.promotion.promote(memory_dir=target)
     path = Path(result.path)
     written = path.read_bytes()
     memory.history.undo()
@@ -493,33 +492,3 @@ def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: 
     with pytest.raises(ConflictError):
         memory.history.undo()
     assert path.read_bytes().endswith(b"own words.\n")
-
-
-def test_the_log_of_one_run_tells_what_was_done_in_it(home: Path, clock: Callable[[], object]) -> None:
-    memory = Memory.open(home, clock=clock)  # type: ignore[arg-type]
-    done = _write(memory, "Ours.")
-    undone = memory.history.undo()
-    again = memory.history.redo()
-    assert [change_set.id for change_set in memory.history.of_this_run] == [done.id, undone.id, again.id]
-    assert Memory.open(home).history.of_this_run == ()
-    assert [entry.change_set.reason for entry in memory.history.log()] == [
-        "redid: wrote Ours.", "undid: wrote Ours.", "wrote Ours.",
-    ]  # fmt: skip
-    assert memory.history.log()[0].change_set.at > memory.history.log()[2].change_set.at
-
-
-def test_hiding_and_forgetting_come_back_with_everything_they_took(home: Path) -> None:
-    memory = Memory.open(home)
-    note = next(note for note in memory.snapshot.notes if note.key == "user:a")
-    memory.change("link", lambda draft: link_notes(draft, note.id, ONE, "kin"))
-    before = tree(home)
-    for edit in (
-        lambda draft: hide_note(draft, note.id),
-        lambda draft: forget(draft, "memory", "user:a"),
-        lambda draft: delete_note(draft, note.id),
-    ):
-        memory.change("away", edit)
-        assert tree(home) != before
-        Memory.open(home).history.undo()
-        memory.refresh()
-        assert tree(home) == before

@@ -50,9 +50,9 @@ def test_every_change_is_in_the_history_with_author_reason_and_time(
     home: Path, clock: Callable[[], datetime], ids: Callable[[], str]
 ) -> None:
     memory = Memory.open(home, author=Author("agent", "claude"), clock=clock, ids=ids)
-    assert memory.history.of_this_run == ()
+    assert memory.history.log() == ()
     _, done = memory.change("tidied", lambda draft: edit_note(draft, FIRST, content="New."))
-    assert memory.history.of_this_run == (done,)
+    assert [entry.change_set for entry in memory.history.log()] == [done]
     assert (done.reason, done.kind, str(done.author), done.at[:10]) == (
         "tidied",
         "edit",
@@ -69,7 +69,7 @@ def test_a_change_that_comes_to_nothing_is_no_history(home: Path) -> None:
     memory = Memory.open(home)
     _, done = memory.change("nothing", lambda draft: edit_note(draft, FIRST, content="Content of note 1."))
     assert done.empty
-    assert memory.history.of_this_run == ()
+    assert memory.history.log() == ()
 
 
 def test_what_another_program_did_is_recorded_as_its_own(home: Path) -> None:
@@ -77,7 +77,8 @@ def test_what_another_program_did_is_recorded_as_its_own(home: Path) -> None:
     _their_edit(home)
     write_nugget(home, "memory", [fact_object("a", "other"), fact_object("c")])
     assert memory.refresh()
-    (entry,) = memory.history.of_this_run
+    (logged,) = memory.history.log()
+    entry = logged.change_set
     assert (entry.kind, entry.author.kind, str(entry.author)) == ("outside", "program", "another program")
     assert [change.id for change in entry.notes] == [SECOND]
     assert {(c.key, c.before is None, c.after is None) for c in entry.facts} == {
@@ -92,9 +93,9 @@ def test_outside_changes_come_before_our_own_that_met_them(home: Path) -> None:
     edit_note(draft, FIRST, content="Ours.")
     _their_edit(home)
     memory.apply(draft.change_set("edit"))
-    assert [entry.kind for entry in memory.history.of_this_run] == ["outside", "edit"]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit", "outside"]
     assert not memory.refresh()
-    assert len(memory.history.of_this_run) == 2
+    assert len(memory.history.log(limit=None)) == 2
 
 
 def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -> None:
@@ -103,7 +104,7 @@ def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -
         memory.change("edit", lambda draft, turn=turn: edit_note(draft, FIRST, content=f"{turn}"))
         memory.change("more", lambda draft, turn=turn: remember(draft, "memory", f"k{turn}", "v"))
         assert not memory.refresh()
-    assert {entry.kind for entry in memory.history.of_this_run} == {"edit"}
+    assert {entry.change_set.kind for entry in memory.history.log()} == {"edit"}
 
 
 def test_what_another_program_did_can_be_taken_back(home: Path) -> None:
@@ -111,9 +112,9 @@ def test_what_another_program_did_can_be_taken_back(home: Path) -> None:
     memory = Memory.open(home)
     _their_edit(home)
     memory.refresh()
-    memory.history.undo(memory.history.of_this_run[-1])
+    memory.history.undo(memory.history.log()[0].change_set)
     assert notes_of(home) == before
-    assert memory.history.of_this_run[-1].kind == "undo"
+    assert memory.history.log()[0].change_set.kind == "undo"
 
 
 def test_refresh_is_true_only_when_something_changed(home: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Pa
     (home / GRAPH).write_bytes(whole)
     memory.refresh()
     assert memory.snapshot.notes == good.notes
-    assert memory.history.of_this_run == ()
+    assert memory.history.log() == ()
 
 
 def test_undo_leaves_later_changes_of_other_fields(home: Path) -> None:
@@ -183,7 +184,7 @@ def test_an_edit_that_fails_changes_nothing(home: Path) -> None:
     with pytest.raises(NotFoundError):
         memory.change("edit", edit)
     assert tree(home) == before
-    assert memory.history.of_this_run == ()
+    assert memory.history.log() == ()
 
 
 @pytest.mark.slow
@@ -214,7 +215,7 @@ def test_eight_threads_that_change_different_notes_lose_nothing(tmp_path: Path) 
     assert failed == []
     assert {note["content"] for note in notes_of(tmp_path).values() if note["kind"] == "note"} == {"turn 9"}
     assert len(facts_of(tmp_path, "memory.nugget.json")) == 80
-    assert len(memory.history.of_this_run) == 160
+    assert len(memory.history.log(limit=None)) == 160
 
 
 def test_two_memories_of_one_folder_in_one_process_get_along(home: Path) -> None:
@@ -306,7 +307,7 @@ def test_a_preview_is_the_change_set_before_it_is_applied(one_of_each: Memory) -
 def test_a_recall_is_of_kind_hit_and_can_be_told_from_an_edit(home: Path) -> None:
     memory = Memory.open(home)
     memory.change("hit", lambda draft: record_hit(draft, "memory", "a", None, "s-1"), kind="hit")
-    assert memory.history.of_this_run[-1].kind == "hit"
+    assert memory.history.log()[0].change_set.kind == "hit"
 
 
 @pytest.mark.parametrize("query", ["s", "0", "%s{}", "C#", "é", "?", "   ", "", "\ud800"])

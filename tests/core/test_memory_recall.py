@@ -34,7 +34,8 @@ def test_a_recall_counts_once_for_each_session(store: Path, clock: Callable[[], 
     assert note["lastHitSession"] == "s-9"
     assert note["lastAccessedAt"][:10] == "2026-11-18"
     assert note["updatedAt"][:10] == "2026-03-01"
-    assert [(entry.kind, entry.author.kind) for entry in memory.history.of_this_run] == [("hit", "agent")] * 2
+    done = [entry.change_set for entry in memory.history.log()]
+    assert [(one.kind, one.author.kind) for one in done] == [("hit", "agent")] * 2
 
 
 def test_a_look_and_a_miss_leave_every_byte(store: Path) -> None:

@@ -81,7 +81,7 @@ async def test_another_programs_write_is_told_of(home: Path) -> None:
             assert isinstance(told, Snapshot)
             assert told.note(FIRST).content == content
             assert memory.snapshot is told
-    assert [entry.kind for entry in memory.history.of_this_run] == ["outside", "outside"]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["outside", "outside"]
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ async def test_our_own_change_is_told_of_too(home: Path) -> None:
         told = await _told(queue)
         assert isinstance(told, Snapshot)
         assert told.note(FIRST).content == "Ours."
-    assert [entry.kind for entry in memory.history.of_this_run] == ["edit"]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["edit"]
     assert graph_of(home)["notes"][0]["content"] == "Ours."
 
 

@@ -19,7 +19,7 @@ WORKS: dict[str, Callable[[Memory, Progress], object]] = {
     "verify": lambda memory, progress: memory.maintenance.verify(progress),
     "secrets": lambda memory, progress: memory.secrets.holders(progress),
     "reflect": lambda memory, progress: memory.reflect(dry_run=True, progress=progress),
-    "promote": lambda memory, progress: memory.promote(
+    "promote": lambda memory, progress: memory.promotion.promote(
         dry_run=True, memory_dir=memory.home, progress=progress
     ),
     "back to a backup": lambda memory, progress: memory.maintenance.restoration(progress=progress),

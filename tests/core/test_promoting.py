@@ -41,23 +41,23 @@ def note_id(memory: Memory, title: str) -> str:
 
 
 def test_the_bullet_of_a_deleted_note_goes_also_in_a_later_run(memory: Memory, tmp_path: Path) -> None:
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.change("deleted", partial(delete_note, id=note_id(memory, "one")))
     memory.close()
-    assert Memory.open(memory.home).promote(memory_dir=tmp_path).removed == 1
+    assert Memory.open(memory.home).promotion.promote(memory_dir=tmp_path).removed == 1
     assert "Text one." not in page(tmp_path)
 
 
 def test_a_bullet_edited_by_hand_is_kept_until_that_is_given_up_by_name(
     memory: Memory, tmp_path: Path
 ) -> None:
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     (tmp_path / "MEMORY.md").write_text(page(tmp_path).replace("Text one.", "My own words."))
     memory.change("edited", partial(edit_note, id=note_id(memory, "one"), content="New text."))
-    result = memory.promote(memory_dir=tmp_path)
+    result = memory.promotion.promote(memory_dir=tmp_path)
     assert result.change_set.empty
     assert "My own words." in page(tmp_path)
-    memory.promote(memory_dir=tmp_path, accept=[result.edited[0].id])
+    memory.promotion.promote(memory_dir=tmp_path, accept=[result.edited[0].id])
     assert "New text." in page(tmp_path)
 
 
@@ -65,52 +65,56 @@ def test_a_promotion_that_is_taken_back_leaves_the_page_as_it_was_and_its_bullet
     memory: Memory, tmp_path: Path
 ) -> None:
     (tmp_path / "MEMORY.md").write_text("# Mine\n")
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     first = page(tmp_path)
     memory.change("edited", partial(edit_note, id=note_id(memory, "one"), content="New text."))
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.history.undo()
     assert page(tmp_path) == first
-    again = memory.promote(memory_dir=tmp_path, dry_run=True)
+    again = memory.promotion.promote(memory_dir=tmp_path, dry_run=True)
     assert (again.updated, again.edited) == (1, ())
     memory.history.undo()
     memory.history.undo()
     assert page(tmp_path) == "# Mine\n"
-    assert memory.promote(memory_dir=tmp_path).promoted == 2
+    assert memory.promotion.promote(memory_dir=tmp_path).promoted == 2
 
 
 def test_a_refusal_is_in_the_note_and_goes_with_an_undo(memory: Memory, tmp_path: Path) -> None:
-    ids = {entry.title: entry.id for entry in memory.promote(memory_dir=tmp_path, dry_run=True).entries}
-    done = memory.promote(memory_dir=tmp_path, accept=[ids["one"]], refuse=[ids["two"]])
+    ids = {
+        entry.title: entry.id for entry in memory.promotion.promote(memory_dir=tmp_path, dry_run=True).entries
+    }
+    done = memory.promotion.promote(memory_dir=tmp_path, accept=[ids["one"]], refuse=[ids["two"]])
     assert [entry.title for entry in done.refused] == ["two"]
     assert REFUSED in memory.snapshot.by_id[note_id(memory, "two")].extra
     assert REFUSED in (memory.home / "graph" / "graph.json").read_text(encoding="utf-8")
     assert "Text two." not in page(tmp_path)
-    assert memory.promote(memory_dir=tmp_path).change_set.empty
+    assert memory.promotion.promote(memory_dir=tmp_path).change_set.empty
     memory.history.undo()
-    assert [entry.status for entry in memory.promote(memory_dir=tmp_path, dry_run=True).entries] == [
+    assert [
+        entry.status for entry in memory.promotion.promote(memory_dir=tmp_path, dry_run=True).entries
+    ] == [
         "new",
         "new",
     ]
 
 
 def test_without_its_log_promotion_goes_by_titles_and_texts(memory: Memory, tmp_path: Path) -> None:
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.close()
     (memory.home / "nuggets.db").unlink()
     anew = Memory.open(memory.home)
-    assert anew.promotion_targets(tmp_path) == ()
-    assert anew.promote(memory_dir=tmp_path).change_set.empty
-    assert [target.count for target in anew.promotion_targets(tmp_path)] == [2]
+    assert anew.promotion.targets(tmp_path) == ()
+    assert anew.promotion.promote(memory_dir=tmp_path).change_set.empty
+    assert [target.count for target in anew.promotion.targets(tmp_path)] == [2]
     anew.change("edited", partial(edit_note, id=note_id(anew, "one"), content="New text."))
-    assert anew.promote(memory_dir=tmp_path).updated == 1
+    assert anew.promotion.promote(memory_dir=tmp_path).updated == 1
 
 
 def test_a_second_promotion_writes_nothing_not_even_into_the_log(memory: Memory, tmp_path: Path) -> None:
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.close()
     before = {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()}
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.close()
     assert {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()} == before
 
@@ -118,14 +122,14 @@ def test_a_second_promotion_writes_nothing_not_even_into_the_log(memory: Memory,
 def test_a_memory_that_makes_no_sense_is_passed_over(memory: Memory, tmp_path: Path) -> None:
     import sqlite3
 
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     memory.close()
     with sqlite3.connect(memory.home / "nuggets.db") as database:
         database.execute("UPDATE meta SET value = '[1' WHERE name LIKE 'promotion %'")
     database.close()
     anew = Memory.open(memory.home)
-    assert anew.promotion_targets(tmp_path) == ()
-    assert anew.promote(memory_dir=tmp_path).change_set.empty
+    assert anew.promotion.targets(tmp_path) == ()
+    assert anew.promotion.promote(memory_dir=tmp_path).change_set.empty
 
 
 def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
@@ -140,7 +144,7 @@ def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
         return found
 
     monkeypatch.setattr("core.promoting.read_file", read_before_it_is_saved)
-    assert memory.promote(memory_dir=tmp_path).promoted == 2
+    assert memory.promotion.promote(memory_dir=tmp_path).promoted == 2
     assert page(tmp_path).startswith("# Mine again\n")
     assert "Text two." in page(tmp_path)
     assert len(memory.history.log(limit=None)) == 5
@@ -156,22 +160,22 @@ def test_the_present_projects_file_comes_first_then_those_written_to_before(
     claude = tmp_path / "person" / ".claude" / "projects" / str(here).replace("/", "-").replace("_", "-")
     claude.mkdir(parents=True)
     for name in ("a", "b"):
-        memory.promote(memory_dir=tmp_path / name)
-    targets = memory.promotion_targets(here)
+        memory.promotion.promote(memory_dir=tmp_path / name)
+    targets = memory.promotion.targets(here)
     assert [Path(target.path).parent.name for target in targets] == ["memory", "b", "a"]
     assert [(target.current, target.there, target.count) for target in targets] == [
         (True, True, 0), (False, True, 2), (False, True, 2)
     ]  # fmt: skip
-    memory.promote(cwd=here)
-    assert memory.promotion_targets(here)[0].cwd == str(here)
-    assert memory.promotion_targets(tmp_path)[0].cwd == str(here)
+    memory.promotion.promote(cwd=here)
+    assert memory.promotion.targets(here)[0].cwd == str(here)
+    assert memory.promotion.targets(tmp_path)[0].cwd == str(here)
 
 
 def test_a_target_whose_folder_is_gone_is_told_apart(memory: Memory, tmp_path: Path) -> None:
-    memory.promote(memory_dir=tmp_path / "a")
+    memory.promotion.promote(memory_dir=tmp_path / "a")
     (tmp_path / "a" / "MEMORY.md").unlink()
     (tmp_path / "a").rmdir()
-    assert [target.there for target in memory.promotion_targets(tmp_path)] == [False]
+    assert [target.there for target in memory.promotion.targets(tmp_path)] == [False]
 
 
 def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Path) -> None:
@@ -180,11 +184,11 @@ def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Pa
     folder.mkdir()
     page_there.write_bytes(b"## shared-context\n\n- **caf\xe9**: mine\n")
     memory.change("odd", partial(edit_note, id=note_id(memory, "one"), title="a\u2028 **'b'** `x`"))
-    memory.promote(memory_dir=folder)
+    memory.promotion.promote(memory_dir=folder)
     memory.change("odd", partial(delete_note, id=next(n.id for n in memory.snapshot.notes if "b" in n.title)))
-    assert memory.promote(memory_dir=folder).removed == 1
+    assert memory.promotion.promote(memory_dir=folder).removed == 1
     assert b"- **caf\xe9**: mine\n" in page_there.read_bytes()
-    assert memory.promotion_targets(tmp_path)[0].path == str(page_there)
+    assert memory.promotion.targets(tmp_path)[0].path == str(page_there)
 
 
 @pytest.mark.slow
@@ -199,11 +203,11 @@ def test_what_a_promotion_that_was_killed_left_goes_with_the_next_one(memory: Me
     ]
     for path in (left, *others):
         path.write_text("half a page")
-    memory.promote(memory_dir=tmp_path, dry_run=True)
+    memory.promotion.promote(memory_dir=tmp_path, dry_run=True)
     assert left.exists()
-    memory.promote(memory_dir=tmp_path)
+    memory.promotion.promote(memory_dir=tmp_path)
     assert not left.exists()
     assert all(path.exists() for path in others)
     left.write_text("half a page")
-    assert memory.promote(memory_dir=tmp_path).change_set.empty
+    assert memory.promotion.promote(memory_dir=tmp_path).change_set.empty
     assert not left.exists()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from core.model.change import PERSON
+from core.pipeline.database.connection import Database
 from core.pipeline.models.embeddings import EmbeddingProvider
 from core.pipeline.models.provider import Answer, Provider, Schema
 from core.pipeline.records import Job, TickResult
@@ -102,3 +103,12 @@ def only_job(pipeline: Pipeline) -> Job:
     """The one job that there is."""
     (job,) = pipeline.jobs()
     return job
+
+
+def chunks_of(database: Database, document_id: str) -> tuple[str, ...]:
+    """The texts of a document's chunks, in order."""
+    rows = database.reading.connection.execute(
+        "SELECT content FROM document_chunks JOIN chunks ON chunks.id = chunk_id WHERE document_id = ? ORDER BY place",
+        (document_id,),
+    )
+    return tuple(text for (text,) in rows)

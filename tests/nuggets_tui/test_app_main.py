@@ -168,7 +168,7 @@ async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home
         row = app.main.query_one(NotesPane).cursor_row
         assert row is not None
         assert row.key == chosen
-        assert app.main.query_one(NotesPane).glowing
+        assert any("•" in line for line in app.text.splitlines() if "Written elsewhere" in line)
         await app.until(lambda: "claude added Written" in app.text, "the header")
 
 

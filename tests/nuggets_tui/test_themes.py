@@ -44,12 +44,12 @@ async def test_a_chosen_theme_is_the_users_for_every_memory_and_no_entry_of_the_
     of_user().parent.mkdir(parents=True)
     of_user().write_text("# mine\n[pipeline]\nenabled = false  # not yet\n")
     async with opened(home) as app:
-        before = app.main.session.memory.history.of_this_run
+        before = app.main.session.memory.history.log()
         app.app.theme = "nord"
         app.app.theme = "gruvbox"
         await app.until(lambda: "gruvbox" in of_user().read_text(), "the settings")
         await kept(app)
-        assert app.main.session.memory.history.of_this_run == before
+        assert app.main.session.memory.history.log() == before
     said = of_user().read_text()
     assert "# mine" in said
     assert "# not yet" in said

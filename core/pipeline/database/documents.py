@@ -356,15 +356,6 @@ class Documents:
             "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", (_MERGED_PAGES,)
         )
 
-    def chunks_of(self, document_id: str) -> tuple[str, ...]:
-        """The texts of a version's chunks, in order."""
-        rows = self._connection.execute(
-            "SELECT content FROM document_chunks JOIN chunks ON chunks.id = chunk_id WHERE document_id = ?"
-            " ORDER BY place",
-            (document_id,),
-        )
-        return tuple(row[0] for row in rows)
-
     def newest_chunk(self) -> int:
         """A number that grows with each chunk that is stored."""
         return int(self._connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from core.pipeline.database.connection import Database
@@ -28,22 +28,6 @@ _LONGEST_ERROR: Final = 500
 _LONG_REST_MS: Final = 30_000
 # So many vectors that nobody has any more are deleted at once.
 _MOST_DROPPED: Final = 500
-
-
-@dataclass(frozen=True, slots=True)
-class TrackerStats:
-    """What the tracker of this process did so far. running: whether a model is named and the tracker is on.
-
-    skipped_cycles: while no call could be made. last_cycle_at: epoch ms, None before the first. queue_depth: how many
-    vectors were still to be made when it was looked last.
-    """
-
-    running: bool = False
-    processed: int = 0
-    failed: int = 0
-    skipped_cycles: int = 0
-    last_cycle_at: int | None = None
-    queue_depth: int = 0
 
 
 def coverage(
@@ -76,11 +60,8 @@ class EmbeddingTracker:
         self._idle_since: int | None = None
         # So many texts go alone: a call for them together failed.
         self._alone = 0
-        self._stats = TrackerStats()
-
-    def stats(self) -> TrackerStats:
-        """What was done so far."""
-        return self._stats
+        # So many vectors were made by this process.
+        self.made = 0
 
     def retry_now(self) -> int:
         """Ends the rest of texts that failed, and looks at once; how many rested."""
@@ -97,7 +78,6 @@ class EmbeddingTracker:
         """
         part, tracking = configuration.embedding, configuration.embedding_tracker
         if caller.embedder is None or not tracking.enabled:
-            self._note(running=False)
             return 0
         if self._asked != (part.model, part.dimensions):
             self._due.clear()
@@ -109,11 +89,10 @@ class EmbeddingTracker:
         if not self._due and not self._look(snapshot, now):
             return 0
         if not caller.ready_to_embed().ok:
-            return self._skip(now)
+            self._idle_since = now
+            return 0
         batch = [self._due.popleft() for _ in range(min(self._most(tracking.batch_size), len(self._due)))]
-        done = self._embed(batch, configuration, caller.for_a_job().about("embedding"), snapshot)
-        self._note(running=True, last_cycle_at=now, queue_depth=len(self._due))
-        return done
+        return self._embed(batch, configuration, caller.for_a_job().about("embedding"), snapshot)
 
     def _most(self, batch_size: int) -> int:
         if not self._alone:
@@ -136,21 +115,14 @@ class EmbeddingTracker:
         ordered = sorted(found, key=newest, reverse=True)
         ordered.sort(key=lambda text: text.failures)
         self._due.extend(ordered)
-        self._note(running=True, queue_depth=len(ordered))
         # What fails rests for half a minute at least, and to look for all that is due takes a while.
         return True if ordered else self._rest(now + _LONG_REST_MS)
 
     def _rest(self, since: int) -> bool:
-        self._note(running=True, queue_depth=0)
         self._idle_since = since
         with self._database.write(lasting=False) as writer:
             writer.embeddings.drop_unused(_MOST_DROPPED)
         return False
-
-    def _skip(self, now: int) -> int:
-        self._idle_since = now
-        self._note(running=True, last_cycle_at=now, skipped_cycles=self._stats.skipped_cycles + 1)
-        return 0
 
     def _embed(
         self,
@@ -188,7 +160,7 @@ class EmbeddingTracker:
         except CallRefusedError:
             # Nobody was asked, or nobody is there: the texts are none the worse for it.
             self._due.extendleft(text for text, _ in reversed(asked))
-            self._skip(self._now())
+            self._idle_since = self._now()
         except ModelError as error:
             if len(asked) > 1:
                 # Which of them it was shows when each goes alone.
@@ -219,7 +191,7 @@ class EmbeddingTracker:
             for text, why in failed:
                 writer.embeddings.failed(model, text, why[:_LONGEST_ERROR], now)
         caller.calls_recorded()
-        self._note(processed=self._stats.processed + done, failed=self._stats.failed + len(failed))
+        self.made += done
         return done + len(failed)
 
     def _text(self, text: DueText, snapshot: Snapshot) -> str | None:
@@ -234,9 +206,6 @@ class EmbeddingTracker:
             if content_hash(said) != text.text_hash:
                 return None
         return redact(said[:LONGEST_TEXT]).text
-
-    def _note(self, **changes: object) -> None:
-        self._stats = replace(self._stats, **changes)  # type: ignore[arg-type]
 
 
 def _usual(lately: Mapping[int, int], vectors: Sequence[array[float] | None]) -> int:

@@ -186,11 +186,11 @@ class Worker:
                 pass
             snapshot = self._memory().snapshot
             self.embeddings.retry_now()
-            before = self.embeddings.stats().processed
+            before = self.embeddings.made
             for _ in range(most):
                 if not self.embeddings.cycle(configuration, caller, snapshot):
                     break
-            return self.embeddings.stats().processed - before
+            return self.embeddings.made - before
 
     def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
         if self._rests:

@@ -82,8 +82,6 @@ class JournalFile:
         self.journal: Journal | None = None
         # Why there is no journal though the memory has one; None when it could be opened or there is none.
         self.log_problem: NuggetsError | None = None
-        # How many logs were begun in the place of one that was gone or broken.
-        self.begun = 0
         # Why it could not be written, in words, until it can be; "" for nothing.
         self._not_written = ""
         # Whether the open journal is this memory's.
@@ -217,7 +215,6 @@ class JournalFile:
 
     def _report_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
-        self.begun += 1
         self._notices.add(Notice("the history is missing; a new one starts now", where=str(self._path)))
 
     @contextmanager
@@ -237,7 +234,6 @@ class JournalFile:
     def begin_anew(self, error: BrokenJournalError, loaded: Loaded) -> None:
         """Sets a broken journal aside and begins a new one from the files as they are. Raises StorageError."""
         self.close()
-        self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
         Database(self._path).set_aside(self.home / QUARANTINE, stamp)
         foreign = isinstance(error, ForeignDatabaseError)

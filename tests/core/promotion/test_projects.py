@@ -69,7 +69,7 @@ def memory(tmp_path: Path) -> Memory:
 def test_the_page_is_found_from_wherever_one_works_in_the_repository(
     memory: Memory, beta: Path, tmp_path: Path, place: str
 ) -> None:
-    found = memory.promote(dry_run=True, cwd=beta / place)
+    found = memory.promotion.promote(dry_run=True, cwd=beta / place)
     assert found.path == str(page_of(beta, tmp_path / ".claude"))
     assert {one.title for one in found.entries} == OFFERED
     assert "Alpha" not in str(found.to_dict())
@@ -81,7 +81,7 @@ def test_the_folder_that_claude_code_is_told_counts(
     moved = page_of(beta, tmp_path / "moved")
     moved.parent.mkdir(parents=True)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
-    assert memory.promote(dry_run=True, cwd=beta).path == str(moved)
+    assert memory.promotion.promote(dry_run=True, cwd=beta).path == str(moved)
 
 
 def test_a_pass_that_nobody_watches_writes_the_projects_own_notes_and_those_about_the_person(
@@ -100,12 +100,12 @@ def test_a_page_whose_project_is_gone_gets_what_is_about_the_person_alone(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
     page = tmp_path / ".claude" / "projects" / "-gone-away-beta" / "memory" / "MEMORY.md"
-    memory.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
+    memory.promotion.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
     assert [title for title, *_ in NOTES if title in page.read_text()] == ["My editor"]
 
 
 def test_a_page_of_no_project_gets_all(memory: Memory, tmp_path: Path) -> None:
-    memory.promote(memory_dir=tmp_path / "docs", unattended=True)
+    memory.promotion.promote(memory_dir=tmp_path / "docs", unattended=True)
     text = (tmp_path / "docs" / "MEMORY.md").read_text()
     assert all(title in text for title, *_ in NOTES)
 
@@ -114,10 +114,10 @@ def test_what_a_person_wrote_there_of_another_project_stays_as_it_is(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
     page = page_of(beta, tmp_path / ".claude")
-    memory.promote(cwd=beta)
+    memory.promotion.promote(cwd=beta)
     before = page.read_text() + "- **Alpha ledger**: by hand\n"
     page.write_text(before)
-    memory.promote(cwd=beta, unattended=True)
+    memory.promotion.promote(cwd=beta, unattended=True)
     assert page.read_text() == before
 
 
@@ -125,10 +125,10 @@ def test_what_we_wrote_goes_once_its_nugget_is_another_projects(
     memory: Memory, beta: Path, tmp_path: Path
 ) -> None:
     page = page_of(beta, tmp_path / ".claude")
-    memory.promote(cwd=beta)
+    memory.promotion.promote(cwd=beta)
     assert "Shared linter" in page.read_text()
     take_over(str(memory.home), Project("lint", "/work/lint"), "tools")
-    done = memory.promote(cwd=beta, unattended=True)
+    done = memory.promotion.promote(cwd=beta, unattended=True)
     assert [entry.title for entry in done.entries if entry.status == "removed"] == ["Shared linter"]
     assert "Shared linter" not in page.read_text()
 
@@ -139,11 +139,11 @@ def test_a_nugget_that_a_person_joined_is_the_projects_whatever_its_name_and_one
     home, project = str(memory.home), Project("beta", str(beta))
     register(home, project, "tools", ())
     page = page_of(beta, tmp_path / ".claude")
-    memory.promote(memory_dir=page.parent, cwd=beta)
+    memory.promotion.promote(memory_dir=page.parent, cwd=beta)
     assert "Shared linter" not in page.read_text()
     take_over(home, project, "tools")
     # As the daemon does, which runs in no project.
-    memory.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
+    memory.promotion.promote(memory_dir=page.parent, cwd=tmp_path, unattended=True)
     titles = [title for title, *_ in NOTES if title in page.read_text()]
     assert titles == ["Beta port", "Shared linter", "Beta shares", "My editor"]
 
@@ -153,7 +153,7 @@ def test_a_project_that_is_named_has_its_page_written_from_anywhere(
 ) -> None:
     register(str(memory.home), Project("beta", str(beta)), "Beta", ())
     memory.use_project(Project("beta"))
-    assert memory.promote(dry_run=True).path == str(page_of(beta, tmp_path / ".claude"))
+    assert memory.promotion.promote(dry_run=True).path == str(page_of(beta, tmp_path / ".claude"))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_names_of_nuggets_and_projects_are_compared_as_people_read_them(
     meta = MetaInput(scope="project")
     made, _ = memory.change("add", lambda draft: create_note(draft, nugget, "Port", "5433", meta=meta))
     memory.change("count", lambda draft: draft.put(replace(draft.note(made.id), hits=9)), kind="hit")
-    assert bool(memory.promote(dry_run=True, cwd=root).entries) is offered
+    assert bool(memory.promotion.promote(dry_run=True, cwd=root).entries) is offered
 
 
 def test_a_folder_of_claude_codes_leads_back_to_its_project(beta: Path) -> None:

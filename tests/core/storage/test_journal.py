@@ -231,7 +231,6 @@ def test_a_change_of_another_object_on_the_same_folder_is_seen_with_its_entry(ho
     edit_text(other, "Other.", TWO)
     one.refresh()
     assert [str(entry.change_set.author) for entry in one.history.log()] == ["claude", "you"]
-    assert [change_set.reason for change_set in one.history.of_this_run] == ["wrote One.", "wrote Other."]
 
 
 # Looking things up

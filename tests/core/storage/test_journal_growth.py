@@ -103,24 +103,4 @@ def test_edits_in_one_process_do_not_make_it_grow(tmp_path: Path) -> None:
         tracemalloc.stop()
     # Each of these change sets holds 4 kB of text.
     assert grown < 40_000
-    assert len(memory.history.of_this_run) == 61
-
-
-def test_the_history_of_a_run_goes_on_in_a_log_that_takes_the_place_of_a_broken_one(tmp_path: Path) -> None:
-    write_graph(tmp_path, [note_object(1)])
-    earlier = Memory.open(tmp_path)
-    edit_text(earlier, "Earlier.")
-    earlier.close()
-    memory = Memory.open(tmp_path)
-    assert memory.history.of_this_run == ()
-    edit_text(memory, "Before.")
-    memory.close()
-    assert [one.notes[0].after.content for one in memory.history.of_this_run if one.notes[0].after] == [
-        "Before."
-    ]
-    memory.close()
-    (tmp_path / "nuggets.db").write_bytes(b"no database at all")
-    edit_text(memory, "After.")
-    assert [one.notes[0].after.content for one in memory.history.of_this_run if one.notes[0].after] == [
-        "After."
-    ]
+    assert len(memory.history.log()) == 61

@@ -286,8 +286,8 @@ def test_the_words_of_the_index_are_edited_between_its_lines(folder: Path) -> No
 def test_nothing_is_promoted_from_pages_and_no_text_goes_to_the_pipeline(folder: Path) -> None:
     before, memory = tree(folder), Memory.open(folder)
     with pytest.raises(InvalidInputError, match="nothing is promoted"):
-        memory.promote(cwd=folder.parent)
-    assert memory.promotion_targets() == ()
+        memory.promotion.promote(cwd=folder.parent)
+    assert memory.promotion.targets() == ()
     with pytest.raises(InvalidInputError, match="no place for facts"):
         Pipeline.open(memory.home)
     memory.daily_pass(if_due=False)

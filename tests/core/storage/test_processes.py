@@ -155,13 +155,13 @@ def test_white_space_that_another_program_squeezed_is_no_conflict_and_no_entry_o
     memory = Memory.open(home)
     text = "- a\n  - b\n\n    code()\n"
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content=text))
-    seen = len(memory.history.of_this_run)
+    seen = memory.history.newest()
     draft = memory.draft()
     edit_note(draft, FIRST, content=text + "  - c")
     _outside(home, "squeeze")
     memory.apply(draft.change_set("edit"))
     assert notes_of(home)[FIRST]["content"] == "- a\n  - b\n\n    code()\n  - c"
-    assert [entry.kind for entry in memory.history.of_this_run[seen:]] == ["edit"]
+    assert [entry.change_set.kind for entry in memory.history.log(after=seen)] == ["edit"]
 
 
 def test_change_thinks_again_on_the_newest_file(home: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_memory_that_stays_open_restores_at_its_next_look(home: Path) -> None:
     assert memory.refresh()
     assert memory.snapshot.note(ONE).content == "Ours."
     assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
-    assert [change_set.kind for change_set in memory.history.of_this_run] == ["edit", "outside", "restore"]
+    assert [entry.change_set.kind for entry in memory.history.log()] == ["restore", "outside", "edit"]
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ async def test_a_list_that_comes_back_shows_the_row_its_cursor_came_to_meanwhile
 ) -> None:
     async with opened(many, size) as app:
         await app.press("2", "end", *hidden_behind)
-        ids = [note.id for note in app.main.notes_pane.first_notes(COUNT)]
+        ids = [note.id for note in app.main.session.memory.snapshot.visible]
         app.main.notes_pane.move_to(ids[len(ids) // 2])
         await app.press(*(["escape"] if len(hidden_behind) > 1 else []), "2")
         assert is_seen(app)

@@ -126,7 +126,7 @@ async def test_notes_under_the_threshold_are_shown_and_cannot_be_chosen(home: Pa
 
 async def test_a_line_edited_by_hand_is_kept_unless_it_is_accepted(home: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
-    memory.promote()
+    memory.promotion.promote()
     edited = page(tmp_path).replace("Redis holds sessions for an hour.", "My own words.")
     (tmp_path / "docs" / "MEMORY.md").write_text(edited)
     async with opened(home) as app:
@@ -162,7 +162,7 @@ async def test_a_page_that_is_too_long_says_so_and_names_what_is_not_read(
 async def test_several_pages_are_a_choice_with_the_present_projects_first(home: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
     for name in ("docs", "other", "gone"):
-        memory.promote(memory_dir=tmp_path / name)
+        memory.promotion.promote(memory_dir=tmp_path / name)
     (tmp_path / "gone" / "MEMORY.md").unlink()
     (tmp_path / "gone").rmdir()
     set_hits(memory, {"Auth middleware": 5})

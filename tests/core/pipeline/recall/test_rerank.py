@@ -14,7 +14,6 @@ from core.pipeline.meaning import (
     blended,
     embedding_reranker,
     model_reranker,
-    noop_reranker,
     parse_order,
     rerank,
 )
@@ -76,7 +75,6 @@ def test_a_provider_that_fails_or_is_late_leaves_all_as_it_was_and_is_asked_once
     assert calls == [2.0]
     times = iter((0.0, 2.1))
     assert ids(rerank("q", candidates("abc"), says("ba"), PART, lambda: next(times))) == "abc"
-    assert ids(rerank("q", candidates("abc"), noop_reranker, PART)) == "abc"
 
 
 def test_a_negative_cosine_takes_nothing_away_beyond_its_share() -> None:

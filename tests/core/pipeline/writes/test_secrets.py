@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from kits.forked import forked_process
 from kits.scripted_model import Line, ScriptedModel
-from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
+from kits.service_kit import Clock, chunks_of, configure, drain, note_texts, open_pipeline
 from kits.writes_kit import fact, found
 
 from core.errors import LockTimeoutError, StorageError
@@ -636,7 +636,7 @@ def test_a_document_that_holds_a_credential_is_named_and_masked_wherever_it_stan
     # It is indexed whole all the same, and found by what it says now.
     drain(pipeline)
     done = pipeline.document(added.id)
-    chunks = pipeline.database.reading.documents.chunks_of(added.id)
+    chunks = chunks_of(pipeline.database, added.id)
     assert (done.status, done.chunks, len(chunks)) == ("done", len(chunks), len(chunks))
     assert chunks[-1].endswith("The end.")
     assert VALUE not in "".join(chunks)
