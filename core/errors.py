@@ -54,7 +54,6 @@ class ErrorCode(StrEnum):
     UNREADABLE_SOURCE = "unreadable-source"
     # The history
     NOTHING_TO_UNDO = "nothing-to-undo"
-    ALREADY_UNDONE = "already-undone"
     CANNOT_UNDO = "cannot-undo"
     # Files
     NEWER_VERSION = "newer-version"

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from core.model.secrets import Holder as Holder
     from core.model.snapshot import Snapshot
     from core.projects import Project, Standpoint
-    from core.promoting import Promoter
-    from core.promoting import PromotionTarget as PromotionTarget
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.conditions import Elsewhere
@@ -58,6 +56,8 @@ if TYPE_CHECKING:
     from core.services.exchange import ExportResult as ExportResult
     from core.services.history import History
     from core.services.maintenance import Maintenance
+    from core.services.promotion import Promoter
+    from core.services.promotion import PromotionTarget as PromotionTarget
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.services.team import JoinedSearch, Team
@@ -156,7 +156,7 @@ class Memory:
     @cached_property
     def promotion(self) -> Promoter:
         """What writes often recalled notes into MEMORY.md files, and knows of them."""
-        from core.promoting import Promoter
+        from core.services.promotion import Promoter
 
         return Promoter(self, self._repository)
 

@@ -12,10 +12,10 @@ from core.graph.edits import (
     EditOne,
     delete_note,
     edit_each,
+    edit_note,
     hide_note,
-    link_to,
+    link_notes,
     move_to_scope,
-    retag,
     unhide_note,
 )
 from core.model.change import ChangeSet, NoteChange
@@ -128,9 +128,11 @@ def pinning(notes: Sequence[Note]) -> BulkEdit:
     """Pins those that are not; when all are pinned, lets them go."""
     loose = [note for note in notes if PINNED not in note.tags]
     if not loose:
-        edit = partial(retag, remove=(PINNED,))
+        edit = partial(edit_note, remove_tags=(PINNED,))
         return BulkEdit(_ids(notes), edit, f"Unpin {_count(notes)}", "unpinned", "unpin")
-    return BulkEdit(_ids(loose), partial(retag, add=(PINNED,)), f"Pin {_count(loose)}", "pinned", "pin")
+    return BulkEdit(
+        _ids(loose), partial(edit_note, add_tags=(PINNED,)), f"Pin {_count(loose)}", "pinned", "pin"
+    )
 
 
 def tagging(notes: Sequence[Note], add: Iterable[str], remove: Iterable[str]) -> BulkEdit:
@@ -140,7 +142,7 @@ def tagging(notes: Sequence[Note], add: Iterable[str], remove: Iterable[str]) ->
     remove = tuple(tag for tag in remove if tag not in add)
     return BulkEdit(
         _ids(notes),
-        partial(retag, add=add, remove=remove),
+        partial(edit_note, add_tags=add, remove_tags=remove),
         f"Change the tags of {_count(notes)}",
         "tagged",
         "tags",
@@ -174,7 +176,7 @@ def linking(notes: Sequence[Note], target: Note, reason: str) -> BulkEdit:
     name = cut(target.title, _NAME)
     return BulkEdit(
         _ids(others),
-        partial(link_to, target=target.id, reason=reason),
+        partial(link_notes, b=target.id, reason=reason),
         f'Link {_count(others)} to "{name}"',
         "linked",
         "link",

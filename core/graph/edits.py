@@ -390,17 +390,6 @@ def edit_each(
     return EditedEach(tuple(changed), tuple(refused))
 
 
-def retag(draft: Draft, id: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> Note:
-    """Gives a note tags and takes others off; nugget, scope and type stay."""
-    return edit_note(draft, id, add_tags=add, remove_tags=remove)
-
-
-def link_to(draft: Draft, id: str, *, target: str, reason: str = "related") -> None:
-    """Links a note to another one, both ways; skips that other note itself."""
-    if id != target:
-        link_notes(draft, id, target, reason)
-
-
 def move_to_scope(draft: Draft, id: str, *, scope: str) -> Note:
     """Moves a note to another scope. What was inferred from the scope follows it: whom it is about, how long it lasts.
 

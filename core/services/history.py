@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, Unpack
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack
 
 import msgspec
 
@@ -45,6 +45,7 @@ OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _TOLD: Final = {"undo": "undid", "redo": "redid"}
 _KEPT: Final = "nothing was written"
+_A_REPAIR: Final = "is a file repair and cannot be redone"
 _MOST_DIGITS: Final = 9
 # Entries that are told where nobody says how many.
 _MOST: Final = 100
@@ -105,9 +106,7 @@ class History:
         """Everything that ever changed, newest first; the newest hundred where no limit is given."""
         filters.setdefault("limit", _MOST)
         journal = self._store.journal
-        if journal is None:
-            return ()
-        return journal.entries(**filters)
+        return () if journal is None else journal.entries(**filters)
 
     @guarded
     def clear(self) -> None:
@@ -120,43 +119,35 @@ class History:
     def newest(self) -> int:
         """The number (`seq`) of the newest entry, 0 for none; no entry is read for it."""
         journal = self._store.journal
-        if journal is None:
-            return 0
-        return journal.last_seq
+        return 0 if journal is None else journal.last_seq
+
+    def _rows(self, query: str, *values: object) -> Iterable[tuple[Any, ...]]:
+        """What the log answers; no entry is read for it."""
+        journal = self._store.journal
+        return () if journal is None else journal.rows(query, values)
 
     @guarded
     def counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """The number of entries by kind and name of the author and kind of the change set."""
-        journal = self._store.journal
-        if journal is None:
-            return ()
-        return tuple(journal.rows(_COUNTS))
+        return tuple((kind, name, made, count) for kind, name, made, count in self._rows(_COUNTS))
 
     @guarded
     def callers(self, after: int = 0) -> dict[str, str]:
         """Whose recalls were counted: signatures of authors ("agent:claude"), whatever session they counted for, each
         with the id of the oldest of them. after: the number (`seq`) of an entry, for recalls since.
         """
-        journal = self._store.journal
-        if journal is None:
-            return {}
-        return {signature: id for signature, id, _ in journal.rows(_CALLERS, (after,))}
+        return {signature: id for signature, id, _ in self._rows(_CALLERS, after)}
 
     @guarded
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
-        """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""
-        journal = self._store.journal
-        if journal is None:
-            return ()
-        rows = journal.rows(_MAKERS, (note_item(note_id),))
-        return tuple((Author(kind, name), at) for kind, name, at in rows)
+        """Who changed a note and when, oldest first, recalls left out."""
+        return tuple((Author(kind, name), at) for kind, name, at in self._rows(_MAKERS, note_item(note_id)))
 
     @guarded
     def author_of(self, note_id: str) -> str:
-        """Who last wrote a note, as people call them; "" where the history does not know. No entry is read for it."""
-        journal = self._store.journal
+        """Who last wrote a note, as people call them; "" where the history does not know."""
         with contextlib.suppress(NuggetsError):
-            rows = journal.rows(_WRITER, (note_item(note_id),)) if journal is not None else ()
+            rows = self._rows(_WRITER, note_item(note_id))
             return next((str(Author(kind, name)) for kind, name in rows), "")
         return ""
 
@@ -179,10 +170,8 @@ class History:
         """
         moment = parse_iso(when)
         if moment is None:
-            raise InvalidInputError(
-                f'can\'t read "{when[:80]}" as a time',
-                todo="give a time such as 2026-01-31T14:30",
-            )
+            what = f'can\'t read "{when[:80]}" as a time'
+            raise InvalidInputError(what, todo="give a time such as 2026-01-31T14:30")
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
 
@@ -233,20 +222,10 @@ class History:
             entry, named = self._named(what)
             wanted = named if part is None else frozenset({part})
         if entry.state == "conflict":
-            raise InvalidInputError(
-                "this change waits as a conflict and is not written yet",
-                code=ErrorCode.CANNOT_UNDO,
-                remedy=Remedy("resolve", entry.id),
-                where=entry.id,
-                kept=_KEPT,
-            )
+            what = "this change waits as a conflict and is not written yet"
+            raise _refused(what, entry.id, Remedy("resolve", entry.id))
         if entry.change_set.kind == "mask":
-            raise InvalidInputError(
-                "masking cannot be undone: the value is stored nowhere any more",
-                code=ErrorCode.CANNOT_UNDO,
-                where=entry.id,
-                kept=_KEPT,
-            )
+            raise _refused("masking cannot be undone: the value is stored nowhere any more", entry.id)
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
         if entry.change_set.mends and wanted is None:
@@ -257,13 +236,7 @@ class History:
             numbers &= wanted
         if not numbers and (count or entry.undone):
             about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
-            raise InvalidInputError(
-                "is already undone",
-                code=ErrorCode.ALREADY_UNDONE,
-                where=about,
-                kept=_KEPT,
-                remedy=Remedy("redo", about),
-            )
+            raise _refused("is already undone", about, Remedy("redo", about))
         about = part_reference(entry.id, numbers, count)
         last = next(iter(self._journal.turns(entry.id)), None)
         if last is not None and last.change_set.kind == "redo" and last.change_set.about == about:
@@ -276,13 +249,7 @@ class History:
         """Puts the bytes back that were there before a file was repaired."""
         mends = entry.change_set.mends
         if entry.undone and not self._store.is_repaired(mends):
-            raise InvalidInputError(
-                "is already undone",
-                code=ErrorCode.ALREADY_UNDONE,
-                where=entry.id,
-                kept=_KEPT,
-                remedy=Remedy("repair-again"),
-            )
+            raise _refused("is already undone", entry.id, Remedy("repair-again"))
         id, at = self._stamp()
         undone = ChangeSet(
             id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
@@ -312,16 +279,19 @@ class History:
             return self._redo_of(self._last_taken_back())
         entry, wanted = self._named(what)
         if entry.change_set.kind in _TURNS:
-            return self._turn_back(entry) if entry.change_set.kind == "undo" else self._refuse_redo(entry.id)
+            if entry.change_set.kind == "redo":
+                raise _refused("is not undone", entry.id)
+            return self._turn_back(entry)
         if entry.change_set.mends and entry.undone and wanted is None:
-            self._refuse_redo_of_repair(entry.id)
+            raise _refused(_A_REPAIR, entry.id, Remedy("repair-again"))
         active, count = self._active_parts(entry)
         numbers = frozenset(range(1, count + 1)) - active
         if wanted is not None:
             _check_parts(entry, wanted, count)
             numbers &= wanted
         if not numbers and (count or not entry.undone):
-            return self._refuse_redo(entry.id if wanted is None else part_reference(entry.id, wanted, count))
+            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
+            raise _refused("is not undone", about)
         about = part_reference(entry.id, numbers, count)
         last = self._journal.turns(entry.id)[0]
         if last.change_set.about == about:
@@ -334,21 +304,9 @@ class History:
         )  # fmt: skip
         return self._apply(again, None)
 
-    def _refuse_redo(self, about: str) -> NoReturn:
-        raise InvalidInputError("is not undone", code=ErrorCode.ALREADY_UNDONE, where=about, kept=_KEPT)
-
-    def _refuse_redo_of_repair(self, about: str) -> NoReturn:
-        raise InvalidInputError(
-            "is a file repair and cannot be redone",
-            code=ErrorCode.CANNOT_UNDO,
-            remedy=Remedy("repair-again"),
-            where=about,
-            kept=_KEPT,
-        )
-
     def _redo_of(self, undone: Entry) -> ChangeSet:
         if undone.change_set.mends:
-            self._refuse_redo_of_repair(undone.change_set.about)
+            raise _refused(_A_REPAIR, undone.change_set.about, Remedy("repair-again"))
         about = undone.change_set.about
         return self._turn(undone.change_set, about, "redo", self._reason_of(about), undone)
 
@@ -364,13 +322,7 @@ class History:
         about = entry.change_set.about
         turns = self._journal.turns(about.partition(".")[0])
         if turns and turns[0].id != entry.id:
-            raise InvalidInputError(
-                "was undone or redone since",
-                code=ErrorCode.ALREADY_UNDONE,
-                where=entry.id,
-                kept=_KEPT,
-                todo=f"give the id {about} instead",
-            )
+            raise _refused("was undone or redone since", entry.id, todo=f"give the id {about} instead")
         if entry.change_set.kind == "undo":
             return self._redo_of(entry)
         return self._turn(entry.change_set, about, "undo", entry.change_set.reason, entry)
@@ -486,13 +438,13 @@ class History:
                 masked = masked or entry
             elif not entry.undone and (not entry.change_set.empty or entry.change_set.kind == "decision"):
                 if masked is not None:
-                    self._refuse_to_pass(masked, entry)
+                    # Whoever undoes what they did last does not mean what they did before it.
+                    what = "your last change masked a credential, and masking cannot be undone"
+                    before = f"the change before it is: {entry.change_set.reason}"
+                    raise _refused(f"{what}; {before}", masked.id, Remedy("undo", entry.id))
                 return entry
-        raise NotFoundError(
-            "you have no change to undo",
-            code=ErrorCode.NOTHING_TO_UNDO,
-            remedy=Remedy("log-others"),
-        )
+        what, code = "you have no change to undo", ErrorCode.NOTHING_TO_UNDO
+        raise NotFoundError(what, code=code, remedy=Remedy("log-others"))
 
     @guarded
     def next_turn(self, kind: Literal["undo", "redo"]) -> str:
@@ -506,17 +458,6 @@ class History:
             entry = self.entry(error.where)
         return entry.change_set.at
 
-    def _refuse_to_pass(self, masked: Entry, before: Entry) -> NoReturn:
-        """Whoever undoes what they did last does not mean what they did before it."""
-        raise InvalidInputError(
-            "your last change masked a credential, and masking cannot be undone; "
-            f"the change before it is: {before.change_set.reason}",
-            code=ErrorCode.CANNOT_UNDO,
-            where=masked.id,
-            kept=_KEPT,
-            remedy=Remedy("undo", before.id),
-        )
-
     def _last_taken_back(self) -> Entry:
         undone = self.taken_back()
         for entry in self._own((*OWN_KINDS, *_TURNS)):
@@ -524,11 +465,8 @@ class History:
                 return entry
             if entry.change_set.kind not in _TURNS:
                 break
-        raise NotFoundError(
-            "there is nothing to redo",
-            code=ErrorCode.NOTHING_TO_UNDO,
-            remedy=Remedy("redo-older"),
-        )
+        what, code = "there is nothing to redo", ErrorCode.NOTHING_TO_UNDO
+        raise NotFoundError(what, code=code, remedy=Remedy("redo-older"))
 
     # Conflicts
 
@@ -618,6 +556,12 @@ class History:
                 self._store.set_conflict_state(conflict, "conflict" if kind == "undo" else "settled")
 
 
+def _refused(what: str, where: str, remedy: Remedy | None = None, todo: str = "") -> InvalidInputError:
+    """What cannot be undone or redone."""
+    code = ErrorCode.CANNOT_UNDO
+    return InvalidInputError(what, code=code, where=where, kept=_KEPT, remedy=remedy, todo=todo)
+
+
 def _says_more(before: Note | None, after: Note | None, *, links: bool) -> bool:
     """Whether two versions of a note differ in more than recalls and times."""
     if before is None or after is None:
@@ -672,11 +616,8 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
 def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
     unknown = sorted(number for number in numbers if not 1 <= number <= count)
     if unknown:
-        raise NotFoundError(
-            f"this entry has {count} changes, but no number {unknown[0]}",
-            field="entry",
-            where=entry.id,
-        )
+        what = f"this entry has {count} changes, but no number {unknown[0]}"
+        raise NotFoundError(what, field="entry", where=entry.id)
 
 
 def _told(kind: str, about: str, reason: str) -> str:

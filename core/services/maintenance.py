@@ -101,16 +101,15 @@ class Maintenance:
         # Nobody's edit waits for the looking.
         found = findings(self._repository.snapshot, progress)
         with self._repository.guard:
-            return self._with_folder_and_log(found)
-
-    def _with_folder_and_log(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
-        """Everything that is not as it should be: `found` in notes and facts, beside that in folder and log."""
-        repairable = self._store.repairable()
-        aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
-        inside = [_with_repair(one, repairable, aside) for one in found]
-        copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
-        inside = [one for one in inside if one.kind != ProblemKind.SECOND_FILE or one.where not in copies]
-        return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
+            repairable = self._store.repairable()
+            aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
+            copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
+            inside = [
+                _with_repair(one, repairable, aside)
+                for one in found
+                if one.kind != ProblemKind.SECOND_FILE or one.where not in copies
+            ]
+            return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
 
     def _in_the_log(self) -> list[Finding]:
         journal, problem = self._store.journal, self._store.log_problem
@@ -120,35 +119,19 @@ class Maintenance:
             if isinstance(problem, StorageError) and problem.damaged:
                 # Whatever else keeps it from being read passes, and a log that is moved away would be missed then.
                 todo.append("Moving it out of the folder keeps it, and a new history starts.")
-            return [
-                Finding(
-                    "unreadable-log",
-                    problem.where,
-                    f"{said}: changes cannot be shown or undone.",
-                    todo=" ".join(filter(None, todo)),
-                    remedy=problem.remedy,
-                )
-            ]
+            detail = f"{said}: changes cannot be shown or undone."
+            told = " ".join(filter(None, todo))
+            return [Finding("unreadable-log", problem.where, detail, todo=told, remedy=problem.remedy)]
         if journal is None:
             return []
-        found = [
-            Finding(
-                kind="conflict",
-                where=entry.id,
-                description=f"A change waits for you ({entry.conflict.what if entry.conflict else 'it met another'}): "
-                f"{entry.change_set.reason}.",
-                remedy=Remedy("resolve", entry.id),
-            )
-            for entry in journal.entries(state="conflict")
-        ]
+        found = []
+        for entry in journal.entries(state="conflict"):
+            met = entry.conflict.what if entry.conflict else "it met another"
+            detail = f"A change waits for you ({met}): {entry.change_set.reason}."
+            found.append(Finding("conflict", entry.id, detail, remedy=Remedy("resolve", entry.id)))
         if journal.pending_count():
-            found.append(
-                Finding(
-                    kind="unfinished",
-                    where=str(journal.path),
-                    description="A write was interrupted. The next change, or opening the memory again, finishes it.",
-                )
-            )
+            detail = "A write was interrupted. The next change, or opening the memory again, finishes it."
+            found.append(Finding("unfinished", str(journal.path), detail))
         return found
 
     @of_the_log
@@ -177,7 +160,9 @@ class Maintenance:
                     "repaired what verify found", self._lay_repairs, kind="repair"
                 )
             with nullcontext() if done.empty else partly_done(_REPAIRED):
-                self._keep_second_files(second)
+                for one, data in second:
+                    if not os.path.lexists(one.path):
+                        self._store.keep_second(one, data)
             return made.change_set if done.empty and made is not None else done
 
     def _newest_entry(self) -> Entry | None:
@@ -197,12 +182,6 @@ class Maintenance:
             second.append((one, data))
         repair(draft)
         return second
-
-    def _keep_second_files(self, second: Iterable[tuple[SecondFile, bytes]]) -> None:
-        """Keeps second files that were taken out of the folder, in the quarantine."""
-        for one, data in second:
-            if not os.path.lexists(one.path):
-                self._store.keep_second(one, data)
 
     def _join_second(self, draft: Draft, one: SecondFile) -> None:
         """Lays over the draft what a second file adds to its nugget, as a conflict copy of it would. A value that
@@ -238,9 +217,7 @@ class Maintenance:
         with self._repository.guard:
             self._repository.refresh_read_only()
             current = self._repository.snapshot
-        # Nobody's edit waits for a proposal.
-        wanted, words = self._as_it_was(current, when, progress)
-        return self._going_back(current, wanted, words, note, progress)
+        return self.going_back(*self._as_it_was(current, when, progress), note, progress)
 
     def going_back(
         self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
@@ -248,16 +225,12 @@ class Maintenance:
         """The changes that bring the memory, or one note of it, to the state `wanted`; `Memory.apply` writes them.
         words: the name of that state in the log. progress and errors as in `core.restore.restoration`.
         """
+        from core.restore import reason_of, restoration
+
         with self._repository.guard:
             self._repository.refresh_read_only()
             current = self._repository.snapshot
-        return self._going_back(current, wanted, words, note, progress)
-
-    def _going_back(
-        self, current: Snapshot, wanted: Snapshot, words: str, note: str | None, progress: Progress | None
-    ) -> ChangeSet:
-        from core.restore import reason_of, restoration
-
+        # Nobody's edit waits for a proposal.
         id, at = self._repository.stamp()
         return restoration(
             current, wanted, note=note, id=id, at=at, author=self._author, reason=reason_of(words, note),
@@ -279,26 +252,14 @@ class Maintenance:
         if moment is None:
             if named:
                 return self._read(named[0], progress)
-            raise NotFoundError(
-                "not a backup and not a time",
-                field="backup",
-                remedy=Remedy("restore"),
-                where=when,
-                kept=_KEPT,
-            )
+            raise _no_backup("not a backup and not a time", when)
         at = iso(moment)
         found, misdated = self._from_log(current, at)
         if found is not None:
             return found, at
         before = [backup for backup in known if backup.at <= at and not _is_misdated(backup, misdated)]
         if not before:
-            raise NotFoundError(
-                "no backup is that old, and the history does not go back that far",
-                field="backup",
-                remedy=Remedy("restore"),
-                where=when,
-                kept=_KEPT,
-            )
+            raise _no_backup("no backup is that old, and the history does not go back that far", when)
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
@@ -422,6 +383,10 @@ class Maintenance:
         return [one for one in found if one is not None and id_of(one) == id_of(value)]
 
 
+def _no_backup(what: str, when: str) -> NotFoundError:
+    return NotFoundError(what, field="backup", remedy=Remedy("restore"), where=when, kept=_KEPT)
+
+
 def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:
     """Whether a backup was made right before a change, by the same wrong clock. times: that such changes bear."""
     made = parse_iso(backup.at)
@@ -433,22 +398,20 @@ def _with_repair(finding: Finding, repairable: frozenset[str], aside: Mapping[st
     """What cannot be read is repaired by the memory, no change of notes and facts. repairable: where notes and facts
     stand of which the last readable version is known. aside: second files, each with the name of the one that is used.
     """
-    if finding.kind == ProblemKind.SECOND_FILE and finding.where in aside:
-        used = aside[finding.where]
-        detail = f"This is a second file of a nugget. {used} is used; this one is ignored."
-        return Finding(finding.kind, finding.where, detail, _SET_ASIDE.format(used), RepairKind.SECOND_FILE)
-    if finding.kind == ProblemKind.UNREADABLE_FILE:
-        path = Path(finding.where)
-        if not may_be_read(path):
-            todo = _TAKE_AWAY if wrong_kind(path) else _LET_READ
-            return msgspec.structs.replace(finding, todo=todo, remedy=None)
-        return Finding(finding.kind, finding.where, finding.description, _REPAIR_FILE, RepairKind.FILE)
-    if finding.kind in (ProblemKind.SHARED_ID, ProblemKind.SHARED_KEY) and finding.where in repairable:
-        name = "an id" if finding.kind == ProblemKind.SHARED_ID else "a key"
-        return Finding(
-            finding.kind, finding.where, finding.description, _OWN_NAME.format(name), RepairKind.PART
-        )
-    of_an_item = finding.kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
-    if of_an_item and finding.where in repairable:
-        return Finding(finding.kind, finding.where, finding.description, _REPAIR_ITEM, RepairKind.PART)
+    kind, where, detail = finding.kind, finding.where, finding.description
+    if kind == ProblemKind.SECOND_FILE and where in aside:
+        detail = f"This is a second file of a nugget. {aside[where]} is used; this one is ignored."
+        return Finding(kind, where, detail, _SET_ASIDE.format(aside[where]), RepairKind.SECOND_FILE)
+    if kind == ProblemKind.UNREADABLE_FILE:
+        if may_be_read(Path(where)):
+            return Finding(kind, where, detail, _REPAIR_FILE, RepairKind.FILE)
+        todo = _TAKE_AWAY if wrong_kind(Path(where)) else _LET_READ
+        return msgspec.structs.replace(finding, todo=todo, remedy=None)
+    if where not in repairable:
+        return finding
+    if kind in (ProblemKind.SHARED_ID, ProblemKind.SHARED_KEY):
+        name = "an id" if kind == ProblemKind.SHARED_ID else "a key"
+        return Finding(kind, where, detail, _OWN_NAME.format(name), RepairKind.PART)
+    if kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT):
+        return Finding(kind, where, detail, _REPAIR_ITEM, RepairKind.PART)
     return finding

@@ -207,7 +207,7 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
 @pass_call
 def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
     """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
-    from core.graph.edits import retag
+    from core.graph.edits import edit_note
 
     titles = {note.title for note in call.memory.searched.notes}
     plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
@@ -224,7 +224,8 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
 
     def edit(draft: Draft, id: str) -> Note:
         note = draft.note(id)
-        return retag(draft, id, add=deeds.tags_of(note, added), remove=deeds.tags_of(note, untags))
+        gone = deeds.tags_of(note, untags)
+        return edit_note(draft, id, add_tags=deeds.tags_of(note, added), remove_tags=gone)
 
     _each(call, ids, "tagged", edit)
 

@@ -26,8 +26,8 @@ from core.errors import (
 )
 from core.memory import Memory
 from core.model.change import Author
-from core.promoting import Promoter
 from core.promotion.target import project_folder
+from core.services.promotion import Promoter
 from core.storage.journal.runs import runs
 
 ROOT = Path(__file__).parents[2]
@@ -268,7 +268,6 @@ import os, sys
 from datetime import datetime, UTC
 os.fsync = lambda handle: None
 from core.memory import Memory
-from core.promoting import Promoter
 from core.model.change import Author
 from core.promotion.target import project_folder
 memory = Memory.open(sys.argv[1], author=Author("reflection"), clock=lambda: datetime(2026, 11, 22, 12, 0, tzinfo=UTC))

@@ -143,7 +143,7 @@ def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
             path.write_text(text, encoding="utf-8")
         return found
 
-    monkeypatch.setattr("core.promoting.read_file", read_before_it_is_saved)
+    monkeypatch.setattr("core.services.promotion.read_file", read_before_it_is_saved)
     assert memory.promotion.promote(memory_dir=tmp_path).promoted == 2
     assert page(tmp_path).startswith("# Mine again\n")
     assert "Text two." in page(tmp_path)

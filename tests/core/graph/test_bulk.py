@@ -22,11 +22,10 @@ from core.graph.edits import (
     create_note,
     delete_note,
     edit_each,
+    edit_note,
     hide_note,
     link_notes,
-    link_to,
     move_to_scope,
-    retag,
     unhide_note,
 )
 from core.memory import Memory
@@ -34,13 +33,14 @@ from core.model.draft import Draft
 from core.model.note import replace
 from core.storage.merge.rebase import rebase
 
+TARGET = "note-memory-00000000"
 EDITS: dict[str, Callable[[Draft, str], object]] = {
     "hide": hide_note,
     "bring back": unhide_note,
     "delete": delete_note,
-    "tag": partial(retag, add=["Bulk Tag", "auth"], remove=["old"]),
+    "tag": partial(edit_note, add_tags=["Bulk Tag", "auth"], remove_tags=["old"]),
     "move": partial(move_to_scope, scope="session"),
-    "link": partial(link_to, target="note-memory-00000000", reason="kin"),
+    "link": lambda draft, id: id == TARGET or link_notes(draft, id, TARGET, "kin"),
 }
 NOTES, FACTS = 6, 4
 SESSION = {"scope": "session", "subject": "session:current", "stability": "temporary"}

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from core.facts.edits import remember
 from core.model.progress import Progress
-from core.promoting import PromotionTarget
+from core.services.promotion import PromotionTarget
 from nuggets_tui import long_work, pace
 from nuggets_tui.long_work import StoppedError
 from nuggets_tui.screens.choice import BackupsScreen
