@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -263,14 +263,6 @@ _REMEDIES: Final[Mapping[int, Remedy]] = {
 }
 
 
-def advice(error: BaseException, path: Path, otherwise: str = "") -> str:
-    """The same as `remedy_for` in words, for somebody at a shell.
-
-    otherwise: where the reason is none of those known.
-    """
-    return as_command(remedy_for(error, path)) or otherwise
-
-
 def remedy_for(error: BaseException, path: Path) -> Remedy | None:
     """What to do when the system or SQLite refused a file: one remedy for each reason; None for an unknown reason."""
     if isinstance(error, OSError):
@@ -397,22 +389,8 @@ class ConflictError(NuggetsError):
     code = ErrorCode.CONFLICT
     exit_code = 3
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        where: str = "",
-        kept: str = "",
-        todo: str = "",
-        code: ErrorCode | None = None,
-        field: str = "",
-        remedy: Remedy | None = None,
-        base: str = "",
-        ours: str = "",
-        theirs: str = "",
-    ) -> None:
-        super().__init__(what, where=where, kept=kept, todo=todo, code=code, field=field, remedy=remedy)
-        self.base = base
-        self.ours = ours
-        self.theirs = theirs
+    def __init__(self, what: str, *, base: str = "", ours: str = "", theirs: str = "", **named: Any) -> None:
+        """named: as of any error."""
+        super().__init__(what, **named)
+        self.base, self.ours, self.theirs = base, ours, theirs
         self.entry = ""

@@ -11,16 +11,17 @@ import json
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
+
+import msgspec
+from msgspec.structs import replace
 
 from core.model.masks import Masks
 from core.storage.personal.unsaved_files import UnsavedFiles, unsaved_folder
 
 
-@dataclass(frozen=True)
-class Unsaved:
+class Unsaved(msgspec.Struct, frozen=True):
     """A text that is being written.
 
     kind: what is being filled in, such as "note", "fact" or "conflict". about: the id of what it is about, "" for
@@ -31,8 +32,8 @@ class Unsaved:
     kind: str
     about: str = ""
     title: str = ""
-    begun: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, str] = field(default_factory=dict)
+    begun: Mapping[str, str] = {}
+    values: Mapping[str, str] = {}
     at: str = ""
 
     @property
@@ -159,8 +160,7 @@ def _same(one: Unsaved, other: Unsaved | None) -> bool:
 
 def _encoded(unsaved: Unsaved) -> bytes:
     # Stored text may hold what UTF-8 has no bytes for; as an escape it comes back as it was.
-    shaped = asdict(replace(unsaved, begun=dict(unsaved.begun), values=dict(unsaved.values)))
-    return json.dumps({"version": 1, **shaped}, ensure_ascii=True).encode("ascii")
+    return json.dumps({"version": 1, **msgspec.to_builtins(unsaved)}, ensure_ascii=True).encode("ascii")
 
 
 def _decoded(body: bytes) -> Unsaved | None:
@@ -169,12 +169,5 @@ def _decoded(body: bytes) -> Unsaved | None:
         found = json.loads(body)
         if not isinstance(found, dict) or found.pop("version", None) != 1:
             return None
-        begun, values = found.get("begun"), found.get("values")
-        kind, about, title, at = (str(found.get(name, "")) for name in ("kind", "about", "title", "at"))
-        if _is_fields(begun) and _is_fields(values):
-            return Unsaved(kind, about, title, begun, values, at)
+        return msgspec.convert(found, Unsaved)
     return None
-
-
-def _is_fields(found: object) -> TypeGuard[dict[str, str]]:
-    return isinstance(found, dict) and all(isinstance(text, str) for text in found.values())

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Remedy, advice, as_command
+from core.errors import ConflictError, InvalidInputError, Notice, NuggetsError, Remedy, as_command, remedy_for
 from nuggets_tui.cli.groups import CommandEntry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import JSON_VERSION, write_document, write_error, write_lines
@@ -157,7 +157,8 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
         return BAD_INPUT
     if isinstance(error, OSError):
         said = f"{error.filename or 'input or output'}: {error.strerror or error}"
-        todo = advice(error, Path(os.fsdecode(error.filename)) if error.filename else Path())
+        path = Path(os.fsdecode(error.filename)) if error.filename else Path()
+        todo = as_command(remedy_for(error, path))
         write_error("; ".join(filter(None, (said, todo))))
         _silence_streams()
         return BAD_INPUT

@@ -22,8 +22,8 @@ from core.errors import (
     NotFoundError,
     NuggetsError,
     Remedy,
-    advice,
     as_command,
+    remedy_for,
 )
 from nuggets_tui.mcp.arguments import as_meant, input_schema
 from nuggets_tui.mcp.protocol import (
@@ -212,7 +212,7 @@ def refusal(error: Exception) -> Reply:
     elif isinstance(error, OSError):
         where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
         code, what = ErrorCode.STORAGE.value, error.strerror or str(error)
-        todo = advice(error, Path(where)) or _TELL
+        todo = as_command(remedy_for(error, Path(where))) or _TELL
     else:
         if os.environ.get("NUGGETS_DEBUG") == "1":
             traceback.print_exception(error)

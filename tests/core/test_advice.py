@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.errors import advice
+from core.errors import as_command, remedy_for
 from core.storage import database
 from core.storage.files.atomic import refused
 from core.storage.journal import schema as journal_schema
@@ -24,6 +24,10 @@ REASONS = {
     errno.EIO: "the disk is failing",
 }
 ALL = set(REASONS.values())
+
+
+def advice(error: BaseException, path: Path) -> str:
+    return as_command(remedy_for(error, path))
 
 
 def refusal(code: int, extended: int = 0) -> sqlite3.OperationalError:
@@ -82,5 +86,4 @@ def test_what_sqlite_keeps_to_itself_is_seen_on_the_disk(
 def test_where_the_reason_is_not_known_nothing_is_made_up(tmp_path: Path) -> None:
     for error in (OSError(errno.ENAMETOOLONG, "too long"), ValueError("x"), sqlite3.ProgrammingError("x")):
         assert advice(error, tmp_path) == ""
-        assert advice(error, tmp_path, "look again") == "look again"
     assert advice(refusal(sqlite3.SQLITE_IOERR), tmp_path / "nowhere" / "at" / "all")

@@ -12,7 +12,6 @@ import pytest
 import core
 from core.errors import (
     REMEDIES,
-    ConflictError,
     ErrorCode,
     InvalidInputError,
     LockTimeoutError,
@@ -108,10 +107,3 @@ def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:
     settings = Notice("colours is no setting", code=ErrorCode.SETTINGS_UNSURE)
     assert settings.is_about(InvalidInputError("in other words", code=ErrorCode.SETTINGS_UNSURE))
     assert not settings.is_about(InvalidInputError("colours is no setting"))
-
-
-def test_a_conflict_names_its_field_and_its_code() -> None:
-    error = ConflictError(
-        "x", code=ErrorCode.CHANGED_IN_TWO_WAYS, field="title", base="a", ours="b", theirs="c"
-    )
-    assert (error.code, error.field, error.ours) == (ErrorCode.CHANGED_IN_TWO_WAYS, "title", "b")

@@ -129,21 +129,6 @@ def test_what_others_do_meanwhile_does_not_end_redo(home: Path) -> None:
     assert _content(home) == "Ours."
 
 
-def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
-    memory = Memory.open(home)
-    for content in ("A.", "B.", "C."):
-        _write(memory, content)
-    memory.history.undo()
-    memory.history.undo()
-    memory.history.redo()
-    assert _content(home) == "B."
-    memory.history.undo()
-    assert _content(home) == "A."
-    memory.history.redo()
-    memory.history.redo()
-    assert _content(home) == "C."
-
-
 @pytest.mark.slow
 def test_each_change_is_taken_back_and_done_again_however_many_there_are(
     home: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,8 +22,8 @@ from kits.memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
-from core.facts.edits import forget, record_hit, remember
+from core.errors import BrokenFileError, InvalidInputError, NotFoundError
+from core.facts.edits import forget, remember
 from core.folder import default_home
 from core.graph.edits import create_note, edit_note, hide_note
 from core.model.change import Author, ChangeSet, NoteChange
@@ -107,16 +107,6 @@ def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -
     assert {entry.change_set.kind for entry in memory.history.log()} == {"edit"}
 
 
-def test_what_another_program_did_can_be_taken_back(home: Path) -> None:
-    before = notes_of(home)
-    memory = Memory.open(home)
-    _their_edit(home)
-    memory.refresh()
-    memory.history.undo(memory.history.log()[0].change_set)
-    assert notes_of(home) == before
-    assert memory.history.log()[0].change_set.kind == "undo"
-
-
 def test_refresh_is_true_only_when_something_changed(home: Path) -> None:
     memory = Memory.open(home)
     snapshot = memory.snapshot
@@ -150,28 +140,6 @@ def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Pa
     memory.refresh()
     assert memory.snapshot.notes == good.notes
     assert memory.history.log() == ()
-
-
-def test_undo_leaves_later_changes_of_other_fields(home: Path) -> None:
-    memory = Memory.open(home)
-    _, done = memory.change("tag", lambda draft: edit_note(draft, FIRST, add_tags=["x"]))
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Later."))
-    undone = memory.history.undo(done)
-    note = memory.snapshot.note(FIRST)
-    assert ("x" in note.tags, note.content) == (False, "Later.")
-    assert undone.reason == "undid: tag"
-    memory.history.undo(undone)
-    assert "x" in memory.snapshot.note(FIRST).tags
-
-
-def test_undo_of_what_was_changed_again_is_a_conflict(home: Path) -> None:
-    memory = Memory.open(home)
-    _, done = memory.change("edit", lambda draft: edit_note(draft, FIRST, content="One."))
-    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Two."))
-    before = tree(home)
-    with pytest.raises(ConflictError):
-        memory.history.undo(done)
-    assert tree(home) == before
 
 
 def test_an_edit_that_fails_changes_nothing(home: Path) -> None:
@@ -263,29 +231,6 @@ def test_settings_that_cannot_be_used_are_told_once_and_the_memory_opens(home: P
     assert memory.take_notices() == ()
 
 
-def test_settings_come_from_the_file_and_unknown_ones_are_passed_over(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (home / "settings.toml").write_text(
-        "new = 1\n[search]\ntemperature = 1\nlater = 2\n[inference]\nuser_words = ['me']\n"
-    )
-    monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", "3")
-    settings = Memory.open(home).settings
-    assert settings.search.temperature == 1.0
-    assert settings.inference.user_words == ("me",)
-    assert settings.reflection.max_notes == 3
-
-
-@pytest.mark.parametrize("value", ["many", "-1", "1.5", "99999999999"])
-def test_an_environment_that_makes_no_sense_is_named(
-    home: Path, monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
-    monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", value)
-    memory = Memory.open(home)
-    assert "MEMORY_REFLECTION_MAX_NOTES" in memory.take_notices()[0]
-    assert memory.settings.reflection.max_notes == 10
-
-
 @pytest.fixture
 def one_of_each(home: Path) -> Memory:
     memory = Memory.open(home)
@@ -302,12 +247,6 @@ def test_a_preview_is_the_change_set_before_it_is_applied(one_of_each: Memory) -
     assert tree(one_of_each.home) == before
     done = one_of_each.apply(preview)
     assert (done.id, done.facts) == ("preview", preview.facts)
-
-
-def test_a_recall_is_of_kind_hit_and_can_be_told_from_an_edit(home: Path) -> None:
-    memory = Memory.open(home)
-    memory.change("hit", lambda draft: record_hit(draft, "memory", "a", None, "s-1"), kind="hit")
-    assert memory.history.log()[0].change_set.kind == "hit"
 
 
 @pytest.mark.parametrize("query", ["s", "0", "%s{}", "C#", "é", "?", "   ", "", "\ud800"])

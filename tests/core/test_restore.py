@@ -311,16 +311,6 @@ def test_a_deleted_fact_note_comes_back_with_its_fact_and_its_links(memory: Memo
     assert [note.id for note in memory.snapshot.notes] == [note.id for note in wanted.notes]
 
 
-def test_a_changed_note_comes_back_and_its_newer_links_go_at_both_ends(memory: Memory) -> None:
-    wanted = memory.snapshot
-    _edited(memory, lambda draft: (edit_note(draft, B, content="newer"), link_notes(draft, B, ONE),
-                                   link_notes(draft, ONE, TWO)))  # fmt: skip
-    memory.apply(_back(memory.snapshot, wanted, B))
-    assert memory.snapshot.note(B) == wanted.note(B)
-    assert [link.to for link in memory.snapshot.note(ONE).links] == [TWO]
-    assert memory.snapshot.nugget("memory").facts[1].value == "b"
-
-
 def test_a_renamed_fact_gets_its_old_key_back_in_its_place(memory: Memory) -> None:
     wanted = memory.snapshot
     _edited(memory, lambda draft: edit_note(draft, B, title="z"))

@@ -15,7 +15,7 @@ from kits.laws import examples
 from kits.steps import SEQUENCES, Step, make_folder, take_step
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
-from core.graph.edits import create_note, delete_note, edit_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.snapshot import Snapshot
 from core.timeline import Timeline
@@ -82,26 +82,6 @@ def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: lis
         for position in walk:
             assert state(timeline.at(position)) == before[min(position, len(timeline))]
         assert timeline.at(0) is memory.snapshot
-
-
-@pytest.mark.slow
-@FEW
-@given(steps=SEQUENCES, data=st.data())
-def test_going_back_and_undoing_it_gives_the_same_bytes(steps: list[Step], data: st.DataObject) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        memory = make_folder(Path(name))
-        live(memory, steps)
-        timeline = memory.history.timeline()
-        position = data.draw(st.integers(0, len(timeline)))
-        before = files(Path(name))
-        done = memory.apply(memory.maintenance.going_back(timeline.at(position), "then"))
-        if done.empty:
-            return
-        assert state(memory.snapshot)[0] == state(timeline.at(position))[0]
-        memory.history.undo(done)
-        after = files(Path(name))
-        # A nugget that came back leaves its file behind, without facts, as always when facts go.
-        assert {name: after[name] for name in before} == before
 
 
 @pytest.fixture
@@ -174,19 +154,6 @@ def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory)
     timeline = memory.history.timeline()
     assert "Later" in [note.title for note in timeline.at(1).notes]
     assert timeline.lost == 1
-
-
-def test_one_note_comes_back_as_it_was_and_nothing_else_changes(memory: Memory) -> None:
-    before = memory.snapshot
-    note = next(note for note in before.notes if note.title == "Auth middleware")
-    other = next(note for note in before.notes if note.title == "Deploy day")
-    memory.change("deleted", partial(delete_note, id=note.id))
-    memory.change("edited", partial(edit_note, id=other.id, content="Other."))
-    then = memory.history.timeline().at(2)
-    memory.apply(memory.maintenance.going_back(then, "then", note.id))
-    assert memory.snapshot.note(note.id).content == note.content
-    assert memory.snapshot.note(other.id).content == "Other."
-    assert memory.history.log(limit=1)[0].change_set.kind == "restore"
 
 
 @pytest.mark.slow
