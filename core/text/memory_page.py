@@ -165,7 +165,7 @@ def digest_of(lines: Sequence[str], marker: str) -> str:
 
 def digest(said: Iterable[str], size: int) -> str:
     """A short name that follows from some texts, as twice as many hexadecimal digits."""
-    separated = "\0".join(said).encode()
+    separated = "\0".join(said).encode("utf-8", "surrogatepass")
     return blake2s(separated, digest_size=size).hexdigest()
 
 
