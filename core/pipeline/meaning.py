@@ -275,11 +275,6 @@ def rerank(
     return (*ordered, *(one for one in head if one.id in left), *tail)
 
 
-def noop_reranker(query: str, candidates: Sequence[Candidate], deadline: float) -> Sequence[Candidate]:
-    """All as it was."""
-    return candidates
-
-
 def blended(score: float, cosine: float | None) -> float:
     """The score of a hit whose vector has this cosine with the query's; None for none, or one that does not fit."""
     return score if cosine is None else ORIGINAL_SHARE * score + COSINE_SHARE * max(0.0, cosine)
