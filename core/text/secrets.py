@@ -16,8 +16,11 @@ _Strength = Literal["password", "token", "key"]
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
-# Quotes within a text that is itself quoted, as JSON in JSON has them: up to three times over.
-_ESCAPED_QUOTE: Final = re.compile(r"(?P<closes>(?<=\w))?(?<!\\)(?P<escape>\\{1,7})(?P<quote>[\"'])")
+# Quotes within a text that is itself quoted, as JSON in JSON has them: once, twice, three times.
+_ESCAPED_QUOTES: Final = tuple(
+    re.compile(rf"(?P<closes>(?<=\w))?(?<!\\)(?P<escape>\\{{1,{most}}})(?P<quote>[\"'])")
+    for most in (1, 3, 7)
+)
 # A value that stands for itself is one wherever it stands again; of so many values in one text that is looked for.
 _LEAST_AGAIN: Final = 6
 _MOST_AGAIN: Final = 100
@@ -45,8 +48,11 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
         # What a mask says is no key word, and it stands where a value stood.
         text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
     spans = list(_spans(text))
-    quoted = _ESCAPED_QUOTE.sub(_bare_quote, text) if "\\" in text else text
-    spans += _spans(quoted) if quoted != text else ()
+    seen = {text}
+    for escaped in _ESCAPED_QUOTES if "\\" in text else ():
+        quoted = escaped.sub(_bare_quote, text)
+        spans += _spans(quoted) if quoted not in seen else ()
+        seen.add(quoted)
     found = tuple(_apart(spans))
     return tuple(_apart([*found, *_again(text, found)])) if found else ()
 
