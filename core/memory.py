@@ -144,7 +144,7 @@ class Memory:
         """What finds and repairs problems, restores, and merges conflict copies."""
         from core.services.maintenance import Maintenance
 
-        return Maintenance(self._repository, lambda: self.settings)
+        return Maintenance(self._repository)
 
     @cached_property
     def exchange(self) -> Exchange:
@@ -165,14 +165,14 @@ class Memory:
         """The credentials in this memory: found, and masked."""
         from core.services.secrets import Secrets
 
-        return Secrets(self._repository, lambda: self.settings, self._search)
+        return Secrets(self._repository, self._search)
 
     @cached_property
     def arrivals(self) -> Arrivals:
         """Versions of this memory from other machines: what reads, compares and takes them in."""
         from core.services.arrivals import Arrivals
 
-        return Arrivals(self._repository, lambda: self.settings)
+        return Arrivals(self._repository)
 
     @classmethod
     def open(

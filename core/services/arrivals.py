@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -26,10 +26,8 @@ from core.model.fact import Fact
 from core.model.note import Note, uncounted
 from core.model.snapshot import Problem, Snapshot
 from core.services.repository import Repository
-from core.settings import Settings
 from core.storage.files.atomic import read_file
 from core.storage.format.documents import (
-    Document,
     GraphDocument,
     Loaded,
     NuggetDocument,
@@ -93,10 +91,9 @@ class Arrived:
 class Arrivals:
     """Versions of one memory that come from elsewhere."""
 
-    def __init__(self, repository: Repository, settings: Callable[[], Settings]) -> None:
+    def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._arrived: tuple[object, frozenset[str]] | None = None
-        self._settings = settings
 
     # Reading
 
@@ -104,7 +101,7 @@ class Arrivals:
         """A version from its files. where: what a person calls it. Raises BrokenFileError for files that cannot be read
         in whole, ReadOnlyError for a newer format.
         """
-        home, rules = self._repository.home, self._settings().inference
+        home, rules = self._repository.home, self._repository.settings().inference
         former = self._repository.store.loaded
         graph, nuggets = GraphDocument(path=home / GRAPH_FILE), {}
         for path, data in contents.items():
@@ -176,7 +173,11 @@ class Arrivals:
             # Whatever else is in the way comes from a program that writes at this very moment.
             last = EditsWin(here)
             applied = repository.apply_deciding(
-                change_set, last, _SYNC, spelling=tuple(_documents(theirs.loaded)), exact=True
+                change_set,
+                last,
+                _SYNC,
+                spelling=(theirs.loaded.graph, *theirs.loaded.nuggets.values()),
+                exact=True,
             )
             keep_waiting(repository, told_once(last.conflicts, made, known), _SYNC)
             return Arrived(
@@ -305,11 +306,6 @@ def _by_nugget(version: Version) -> dict[str, tuple[str, NuggetDocument]]:
     for path, document in version.loaded.nuggets.items():
         found.setdefault(document.meta.name, (path.name, document))
     return found
-
-
-def _documents(loaded: Loaded) -> Iterator[Document]:
-    yield loaded.graph
-    yield from loaded.nuggets.values()
 
 
 def _in_folder(home: Path, problem: Problem) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +24,6 @@ from core.model.progress import Progress
 from core.model.snapshot import ProblemKind, Snapshot
 from core.services.arrivals import keep_waiting
 from core.services.repository import Repository, of_the_log
-from core.settings import Settings
 from core.storage.files.atomic import may_be_read, wrong_kind
 from core.storage.format.documents import Document, GraphDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
@@ -84,10 +83,9 @@ class Resolved:
 class Maintenance:
     """The maintenance of one memory, whose files and log it reads through the repository."""
 
-    def __init__(self, repository: Repository, settings: Callable[[], Settings]) -> None:
+    def __init__(self, repository: Repository) -> None:
         self._repository = repository
         self._store = repository.store
-        self._settings = settings
         self._author = repository.author
         self._clock = repository.clock
         self._ids = repository.ids
@@ -263,7 +261,9 @@ class Maintenance:
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
-        return read_backup(backup.path, self._settings().inference, progress), f"the backup {backup.name}"
+        return read_backup(
+            backup.path, self._repository.settings().inference, progress
+        ), f"the backup {backup.name}"
 
     def _from_log(self, current: Snapshot, at: str) -> tuple[Snapshot | None, list[str]]:
         """The memory as it was, as the log tells; None where that does not reach back so far. And the times at which a
@@ -301,7 +301,7 @@ class Maintenance:
         done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
         for copy in conflict_copies(self._store.home):
             try:
-                readable.append((copy, read_copy(copy, self._settings().inference)))
+                readable.append((copy, read_copy(copy, self._repository.settings().inference)))
             except NuggetsError as error:
                 done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
         if not readable:
@@ -314,7 +314,7 @@ class Maintenance:
             snapshot,
             self._versions,
             lambda present: Draft(
-                present, now=self._clock(), ids=self._ids, rules=self._settings().inference
+                present, now=self._clock(), ids=self._ids, rules=self._repository.settings().inference
             ),
             ChangeSet(id=id, at=at, author=self._author, reason=f"joined {named}", kind="import"),
             [

@@ -19,7 +19,6 @@ from core.model.draft import Draft
 from core.model.names import iso
 from core.model.snapshot import Snapshot
 from core.model.window import Window
-from core.services.listener import FileListener
 from core.settings import Settings
 from core.storage.files.atomic import Fingerprint, fingerprint
 from core.storage.format.documents import read_folder
@@ -43,6 +42,26 @@ _HIT_SECONDS: Final = 0.3
 _DRAFTS: Final = 5
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
+
+
+class FileListener(Protocol):
+    """A part that reads one file of the folder.
+
+    path: the file, from the memory's folder. state: what it holds of it, compared by value: whoever watches the memory
+    is told when it is another.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def state(self) -> object: ...
+
+    def reload(self) -> None:
+        """Reads the file again: it is another one than before."""
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call."""
 
 
 class _Holder(Protocol):
@@ -106,7 +125,8 @@ class Repository:
         self.guard = threading.RLock()
         # Whether the watch only looks at the files now and then.
         self.polling = False
-        self._settings = settings
+        # Gives the settings in force.
+        self.settings = settings
         self._listeners = listeners
         # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
         self._versions: dict[str, Fingerprint | tuple[object, ...] | None] = {}
@@ -140,7 +160,7 @@ class Repository:
         first, self._first = self._first, None
         return Store(
             self.home,
-            self._settings(),
+            self.settings(),
             clock=self.clock,
             ids=self._given_ids,
             tolerant=self._tolerant,
@@ -256,7 +276,7 @@ class Repository:
 
     def draft(self) -> Draft:
         """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
-        rules = self._settings().inference
+        rules = self.settings().inference
         return Draft(
             self.snapshot,
             now=self.clock(),

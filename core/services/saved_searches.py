@@ -61,38 +61,42 @@ class SavedSearches:
         instead_of: the name of the search that it replaces. Raises InvalidInputError for a search that makes no
         sense or a name that is taken, BrokenFileError for a file that cannot be read; errors as in `Memory.apply`.
         """
-        return self._change_file(lambda draft: self._save(draft, search, instead_of))
 
-    def _save(self, draft: Draft, search: SavedSearch, instead_of: str) -> str:
-        search = checked(search)
-        self._reload_to_change()
-        if search.name != instead_of and any(search.name == one.name for one in self.all):
-            raise InvalidInputError(
-                "a saved search with this name exists",
-                code=ErrorCode.NAME_TAKEN,
-                field="name",
-                where=search.name,
-                kept=_KEPT,
-            )
-        self._change(draft, [search], {instead_of} - {search.name, ""})
-        return f'saved the search "{search.name}"'
+        def edit(draft: Draft) -> str:
+            wanted, known = checked(search), self._names_to_change()
+            if wanted.name != instead_of and wanted.name in known:
+                raise InvalidInputError(
+                    "a saved search with this name exists",
+                    code=ErrorCode.NAME_TAKEN,
+                    field="name",
+                    where=wanted.name,
+                    kept=_KEPT,
+                )
+            self._change(draft, [wanted], {instead_of} - {wanted.name, ""})
+            return f'saved the search "{wanted.name}"'
+
+        return self._change_file(edit)
 
     def delete(self, names: Collection[str]) -> ChangeSet:
         """Deletes saved searches, as one entry of the log that `undo` undoes. Raises NotFoundError, and
         BrokenFileError for a file that cannot be read; errors as in `Memory.apply`.
         """
-        return self._change_file(lambda draft: self._delete(draft, names))
 
-    def _delete(self, draft: Draft, names: Collection[str]) -> str:
-        self._reload_to_change()
-        known = {search.name for search in self.all}
-        for name in names:
-            if name not in known:
-                raise NotFoundError("no saved search has this name", field="search", where=name, kept=_KEPT)
-        self._change(draft, [], set(names))
-        if len(names) == 1:
-            return f'deleted the search "{next(iter(names))}"'
-        return f"deleted {len(names)} searches"
+        def edit(draft: Draft) -> str:
+            known = self._names_to_change()
+            for name in names:
+                if name not in known:
+                    raise NotFoundError(
+                        "no saved search has this name", field="search", where=name, kept=_KEPT
+                    )
+            self._change(draft, [], set(names))
+            return (
+                f'deleted the search "{next(iter(names))}"'
+                if len(names) == 1
+                else f"deleted {len(names)} searches"
+            )
+
+        return self._change_file(edit)
 
     def _change(self, draft: Draft, put: Collection[SavedSearch], out: Collection[str]) -> None:
         from core.storage.personal.searches_file import changed_searches
@@ -112,11 +116,12 @@ class SavedSearches:
         if self._loaded is not None:
             self._reload()
 
-    def _reload_to_change(self) -> None:
-        """Reads the file again. Raises BrokenFileError where it cannot be read: no change replaces it."""
+    def _names_to_change(self) -> set[str]:
+        """Those of the file as it is now. Raises BrokenFileError where it cannot be read: no change replaces it."""
         self._reload()
         if self._loaded is not None and self._loaded.broken is not None:
             raise self._loaded.broken
+        return {search.name for search in self.all}
 
     def _reload(self) -> None:
         from core.storage.personal.searches_file import LoadedSearches, load_searches, searches_version

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +20,6 @@ from core.model.progress import Progress
 from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository, of_the_log
-from core.settings import Settings
 from core.storage.cache import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.promotions import kept_targets
@@ -125,12 +124,9 @@ class Secrets:
     search: holds texts of notes, and is told to forget them.
     """
 
-    def __init__(
-        self, repository: Repository, settings: Callable[[], Settings], search: SearchService
-    ) -> None:
+    def __init__(self, repository: Repository, search: SearchService) -> None:
         self._repository = repository
         self._store = repository.store
-        self._settings = settings
         self._search = search
 
     def holders(self, progress: Progress | None = None) -> tuple[Holder, ...]:
@@ -167,7 +163,7 @@ class Secrets:
         if not masks:
             return Masking((), refused=refused)
         pages = (Place("page", path) for path in self._pages() if _masked_page(path, masks) is not None)
-        found_places = (*pages, *places(self._store, masks, self._settings().inference))
+        found_places = (*pages, *places(self._store, masks, self._repository.settings().inference))
         # Everything else with the same values is masked too, and named.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), found_places, refused, masks)
@@ -206,7 +202,7 @@ class Secrets:
         cache = cache_folder(home, os.environ)
         if cache is not None:
             remove_cache(cache)
-        done = mask_folder(self._store, masks, self._settings().inference, done, author.signature)
+        done = mask_folder(self._store, masks, self._repository.settings().inference, done, author.signature)
         if cache is not None:
             # Another program may have written it again meanwhile.
             remove_cache(cache)
