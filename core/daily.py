@@ -90,7 +90,7 @@ class DailyState:
         return {
             "due": self.due,
             "nextDue": iso(self.next_due),
-            "lastRun": _run_dict(self.last),
+            "lastRun": msgspec.to_builtins(self.last),
             "running": self.running,
             **({} if self.asked is None else {"reviewAsked": msgspec.to_builtins(self.asked)}),
             "daemon": None
@@ -134,7 +134,7 @@ class DailyResult:
             "ran": self.ran,
             "reason": self.why_not or None,
             "nextDue": iso(self.next_due),
-            "lastRun": _run_dict(self.last),
+            "lastRun": msgspec.to_builtins(self.last),
             "reflection": self.reflection.to_dict() if self.reflection is not None else None,
             "promotions": [promotion.to_dict() for promotion in self.promotions],
             "promotionWaits": pending_promotion_dict(self.asks),
@@ -302,34 +302,29 @@ class _Done:
     problems: list[NuggetsError] = field(default_factory=list)
     counts_as_run: bool = False
 
-    @property
-    def said(self) -> tuple[str, ...]:
-        return tuple(problem.message for problem in self.problems)
-
 
 def _carry_out(memory: Memory, now: datetime, goals: list[str] | None) -> _Done:
     """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
     done = _Done()
     try:
-        _reflect(memory, done)
+        try:
+            done.reflection = memory.reflect(unattended=True)
+            done.counts_as_run = True
+        except NuggetsError as error:
+            done.problems.append(error)
+            # What met a conflict waits in the log for a person; another try would only add to it.
+            done.counts_as_run = isinstance(error, ConflictError)
         if goals is not None:
             _promote(memory, done, goals)
     finally:
         if done.counts_as_run:
             counts = counts_of(done.reflection, done.promotions)
             with partly_done(_RAN, "the daily pass runs again next time"):
-                finish(memory.home, _run(now, memory.author.kind, counts, done.said))
+                finish(
+                    memory.home,
+                    _run(now, memory.author.kind, counts, tuple(one.message for one in done.problems)),
+                )
     return done
-
-
-def _reflect(memory: Memory, done: _Done) -> None:
-    try:
-        done.reflection = memory.reflect(unattended=True)
-        done.counts_as_run = True
-    except NuggetsError as error:
-        done.problems.append(error)
-        # What met a conflict waits in the log for a person; another try would only add to it.
-        done.counts_as_run = isinstance(error, ConflictError)
 
 
 def _goals(memory: Memory, settings: Settings, asked: bool | None) -> list[str] | None:
@@ -423,15 +418,3 @@ def _describe_counts(counts: dict[str, int]) -> str:
         f"{number:,} {name}" for name, number in counts.items() if name != "inspected" and number
     )
     return f"{looked}: {done}" if done else f"{looked}: nothing to do"
-
-
-def _run_dict(run: Run | None) -> dict[str, Any] | None:
-    if run is None:
-        return None
-    return {
-        "at": run.at,
-        "day": run.day,
-        "by": run.by,
-        "counts": run.counts,
-        "problems": list(run.problems),
-    }

@@ -6,25 +6,25 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from core.errors import NotFoundError
 from core.model.change import ChangeSet
 from core.model.compare import at_moment
 from core.model.in_order import times_in_order
 from core.model.snapshot import Snapshot
-from core.storage.journal.journal import Journal
 from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.times import Mark as Mark
 from core.storage.journal.times import change_sets, marks
+
+if TYPE_CHECKING:
+    from core.services.repository import Repository
 
 # Every so many changes a state is kept, so that any other is few changes away from one.
 _STRIDE: Final = 64
 # So many of the states that were asked for last are kept beside those.
 _RECENT: Final = 32
 
-_Result = TypeVar("_Result")
 Read = Callable[[Collection[int]], Mapping[int, ChangeSet]]
 
 
@@ -159,28 +159,22 @@ class Timeline:
         return [found[number] for number in numbers if number in found]
 
 
-def timeline_of(
-    present: Snapshot,
-    journal: Callable[[], Journal | None],
-    guard: AbstractContextManager[object],
-    now: str,
-) -> Timeline:
-    """The states of a memory that is at `present`. journal: the one that is open now, None for none; guard: held while
-    it is read; now: the time. Raises StorageError, BrokenJournalError.
+def timeline_of(present: Snapshot, repository: Repository) -> Timeline:
+    """The states of a memory that is at `present`. Raises StorageError for a log that cannot be read,
+    BrokenJournalError.
     """
+    store = repository.store
+    if store.log_problem is not None:
+        raise store.log_problem
 
     def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
-        with guard:
-            opened = journal()
-            return _reading(opened, lambda one: dict(change_sets(one, numbers))) if opened is not None else {}
+        with repository.guard:
+            journal = store.journal
+            try:
+                return dict(change_sets(journal, numbers)) if journal is not None else {}
+            except BrokenJournalError as error:
+                assert journal is not None
+                raise unreadable(journal.path, str(error)) from error
 
-    opened = journal()
-    known = marks(opened) if opened is not None else []
-    return Timeline(present, known, read, now)
-
-
-def _reading(journal: Journal, read: Callable[[Journal], _Result]) -> _Result:
-    try:
-        return read(journal)
-    except BrokenJournalError as error:
-        raise unreadable(journal.path, str(error)) from error
+    journal = store.journal
+    return Timeline(present, marks(journal) if journal is not None else [], read, repository.now())

@@ -256,9 +256,7 @@ class Exchange:
                 return Snapshot(), []
             try:
                 entries = carried_entries(journal)
-                timeline = timeline_of(
-                    repository.snapshot, lambda: repository.store.journal, repository.guard, repository.now()
-                )
+                timeline = timeline_of(repository.snapshot, repository)
                 return timeline.at(len(timeline)), entries
             except BrokenJournalError as error:
                 raise unreadable(journal.path, str(error)) from error

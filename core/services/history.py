@@ -156,13 +156,8 @@ class History:
         """Every state of the memory as far back as the log reaches. Only reads. Errors as in `Memory.refresh`."""
         from core.timeline import timeline_of
 
-        repository = self._repository
-        repository.refresh_read_only()
-        if self._store.log_problem is not None:
-            raise self._store.log_problem
-        return timeline_of(
-            repository.snapshot, lambda: self._store.journal, repository.guard, repository.now()
-        )
+        self._repository.refresh_read_only()
+        return timeline_of(self._repository.snapshot, self._repository)
 
     def at(self, when: str) -> Snapshot:
         """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,

@@ -261,19 +261,15 @@ class Maintenance:
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
-        return read_backup(
-            backup.path, self._repository.settings().inference, progress
-        ), f"the backup {backup.name}"
+        rules = self._repository.settings().inference
+        return read_backup(backup.path, rules, progress), f"the backup {backup.name}"
 
     def _from_log(self, current: Snapshot, at: str) -> tuple[Snapshot | None, list[str]]:
         """The memory as it was, as the log tells; None where that does not reach back so far. And the times at which a
         clock was wrong. Raises StorageError.
         """
-        if self._store.log_problem is not None:
-            raise self._store.log_problem
-        guard = self._repository.guard
-        with guard:
-            timeline = timeline_of(current, lambda: self._store.journal, guard, iso(self._clock()))
+        with self._repository.guard:
+            timeline = timeline_of(current, self._repository)
         try:
             return timeline.at(timeline.position_at(at)), []
         except NotFoundError:
