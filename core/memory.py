@@ -397,7 +397,7 @@ class Memory:
 
         asked: whether this memory's author asked for it, so that their `undo` undoes it.
         """
-        return self._repository.bring_in(reason, edit, author=author, asked=asked)
+        return self._repository.change(reason, edit, author=author, asked=asked)
 
     def record_decision(self, id: str, reason: str) -> ChangeSet:
         """Puts a decision into the log that touches no note, so that `undo` takes it back; the pipeline follows.

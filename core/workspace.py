@@ -19,7 +19,7 @@ from core.user_folders import trust_signs
 
 if TYPE_CHECKING:
     from core.briefing import Briefing, Orderer
-    from core.memory import Finding, Holder, Left, Masking, Memory
+    from core.memory import Finding, Holder, Masking, Memory
     from core.model.change import ChangeSet
     from core.model.judgement import OpenChange
     from core.model.note import Note
@@ -343,10 +343,6 @@ class Workspace:
         from core.pipeline.writes.secrets import mask
 
         return mask(self.memory, masking, now=self._now())
-
-    def masking_left(self, masking: Masking) -> tuple[Left, ...]:
-        """Files that still hold a masked value, or that cannot be read; see `Secrets.left`."""
-        return self.memory.secrets.left(masking)
 
     def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Marks what these hold now as no credential. Errors as `Secrets.mark_not_secret`."""

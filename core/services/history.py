@@ -99,7 +99,7 @@ class History:
     @property
     def problem(self) -> NuggetsError | None:
         """Why the log cannot be read; None when it can, and when there is none yet."""
-        return self._repository.log_problem
+        return self._store.log_problem
 
     @guarded
     def log(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
@@ -220,12 +220,6 @@ class Repository:
         if self.window.opened_at is None:
             self.window.opened_at = self.store.last_seq
 
-    @property
-    def log_problem(self) -> NuggetsError | None:
-        """See `History.problem`."""
-        with self.guard:
-            return self.store.log_problem
-
     def with_sound_log(self, read: Callable[[], _Result]) -> _Result:
         """The result of `read`, which reads the log. When the log turns out to be damaged, it is set aside and a new
         one begun, and `read` runs once more.
@@ -347,17 +341,25 @@ class Repository:
             return done.change_set
 
     def change(
-        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
+        self,
+        reason: str,
+        edit: Callable[[Draft], _Result],
+        *,
+        kind: ChangeKind = "edit",
+        author: Author | None = None,
+        asked: bool = True,
     ) -> tuple[_Result, ChangeSet]:
-        """See `Memory.change`."""
+        """See `Memory.change`; with another author, see `Memory.bring_in`."""
 
         def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
             result = edit(draft)
-            return result, draft.change_set(reason, author=self.author, kind=kind)
+            return result, draft.change_set(reason, author=author or self.author, kind=kind)
 
+        made_by = "" if asked or author is None else author.signature
+        brought = None if author is None else partial(self.apply_deciding, decide=None, made_by=made_by)
         with self.guard:
             self.refresh(patient=False)
-            return self.apply_drafted(drafted, fresh=self.store.fresh)
+            return self.apply_drafted(drafted, brought, made_by, fresh=self.store.fresh)
 
     def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
         """As `change`, for a file beside the notes; `edit` looks at nothing else and returns the reason."""
@@ -368,25 +370,6 @@ class Repository:
 
         with self.guard:
             return self.apply_drafted(drafted)[1]
-
-    def bring_in(
-        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
-    ) -> tuple[_Result, ChangeSet]:
-        """See `Memory.bring_in`."""
-
-        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
-            result = edit(draft)
-            return result, draft.change_set(reason, author=author)
-
-        made_by = "" if asked else author.signature
-        with self.guard:
-            self.refresh(patient=False)
-            return self.apply_drafted(
-                drafted,
-                lambda change_set: self.apply_deciding(change_set, None, made_by),
-                made_by,
-                fresh=self.store.fresh,
-            )
 
     def record_decision(self, id: str, reason: str) -> ChangeSet:
         """See `Memory.record_decision`."""

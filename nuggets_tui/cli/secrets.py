@@ -85,7 +85,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
         call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
         return 0
     entry = workspace.mask_secrets(plan)
-    left = workspace.masking_left(plan)
+    left = workspace.memory.secrets.left(plan)
     call.answer(
         lambda: _document(plan, None if entry.empty else entry.id, masked=True, left=left),
         lambda: (*_refused(plan), *_done_lines(many, left)),

@@ -82,7 +82,7 @@ class SecretsReview(ReviewScreen):
         plan = await session.read(workspace.masking, accepted)
         done = await session.write(workspace.mask_secrets, plan)
         said = f"Masked {counted_holders(plan.holders)}, in the history too"
-        left = await session.read(workspace.masking_left, plan)
+        left = await session.read(workspace.memory.secrets.left, plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])
             said += f"; not masked, or not readable: {named}"

@@ -52,7 +52,7 @@ def test_a_credential_in_the_pipeline_alone_is_found_and_masked_with_those_of_th
     plan = workspace.masking()
     workspace.mask_secrets(plan)
     assert workspace.secrets() == ()
-    assert workspace.masking_left(plan) == ()
+    assert workspace.memory.secrets.left(plan) == ()
     for path in memory.home.rglob("*"):
         if path.is_file():
             assert VALUE.encode() not in path.read_bytes(), path

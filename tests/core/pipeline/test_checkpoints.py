@@ -164,7 +164,7 @@ def test_a_credential_that_got_into_a_checkpoint_is_found_and_masked(home: Path)
     assert [holder.id for holder in workspace.secrets()] == ["checkpoint 1"]
     masking = workspace.masking(["checkpoint 1"])
     workspace.mask_secrets(masking)
-    assert workspace.masking_left(masking) == ()
+    assert workspace.memory.secrets.left(masking) == ()
     assert SECRET.encode() not in texts(home)
     assert workspace.secrets() == ()
 

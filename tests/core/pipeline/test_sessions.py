@@ -251,7 +251,7 @@ def test_no_event_keeps_a_credential_and_what_got_in_is_found_and_masked(tmp_pat
     assert [holder.id for holder in workspace.secrets()] == ["pending s1"]
     masking = workspace.masking(["pending s1"])
     workspace.mask_secrets(masking)
-    assert workspace.masking_left(masking) == ()
+    assert workspace.memory.secrets.left(masking) == ()
     assert SECRET.encode() not in b"".join(path.read_bytes() for path in tmp_path.glob("nuggets.db*"))
     with open_pipeline(tmp_path) as pipeline:
         assert [one.pending for one in pipeline.sessions()] == [True]

@@ -281,7 +281,7 @@ def test_a_credential_in_any_column_is_gone_once_it_is_masked(pipeline: Pipeline
             writer.entities.find_or_make_entity(word, "system", 1)
     plan = masked(pipeline)
     assert columns_with(pipeline.home / "nuggets.db", word) == set()
-    assert not Workspace(pipeline.memory, lambda: NOW).masking_left(plan)
+    assert not pipeline.memory.secrets.left(plan)
 
 
 @pytest.mark.slow
