@@ -93,7 +93,7 @@ def notes(draw: Any) -> Note:
         hidden=draw(st.booleans()),
         source_key=draw(st.one_of(st.none(), TITLES)),
         nugget_name=draw(st.sampled_from(["team", "other"])),
-        **vars(meta),
+        **meta._asdict(),
     )
 
 

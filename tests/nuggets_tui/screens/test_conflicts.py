@@ -297,7 +297,7 @@ async def test_a_note_deleted_meanwhile_comes_back_or_stays_away(home: Path, tak
     )
     async with opened(home) as app:
         await waiting_conflict(app)
-        assert "The note has been deleted since" in app.text
+        assert "has been deleted since" in app.text
         assert "It is deleted." in app.text
         assert "e edit" not in app.text
         await app.press(take, "ctrl+s")
