@@ -19,7 +19,7 @@ from core.model.names import iso
 from nuggets_tui.words import describe_waiting_promotion, plural
 
 if TYPE_CHECKING:
-    from core.pipeline.models.provider import Provider
+    from core.pipeline.models.provider import NamedProvider
     from core.pipeline.records import TickResult
     from core.pipeline.service import Pipeline
 
@@ -199,7 +199,7 @@ class PipelineBeside:
         *,
         clock: Callable[[], datetime],
         report: Callable[[str], None],
-        provider: Provider | None = None,
+        provider: NamedProvider | None = None,
         poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self._home = home

@@ -16,8 +16,7 @@ from core.pipeline.intake.linker import AttributeKind
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge_graph import aspect_by_rules, flag_outdated
-from core.pipeline.models.answer_parsing import last_object
-from core.pipeline.models.lenient_json import Json, JsonObject
+from core.pipeline.models.answers import Json, JsonObject, last_object
 from core.pipeline.models.provider import (
     Answer,
     CallRefusedError,

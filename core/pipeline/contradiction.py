@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from core.pipeline.intake.normalisation import compose
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.answer_parsing import clamped, last_object
+from core.pipeline.models.answers import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
 from core.settings.pipeline_sections import PipelineConfiguration
 from core.text.exact import BASIS_STOP_WORDS

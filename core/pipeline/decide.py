@@ -13,8 +13,7 @@ from core.pipeline.contradiction import LEAST_OVERLAP, gives_other_value, polari
 from core.pipeline.extract import ExtractedFact
 from core.pipeline.intake.normalisation import compose, normalise
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.answer_parsing import clamped, excerpt, last_object
-from core.pipeline.models.lenient_json import Json, JsonObject
+from core.pipeline.models.answers import Json, JsonObject, clamped, excerpt, last_object
 from core.pipeline.models.provider import (
     Answer,
     CallRefusedError,

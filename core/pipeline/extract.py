@@ -10,8 +10,7 @@ from typing import Final, Literal, TypeVar, get_args
 from core.pipeline.ground import Source
 from core.pipeline.intake.normalisation import collapse_white_space
 from core.pipeline.intake.redaction import MARK, redact
-from core.pipeline.models.answer_parsing import clamped, excerpt, last_object, says_nothing
-from core.pipeline.models.lenient_json import Json, JsonObject
+from core.pipeline.models.answers import Json, JsonObject, clamped, excerpt, last_object, says_nothing
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
 from core.text.normalise import encodable
 from core.text.tokens import stems

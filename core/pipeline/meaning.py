@@ -18,23 +18,24 @@ from numpy.typing import NDArray
 from core.errors import NuggetsError
 from core.local_zone import local_zone
 from core.model.note import Note
+from core.pipeline.database.calls import FIRST_PAUSE_MS, is_fault, pause_ms
 from core.pipeline.database.connection import GLANCE_SECONDS, open_read_only
 from core.pipeline.database.embeddings import Kind
 from core.pipeline.database.tables import Tables
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.answer_parsing import last_object
-from core.pipeline.models.breaker import FIRST_PAUSE_MS, is_fault, pause_ms
-from core.pipeline.models.embeddings import EmbeddingProvider, fitting
+from core.pipeline.models.answers import last_object
 from core.pipeline.models.factory import embedder_of, reranker_of
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
+    EmbeddingProvider,
     ModelError,
     ModelTimeoutError,
     Named,
     Schema,
     UnreadableAnswerError,
+    fitting,
 )
 from core.pipeline.note_linking import text_of
 from core.pipeline.transaction_guard import assert_outside_transaction

@@ -10,13 +10,11 @@ from typing import Final, Literal, NamedTuple, NoReturn, Protocol, Self, TypeVar
 
 from core.errors import NuggetsError
 from core.local_zone import local_zone
-from core.pipeline.database.calls import Breaker
+from core.pipeline.database.calls import THRESHOLD, Breaker, is_fault, opens_at_once, pause_ms
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
-from core.pipeline.models.breaker import THRESHOLD, is_fault, opens_at_once, pause_ms
-from core.pipeline.models.embeddings import Embedded, EmbeddingProvider
-from core.pipeline.models.factory import embedder_of, fallback_of, named, provider_of
-from core.pipeline.models.opencode import NEVER_ASKED
+from core.pipeline.models.commands import NEVER_ASKED
+from core.pipeline.models.factory import embedder_of, fallback_of, provider_of
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
@@ -24,11 +22,12 @@ from core.pipeline.models.provider import (
     BreakerOpenError,
     BudgetSpentError,
     CallRefusedError,
+    Embedded,
+    EmbeddingProvider,
     ModelError,
     ModelUnavailableError,
     Named,
     NamedProvider,
-    Provider,
     Schema,
 )
 from core.pipeline.records import ProviderHealth
@@ -82,11 +81,11 @@ class ModelCaller:
     def __init__(
         self,
         database: Database,
-        provider: Provider | None,
+        provider: NamedProvider | None,
         *,
         clock: Callable[[], datetime],
         budget: int,
-        fallback: Provider | None = None,
+        fallback: NamedProvider | None = None,
         embedder: EmbeddingProvider | None = None,
         threshold: int = THRESHOLD,
     ) -> None:
@@ -95,8 +94,8 @@ class ModelCaller:
         embedder: who makes vectors; it has no fallback, since vectors of two models cannot be compared.
         """
         self.database = database
-        self.provider: NamedProvider | None = None if provider is None else named(provider)
-        self.fallback: NamedProvider | None = None if fallback is None else named(fallback)
+        self.provider = provider
+        self.fallback = fallback
         self.embedder = embedder
         self.budget = budget
         self.purpose = ""
@@ -114,7 +113,7 @@ class ModelCaller:
         database: Database,
         *,
         clock: Callable[[], datetime],
-        provider: Provider | None = None,
+        provider: NamedProvider | None = None,
         embedder: EmbeddingProvider | None = None,
     ) -> Self:
         """The asking that a configuration describes. provider, embedder: to ask instead of those that it names; an

@@ -12,10 +12,9 @@ from core.pipeline.modes import Mode
 from core.settings.warnings import ConfigurationWarning
 
 if TYPE_CHECKING:
-    from core.pipeline.database.checkpoints import Checkpoint
-    from core.pipeline.database.comparisons import Comparison
     from core.pipeline.database.raw import Tombstone
-    from core.pipeline.database.session_memories import SessionMemory, SessionScore
+    from core.pipeline.database.session_memories import Comparison, SessionMemory, SessionScore
+    from core.pipeline.database.sessions import Checkpoint
     from core.pipeline.retention import Kind
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]

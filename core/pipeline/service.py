@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.model.note import Note
     from core.model.window import Window
-    from core.pipeline.database.checkpoints import Checkpoint
-    from core.pipeline.database.comparisons import Comparison
+    from core.pipeline.database.session_memories import Comparison
+    from core.pipeline.database.sessions import Checkpoint
     from core.pipeline.database.tables import Tables
-    from core.pipeline.documents.fetch import Network
+    from core.pipeline.fetch import Network
     from core.pipeline.health import (
         Asked,
         HealthReport,
@@ -50,9 +50,8 @@ if TYPE_CHECKING:
     from core.pipeline.maintenance import Maintainer
     from core.pipeline.meaning import BeyondWords
     from core.pipeline.model_calls import ModelCaller
-    from core.pipeline.models.embeddings import EmbeddingProvider
-    from core.pipeline.models.provider import Provider
-    from core.pipeline.prediction.predictor import Ordered
+    from core.pipeline.models.provider import EmbeddingProvider, NamedProvider
+    from core.pipeline.prediction import Ordered
     from core.pipeline.records import (
         Accepted,
         AddedDocument,
@@ -143,7 +142,7 @@ class Pipeline:
         author: Author,
         clock: Callable[[], datetime],
         ids: Callable[[], str],
-        provider: Provider | None,
+        provider: NamedProvider | None,
         chance: Callable[[], float],
         name: str,
         network: Network | None = None,
@@ -182,7 +181,7 @@ class Pipeline:
         author: Author = AGENT,
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
-        provider: Provider | None = None,
+        provider: NamedProvider | None = None,
         chance: Callable[[], float] | None = None,
         name: str = "",
         network: Network | None = None,
@@ -355,7 +354,7 @@ class Pipeline:
         keeps it; what was said in it is kept. Raises InvalidInputError for a blank text and for a transcript in a
         format that is not known.
         """
-        from core.pipeline.continuity.conversation import read_conversation
+        from core.pipeline.conversation import read_conversation
         from core.pipeline.writes.submit import Submission, store_submission
 
         said = None if transcript is None else read_conversation(transcript)
@@ -456,7 +455,7 @@ class Pipeline:
         go, where `documents.extract_facts` asks for them. What is there already is recognised, and a changed one takes
         the place of its former version once it is indexed. Raises DocumentError, InvalidInputError, StorageError.
         """
-        from core.pipeline.writes.documents import NewDocument, add_document
+        from core.pipeline.documents import NewDocument, add_document
 
         new = NewDocument(kind, source, data, title, nugget, project, author or self.author.signature)
         added = add_document(
@@ -474,7 +473,7 @@ class Pipeline:
 
         Raises NotFoundError, AmbiguousError.
         """
-        from core.pipeline.writes.documents import resolve
+        from core.pipeline.documents import resolve
 
         return self._shown(lambda reader: resolve(reader, said))
 
@@ -510,14 +509,14 @@ class Pipeline:
 
         Raises NotFoundError, AmbiguousError.
         """
-        from core.pipeline.writes.documents import remove_document
+        from core.pipeline.documents import remove_document
 
         done = remove_document(self.database, said, by=self.author.signature, now=self._now())
         return self._shown(lambda _: done)
 
     def restore_document(self, said: str) -> Document:
         """Lets a document be found again that was removed or replaced. Raises NotFoundError, AmbiguousError."""
-        from core.pipeline.writes.documents import restore_document
+        from core.pipeline.documents import restore_document
 
         done = restore_document(
             self.database, self.configuration, said, by=self.author.signature, now=self._now()
@@ -536,7 +535,7 @@ class Pipeline:
         "agent" or "pre_compaction". author: who says it, else who opened the pipeline. Raises InvalidInputError for a
         blank or too long digest and for no session.
         """
-        from core.pipeline.writes.checkpoints import CheckpointSubmission, store_checkpoint
+        from core.pipeline.sessions import CheckpointSubmission, store_checkpoint
 
         submission = CheckpointSubmission(digest, session, project, cause, author or self.author.signature)
         return store_checkpoint(self.database, self.configuration.continuity, submission, now=self._now())
@@ -546,7 +545,7 @@ class Pipeline:
         checkpoints that came of it: before a compaction, at the end, and every so many prompts and minutes as
         `continuity` says. Raises InvalidInputError for a session without a name.
         """
-        from core.pipeline.writes.sessions import store_events
+        from core.pipeline.sessions import store_events
 
         named = (event._replace(author=event.author or self.author.signature) for event in events)
         configuration = self.configuration
@@ -570,11 +569,16 @@ class Pipeline:
         one long text. A job then finds out which of the memories helped that the session was given; what the words of
         the conversation tell of that is answered at once. Errors as `ingest` and `follow_session`.
         """
-        from core.pipeline.continuity.conversation import read_conversation
+        from core.pipeline.conversation import read_conversation
         from core.pipeline.records import Ended
         from core.pipeline.session_events import SessionEvent
-        from core.pipeline.workers.session_end_job import counted_recalls, texts_of
-        from core.pipeline.writes.session_scores import begin_score, lexical_uses, preview_score
+        from core.pipeline.session_scores import (
+            begin_score,
+            counted_recalls,
+            lexical_uses,
+            preview_score,
+            texts_of,
+        )
 
         said = read_conversation(conversation).text
         taken = None
@@ -608,8 +612,8 @@ class Pipeline:
 
         Raises NotFoundError.
         """
-        from core.pipeline.workers.session_end_job import counted_recalls
-        from core.pipeline.writes.checkpoints import page_of
+        from core.pipeline.session_scores import counted_recalls
+        from core.pipeline.sessions import page_of
 
         counted: tuple[tuple[str, int], ...] = ()
         with contextlib.suppress(NuggetsError):
@@ -625,13 +629,11 @@ class Pipeline:
         """The ids of notes in the order in which to give them to a session that begins: as they are, but where the
         settings have a predictor. nugget: of the project that it is about. Never raises for what the predictor does.
         """
-        from core.pipeline.prediction.predictor import Ordered
+        from core.pipeline.prediction import Ordered
 
         if not self.orders_briefings:
             return Ordered(tuple(note.id for note in notes))
-        from core.pipeline.prediction.features import features_of
-        from core.pipeline.prediction.loading import load_predictor
-        from core.pipeline.prediction.predictor import Candidate, run_predictor_scoring
+        from core.pipeline.prediction import Candidate, features_of, load_predictor, run_predictor_scoring
 
         predictor, wrong = load_predictor(self.configuration.predictor.source)
         with self.database.checked_reading() as reader:
@@ -643,13 +645,11 @@ class Pipeline:
     def comparisons(self, most: int = 50) -> tuple[Comparison, ...]:
         """How good the order was in which sessions were given memories ahead, the newest first."""
         with self.database.checked_reading() as reader:
-            return reader.comparisons.newest(most)
+            return reader.session_memories.newest_comparisons(most)
 
     def sessions(self, most: int = 200) -> tuple[SessionOverview, ...]:
         """The sessions of agents, those that something happened in last first."""
-        from core.pipeline.writes.checkpoints import overviews
-
-        return self._shown(lambda reader: overviews(reader, most))
+        return self._shown(lambda reader: reader.sessions.overviews(most))
 
     def recover(
         self, session: str = "", *, project: str = "", tokens: int | None = None, asking: str = ""
@@ -658,7 +658,7 @@ class Pipeline:
         `continuity.recoveryBudgetChars` says). Without a session, the last one of the project, or of all. None where
         nothing was left. asking: a session that begins, whose own doings are nothing to pick up.
         """
-        from core.pipeline.writes.checkpoints import recovered
+        from core.pipeline.sessions import recovered
 
         budget = self.configuration.continuity.recovery_budget_chars // 4 if tokens is None else tokens
         return self._shown(lambda reader: recovered(reader, session, project, budget, asking=asking))
@@ -961,7 +961,7 @@ class Pipeline:
         An error of a job becomes its outcome. Errors of the database and the files are raised.
         """
         with self.database.errors():
-            from core.pipeline.writes.sessions import settle_due
+            from core.pipeline.sessions import settle_due
 
             settle_due(self.database, self.configuration.continuity, now=self._now())
             done = self._working().tick(self.configuration, self._model_caller(as_loaded=True))

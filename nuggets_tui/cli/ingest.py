@@ -59,7 +59,7 @@ def ingest(
     When this command ends, the whole text is safe on disk, whether a model answers or not. `nuggets daemon`
     extracts the facts, or the app while it is open.
     """
-    from core.pipeline.continuity.conversation import conversation_or_text
+    from core.pipeline.conversation import conversation_or_text
     from core.pipeline.service import Pipeline
 
     session = named_session(session, str(call.folder))

@@ -194,7 +194,7 @@ def _follow(home: Path, author: Author, session: str, records: Sequence[Caught])
 
 def _conversation(home: str, path: str) -> str:
     """What was said in a session; "" for what cannot be read."""
-    from core.pipeline.continuity.conversation import read_conversation
+    from core.pipeline.conversation import read_conversation
 
     try:
         if not path or os.stat(path).st_size > _LONGEST_CONVERSATION:

@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 from statistics import median, quantiles
 
+from kits.named_model import NamedModel
 from pipeline_intake import sentence
 
 from core.pipeline.models.provider import Answer, Schema
@@ -25,7 +26,7 @@ _NEW = {"action": "add", "confidence": 0.9, "reason": "new"}
 _NAME = re.compile(r"[A-Z][a-z]+ [A-Z][a-z]+")
 
 
-class Instant:
+class Instant(NamedModel):
     """Takes every sentence for a fact, holds every fact for new, and names one relation; counts its own seconds."""
 
     def __init__(self) -> None:

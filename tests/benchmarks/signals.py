@@ -48,8 +48,7 @@ from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import Database
 from core.pipeline.database.tables import Tables
 from core.pipeline.model_calls import ModelCaller
-from core.pipeline.models.embeddings import Embedded
-from core.pipeline.models.provider import AVAILABLE, Availability
+from core.pipeline.models.provider import AVAILABLE, Availability, Embedded
 from core.pipeline.note_linking import NoteLinking
 from core.pipeline.recall.source import PipelineSignals
 from core.pipeline.workers.embedding_tracker import EmbeddingTracker

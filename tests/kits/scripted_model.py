@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.pipeline.models.provider import Answer, ModelError, Schema
+from kits.named_model import NamedModel
 from kits.quotes import with_quotes
 
 Line = str | Answer | ModelError | dict[str, object]
 
 
 @dataclass
-class ScriptedModel:
+class ScriptedModel(NamedModel):
     """Answers with the lines of a script, one a call, or with what a function of the prompt gives.
 
     Facts that are given as a dictionary get their quotes, as a model copies them.

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from core.model.change import PERSON
 from core.pipeline.database.connection import Database
-from core.pipeline.models.embeddings import EmbeddingProvider
-from core.pipeline.models.provider import Answer, Provider, Schema
+from core.pipeline.models.provider import Answer, EmbeddingProvider, NamedProvider, Schema
 from core.pipeline.records import Job, TickResult
 from core.pipeline.service import Pipeline
+from kits.named_model import NamedModel
 from kits.writes_kit import parrot
 
 # Opens pipelines of one memory: model, lines of its settings, name of the worker.
@@ -39,7 +39,7 @@ class Clock:
         self.now += timedelta(**time)
 
 
-class Failing:
+class Failing(NamedModel):
     """A model that raises the same error whenever it is asked."""
 
     def __init__(self, error: Exception) -> None:
@@ -64,7 +64,7 @@ def configure(home: Path, lines: str = "") -> Path:
 
 def open_pipeline(
     home: Path,
-    model: Provider | None = None,
+    model: NamedProvider | None = None,
     clock: Clock | None = None,
     name: str = "worker",
     embedder: EmbeddingProvider | None = None,

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.pipeline.health import HealthReport
-from core.pipeline.models.embeddings import Embedded
 from core.pipeline.models.provider import (
     Answer,
     AskedToWaitError,
     Availability,
+    Embedded,
     ModelError,
     ModelHttpError,
     ModelTimeoutError,
@@ -26,6 +26,7 @@ from core.pipeline.models.provider import (
 )
 from core.pipeline.records import PipelineStatus
 from core.pipeline.service import Pipeline
+from kits.named_model import NamedModel
 from kits.service_kit import Clock, configure, open_pipeline
 
 OUTAGE_SECONDS = 2 * 60 * 60
@@ -51,7 +52,7 @@ _LATER_DAYS = 40
 
 
 @dataclass
-class Unsteady:
+class Unsteady(NamedModel):
     """A model that takes each statement for a fact, and makes vectors; fails by chance, and wholly from one moment to
     another.
 

@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 
-from core.pipeline.documents.fetch import Network
+from core.pipeline.fetch import Network
 
 # Takes the path that was asked for; gives the whole answer, or writes to the connection itself and gives None.
 Answer = Callable[[str, socket.socket], "bytes | None"]

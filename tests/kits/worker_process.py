@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core.pipeline.models.provider import Answer, Schema
+from kits.named_model import NamedModel
 from kits.service_kit import Clock, open_pipeline
 from kits.writes_kit import parrot
 
 
-class _Hanging:
+class _Hanging(NamedModel):
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         print("asked", flush=True)
         threading.Event().wait()

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 from kits.memory_files import note_object, write_graph
+from kits.named_model import NamedModel
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, configure, open_pipeline
 from kits.writes_kit import parrot
@@ -27,7 +28,7 @@ from core.pipeline.models.provider import (
     ModelError,
     ModelHttpError,
     ModelTimeoutError,
-    Provider,
+    NamedProvider,
     Schema,
     UnreadableAnswerError,
 )
@@ -61,7 +62,7 @@ def said() -> list[str]:
 def beside(tmp_path: Path, clock: Clock, said: list[str]) -> Iterator[Beside]:
     made = []
 
-    def make(model: Provider | None = None) -> PipelineBeside:
+    def make(model: NamedProvider | None = None) -> PipelineBeside:
         made.append(
             PipelineBeside(
                 tmp_path, clock=clock, report=said.append, provider=model or parrot(), poll_seconds=0.01
@@ -243,7 +244,7 @@ def test_who_ends_it_does_not_wait_for_a_model_and_the_job_goes_to_another(
 ) -> None:
     asked, answer = threading.Event(), threading.Event()
 
-    class Slow:
+    class Slow(NamedModel):
         def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
             asked.set()
             assert answer.wait(60)

@@ -20,6 +20,7 @@ from core.pipeline.records import Document, DocumentHit, DocumentStatus
 from core.text.tokens import words
 
 _COLUMNS: Final = ", ".join(Document.__slots__)
+_NEWEST_FIRST: Final = "ORDER BY created_at DESC, rowid DESC"
 _LEVEL: Final = 6
 # Chunks of documents that were removed may be among the best: so many times as many are looked at.
 _LOOKED_AT: Final = 10
@@ -86,10 +87,6 @@ def _unpacked(content: bytes) -> str:
         ) from error
 
 
-def _document(row: sqlite3.Row) -> Document:
-    return Document(**{name: row[name] for name in Document.__slots__})
-
-
 class Documents:
     """Documents and their chunks."""
 
@@ -107,52 +104,37 @@ class Documents:
             tuple(values.values()),
         )
 
+    def _those(self, which: str, *values: object) -> tuple[Document, ...]:
+        """Versions, by a condition and what follows it."""
+        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM documents WHERE {which}", values)
+        return tuple(Document(**{name: row[name] for name in Document.__slots__}) for row in rows)
+
     def document(self, document_id: str) -> Document | None:
         """A version, present or not; None for none of this id."""
-        row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents WHERE id = ?", (document_id,)
-        ).fetchone()
-        return None if row is None else _document(row)
+        return next(iter(self._those("id = ?", document_id)), None)
 
     def documents(self, *, removed: bool = False, most: int = 200) -> tuple[Document, ...]:
         """Documents, the one that was added last first. removed: former versions and removed ones too."""
-        where = "" if removed else "WHERE removed_at IS NULL"
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents {where} ORDER BY created_at DESC, rowid DESC LIMIT ?", (most,)
-        )
-        return tuple(_document(row) for row in rows)
+        return self._those(f"(? OR removed_at IS NULL) {_NEWEST_FIRST} LIMIT ?", removed, most)
 
     def named(self, said: str, most: int = 3) -> tuple[Document, ...]:
         """What somebody may mean: the document of an id, else those whose id begins so, or that have this source or
         title. Present ones go before others.
         """
-        exact = self.document(said)
-        if exact is not None:
-            return (exact,)
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents WHERE removed_at IS NULL AND (source = ?1 OR title = ?1"
-            " OR (length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1))"
-            " ORDER BY created_at DESC, rowid DESC LIMIT ?2",
-            (said, most),
-        ).fetchall()
-        if not rows:
-            rows = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM documents WHERE length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"
-                " ORDER BY created_at DESC, rowid DESC LIMIT ?2",
-                (said, most),
-            ).fetchall()
-        return tuple(_document(row) for row in rows)
+        begins = "length(?1) >= 4 AND substr(id, 1, length(?1)) = ?1"
+        return (
+            self._those("id = ?", said)
+            or self._those(
+                f"removed_at IS NULL AND (source = ?1 OR title = ?1 OR ({begins})) {_NEWEST_FIRST} LIMIT ?2",
+                said,
+                most,
+            )
+            or self._those(f"{begins} {_NEWEST_FIRST} LIMIT ?2", said, most)
+        )
 
     def of_source(self, source: str) -> tuple[Document, ...]:
         """The present versions of a path or address, the newest first: one that is found, and one on its way to it."""
-        if not source:
-            return ()
-        rows = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents WHERE source = ? AND source <> '' AND removed_at IS NULL"
-            " ORDER BY created_at DESC, rowid DESC",
-            (source,),
-        )
-        return tuple(_document(row) for row in rows)
+        return self._those(f"source = ? AND source <> '' AND removed_at IS NULL {_NEWEST_FIRST}", source)
 
     def same_bytes(self, source_hash: str, *, removed: bool = False) -> Document | None:
         """A document of which the same bytes came, and that did not fail; removed: one that a person removed."""
@@ -160,12 +142,12 @@ class Documents:
         which = (
             f"removed_at IS NOT NULL AND replaced_by = '' AND NOT {gone}" if removed else "removed_at IS NULL"
         )
-        row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents WHERE source_hash = ? AND source_hash <> '' AND {which}"
-            " AND status NOT IN ('failed', 'unchanged') ORDER BY created_at DESC, rowid DESC LIMIT 1",
-            (source_hash,),
-        ).fetchone()
-        return None if row is None else _document(row)
+        found = self._those(
+            f"source_hash = ? AND source_hash <> '' AND {which} AND status NOT IN ('failed', 'unchanged')"
+            f" {_NEWEST_FIRST} LIMIT 1",
+            source_hash,
+        )
+        return next(iter(found), None)
 
     def source_hash_of(self, document_id: str) -> str:
         """The hash of the bytes that a version came as; "" for one that is to be fetched, or was masked."""
@@ -182,7 +164,7 @@ class Documents:
         if row is None:
             return None
         return Work(
-            _document(row),
+            Document(**{name: row[name] for name in Document.__slots__}),
             row["raw"] or b"",
             None if row["content"] is None else _unpacked(row["content"]),
             row["content_hash"],
@@ -262,12 +244,11 @@ class Documents:
 
     def found_text(self, document: Document, content_hash: str) -> Document | None:
         """The version that is found and says the same: of the same source, or of any for a text without one."""
-        row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM documents WHERE content_hash = ? AND status = 'done' AND removed_at IS NULL"
-            " AND source = ? AND id <> ? ORDER BY rowid DESC LIMIT 1",
-            (content_hash, document.source, document.id),
-        ).fetchone()
-        return None if row is None else _document(row)
+        found = self._those(
+            f"content_hash = ? AND status = 'done' AND removed_at IS NULL AND source = ? AND id <> ? {_NEWEST_FIRST}",
+            content_hash, document.source, document.id,
+        )  # fmt: skip
+        return next(iter(found), None)
 
     def remove(self, document_id: str, now: int) -> bool:
         """Makes a version one that is found no more; False where it is that already."""

@@ -203,6 +203,10 @@ class Facts:
         )
         return tuple((int(found["rowid"]), _whole(found)) for found in rows)
 
+    def any(self) -> bool:
+        """Whether anything was ever learned, taken back since or not."""
+        return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM facts)").fetchone()[0])
+
     def newest(self) -> int:
         """A number that grows with each fact that is stored."""
         return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM facts").fetchone()[0])

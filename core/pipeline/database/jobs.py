@@ -533,28 +533,11 @@ class Jobs:
 
     # Reading
 
-    def documents_waiting(self) -> int:
-        """How many documents wait to be read or indexed."""
-        return int(
-            self._connection.execute(
-                "SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_ingest'"
-            ).fetchone()[0]
-        )
-
     def texts_waiting(self) -> int:
         """How many texts wait to be read."""
         return int(
             self._connection.execute(
                 "SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'extract'"
-            ).fetchone()[0]
-        )
-
-    def unread(self) -> int:
-        """How many texts were left with a part that was not read."""
-        return int(
-            self._connection.execute(
-                "SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = ?",
-                (UNREAD,),
             ).fetchone()[0]
         )
 

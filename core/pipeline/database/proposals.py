@@ -298,3 +298,13 @@ class Proposals:
         self._connection.execute(
             "UPDATE proposals SET status = ?, reason = ? WHERE id = ?", (status, str(reason), proposal_id)
         )
+
+    def accepted_waiting(self, most: int = 1_000) -> tuple[str, ...]:
+        """Proposals that a person accepted and whose note is still to come, first those accepted first."""
+        rows = self._connection.execute(
+            "SELECT proposals.id FROM graph_outbox JOIN proposals ON proposals.id = graph_outbox.proposal_id"
+            " WHERE graph_outbox.status = 'pending' AND resolved_by <> '' AND resolved_by NOT LIKE 'pipeline%'"
+            " ORDER BY graph_outbox.id LIMIT ?",
+            (most,),
+        )
+        return tuple(row[0] for row in rows)

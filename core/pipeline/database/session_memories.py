@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from core.pipeline.database import meta
+from core.settings.pipeline_sections import FeedbackPart
 
+_DAY_MS = 86_400_000
 ScoreStatus = Literal[
     "waiting", "scored", "by_words", "unparseable", "failed", "nothing_recalled", "no_conversation"
 ]
@@ -61,16 +63,42 @@ class SessionMemory(NamedTuple):
         return self.lexical if self.relevance is None else self.relevance
 
 
-class AspectWeight(NamedTuple):
-    """The weight of an aspect. touched: when it was confirmed or decayed last, or made; epoch ms."""
+class Averages(NamedTuple):
+    """The exponential moving averages of a measure, the long one over about fifty sessions. drifts: whether the order
+    got worse than it used to be. sessions: how many so far.
+    """
 
-    id: int
-    weight: float
-    touched: int
+    average: float
+    long_average: float
+    drifts: bool
+    sessions: int
+
+
+class ComparedNote(NamedTuple):
+    """A memory that was given ahead. place, baseline: where it stood, and where without a predictor, counted from 1.
+    relevance: how much it helped, 0 to 1.
+    """
+
+    note_id: str
+    place: int
+    baseline: int
+    relevance: float
+
+
+class Comparison(NamedTuple):
+    """How good the order was, 0 to 1, and that without a predictor, as NDCG@10. Times are in epoch milliseconds."""
+
+    session: str
+    at: int
+    predictor: str
+    ndcg: float
+    baseline: float
+    averages: Averages
+    notes: tuple[ComparedNote, ...]
 
 
 _MEMORY = "note_id, times, recalled_at, relevance, ahead, baseline, lexical, confirmed"
-_SCORE = (
+SCORE = (
     "session_key, scored_at, lexical, recalled, used, status, score, confidence, said_used, novel, reasoning, model, "
     "characters, rounds"
 )
@@ -149,31 +177,14 @@ class SessionMemories:
     def store_score(self, score: SessionScore) -> None:
         """Stores the score of a session in the place of a former one."""
         marks = ", ".join("?" for _ in score)
-        self._connection.execute(f"INSERT OR REPLACE INTO session_scores ({_SCORE}) VALUES ({marks})", score)
+        self._connection.execute(f"INSERT OR REPLACE INTO session_scores ({SCORE}) VALUES ({marks})", score)
 
     def score_of(self, session: str) -> SessionScore | None:
         """The score of a session; None for one that did not end."""
         row = self._connection.execute(
-            f"SELECT {_SCORE} FROM session_scores WHERE session_key = ?", (session,)
+            f"SELECT {SCORE} FROM session_scores WHERE session_key = ?", (session,)
         ).fetchone()
         return None if row is None else SessionScore(*row)
-
-    def scores_of(self, sessions: Iterable[str]) -> dict[str, SessionScore]:
-        """The scores of sessions; those without one are left out."""
-        rows = self._connection.execute(
-            f"SELECT {_SCORE} FROM session_scores WHERE session_key IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(sessions)),),
-        )
-        return {row[0]: SessionScore(*row) for row in rows}
-
-    def counts_of(self, sessions: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """How many memories sessions were given, and how many of these answered a recall."""
-        rows = self._connection.execute(
-            "SELECT session_key, count(*), sum(times > 0) FROM session_memories "
-            "WHERE session_key IN (SELECT value FROM json_each(?)) GROUP BY session_key",
-            (json.dumps(list(sessions)),),
-        )
-        return {row[0]: (int(row[1]), int(row[2])) for row in rows}
 
     def count_scored(self) -> int:
         """How many sessions were ever scored to the end, those that were deleted since among them."""
@@ -186,27 +197,87 @@ class SessionMemories:
 
     # Aspects
 
-    def aspects_of(self, note_ids: Iterable[str]) -> dict[int, int]:
-        """The aspects that facts of these notes belong to, with how many of the notes confirm each."""
-        rows = self._connection.execute(
-            "SELECT aspect_id, count(DISTINCT facts.note_id) FROM attributes JOIN facts ON facts.id = fact_id "
-            "WHERE facts.note_id IN (SELECT value FROM json_each(?)) AND aspect_id IS NOT NULL "
-            "AND attributes.status = 'active' GROUP BY aspect_id",
-            (json.dumps(list(note_ids)),),
-        )
-        return {int(row[0]): int(row[1]) for row in rows}
-
-    def weights(self) -> tuple[AspectWeight, ...]:
-        """The weights of all aspects."""
-        rows = self._connection.execute(
-            "SELECT id, weight, max(created_at, coalesce(last_confirmed_at, 0), coalesce(last_decayed_at, 0)) "
-            "FROM aspects"
-        )
-        return tuple(AspectWeight(*row) for row in rows)
-
-    def weigh(self, aspect_id: int, weight: float, now: int, *, confirmed: bool) -> None:
-        """Gives an aspect a weight, which was confirmed, or has decayed."""
-        column = "last_confirmed_at" if confirmed else "last_decayed_at"
+    def confirm_aspects(self, note_ids: Iterable[str], settings: FeedbackPart, now: int) -> None:
+        """Lets the aspects that facts of these notes belong to weigh more, for each of the notes that confirms one;
+        unchanged by none but for the bounds, of which the greater one holds. now: epoch ms.
+        """
+        most = settings.max_aspect_weight
         self._connection.execute(
-            f"UPDATE aspects SET weight = ?, {column} = ? WHERE id = ?", (weight, now, aspect_id)
+            "UPDATE aspects SET last_confirmed_at = :now, "
+            "weight = max(:least, min(:most, weight + :delta * found.notes)) "
+            "FROM (SELECT aspect_id, count(DISTINCT facts.note_id) AS notes FROM attributes "
+            "JOIN facts ON facts.id = fact_id WHERE facts.note_id IN (SELECT value FROM json_each(:ids)) "
+            "AND aspect_id IS NOT NULL AND attributes.status = 'active' GROUP BY aspect_id) AS found "
+            "WHERE aspects.id = found.aspect_id",
+            {
+                "ids": json.dumps(list(note_ids)), "least": min(settings.min_aspect_weight, most), "most": most,
+                "delta": settings.fts_weight_delta, "now": now,
+            },
+        )  # fmt: skip
+
+    def fade_aspects(self, settings: FeedbackPart, now: int) -> None:
+        """Lets the aspects weigh less that nothing confirmed for long, down to a bound. now: epoch ms."""
+        self._connection.execute(
+            "UPDATE aspects SET weight = max(:least, weight - :rate), last_decayed_at = :now "
+            "WHERE :now - max(created_at, coalesce(last_confirmed_at, 0), coalesce(last_decayed_at, 0)) > :stale "
+            "AND max(:least, weight - :rate) < weight",
+            {
+                "least": min(settings.min_aspect_weight, settings.max_aspect_weight), "rate": settings.decay_rate,
+                "stale": settings.stale_days * _DAY_MS, "now": now,
+            },
+        )  # fmt: skip
+
+    # How good orders were
+
+    def averages(self, predictor: str, but: str = "") -> Averages | None:
+        """The averages of a predictor after its last session; None for none. but: another session than this."""
+        row = self._connection.execute(
+            "SELECT average, long_average, drifts, (SELECT count(*) FROM predictor_comparisons "
+            "WHERE predictor = ?1 AND session_key <> ?2) FROM predictor_comparisons "
+            "WHERE predictor = ?1 AND session_key <> ?2 ORDER BY compared_at DESC, rowid DESC LIMIT 1",
+            (predictor, but),
+        ).fetchone()
+        return None if row is None else Averages(row[0], row[1], bool(row[2]), row[3])
+
+    def put_comparison(self, comparison: Comparison) -> None:
+        """Stores the comparison of a session in the place of a former one."""
+        averages = comparison.averages
+        self._connection.execute(
+            "INSERT OR REPLACE INTO predictor_comparisons (session_key, compared_at, predictor, ndcg, baseline_ndcg, "
+            "average, long_average, drifts, notes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                comparison.session, comparison.at, comparison.predictor, comparison.ndcg, comparison.baseline,
+                averages.average, averages.long_average, averages.drifts, _text(comparison.notes),
+            ),
+        )  # fmt: skip
+
+    def comparison_of(self, session: str) -> Comparison | None:
+        """The comparison of a session; None for one without."""
+        found = self._comparisons("WHERE session_key = ?", (session,))
+        return found[0] if found else None
+
+    def newest_comparisons(self, most: int) -> tuple[Comparison, ...]:
+        """The comparisons made last, the newest first."""
+        return self._comparisons("ORDER BY compared_at DESC, rowid DESC LIMIT ?", (most,))
+
+    def _comparisons(self, which: str, values: tuple[object, ...]) -> tuple[Comparison, ...]:
+        rows = self._connection.execute(
+            "SELECT session_key, compared_at, predictor, ndcg, baseline_ndcg, average, long_average, drifts, notes "
+            f"FROM predictor_comparisons {which}",
+            values,
         )
+        return tuple(
+            Comparison._make((*row[:5], Averages(row[5], row[6], bool(row[7]), 0), _notes(row[8])))
+            for row in rows
+        )
+
+
+def _text(notes: Sequence[ComparedNote]) -> str:
+    return json.dumps([list(one) for one in notes], ensure_ascii=False)
+
+
+def _notes(text: str) -> tuple[ComparedNote, ...]:
+    try:
+        return tuple(ComparedNote(*one) for one in json.loads(text))
+    except (ValueError, TypeError):
+        return ()

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.pipeline.database.calls import Calls
-    from core.pipeline.database.checkpoints import Checkpoints
-    from core.pipeline.database.comparisons import Comparisons
-    from core.pipeline.database.counts import Counts
     from core.pipeline.database.decisions import Decisions
     from core.pipeline.database.documents import Documents
     from core.pipeline.database.embeddings import Embeddings
@@ -37,9 +34,6 @@ class Tables:
     """
 
     calls: Calls
-    checkpoints: Checkpoints
-    comparisons: Comparisons
-    counts: Counts
     decisions: Decisions
     documents: Documents
     embeddings: Embeddings

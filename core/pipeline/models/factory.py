@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.models.claude_code import ClaudeCode
-from core.pipeline.models.embeddings import EmbeddingProvider
+from core.pipeline.models.commands import ClaudeCode, OpenCode
 from core.pipeline.models.ollama import Ollama
-from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
-    AVAILABLE,
-    Answer,
-    Availability,
+    EmbeddingProvider,
     NamedProvider,
-    Provider,
-    Schema,
 )
 from core.settings.pipeline_sections import DEFAULT_MODELS, PipelineConfiguration
 from core.settings.pipeline_sections import Provider as ProviderName
@@ -61,18 +54,6 @@ def deadline_of(configuration: PipelineConfiguration) -> float:
     return configuration.extraction.timeout / 1_000
 
 
-def named(provider: Provider) -> NamedProvider:
-    """A provider with a name, whatever it is: its own, else that of its kind."""
-    told = (
-        getattr(provider, "name", None),
-        getattr(provider, "model", None),
-        getattr(provider, "identity", None),
-    )
-    if all(isinstance(one, str) for one in told) and callable(getattr(provider, "available", None)):
-        return provider  # type: ignore[return-value]
-    return _Named(provider)
-
-
 def _made(name: ProviderName, model: str, configuration: PipelineConfiguration) -> NamedProvider | None:
     if name == "ollama":
         endpoint = configuration.extraction.endpoint
@@ -80,35 +61,3 @@ def _made(name: ProviderName, model: str, configuration: PipelineConfiguration) 
     if name == "claude-code":
         return ClaudeCode(model)
     return OpenCode(model) if name == "opencode" else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A provider that has no name of its own."""
-
-    provider: Provider
-
-    @property
-    def name(self) -> str:
-        """The name of its kind."""
-        return str(getattr(self.provider, "name", None) or type(self.provider).__name__)
-
-    @property
-    def model(self) -> str:
-        """Its model, "" when it tells none."""
-        return str(getattr(self.provider, "model", "") or "")
-
-    @property
-    def identity(self) -> str:
-        """Its own, else name and model."""
-        return str(getattr(self.provider, "identity", None) or f"{self.name} {self.model}".rstrip())
-
-    def available(self) -> Availability:
-        """What it says itself; else it is taken for there."""
-        look = getattr(self.provider, "available", None)
-        found = look() if callable(look) else AVAILABLE
-        return found if isinstance(found, Availability) else AVAILABLE
-
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        """The provider's answer."""
-        return self.provider.generate(prompt, schema, deadline)

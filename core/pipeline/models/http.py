@@ -94,10 +94,8 @@ def request(
     try:
         client = _client(_is_here(url), url.startswith("https:"))
         timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-        connections: _Connections | None = getattr(_own, "connections", None)
-        extensions = {} if connections is None else {"trace": connections.trace}
         with client.stream(
-            method, url, content=content, headers=headers, timeout=timeout, extensions=extensions
+            method, url, content=content, headers=headers, timeout=timeout, extensions=trace_of_call()
         ) as reply:
             gathered = bytearray()
             for chunk in reply.iter_bytes():
@@ -185,6 +183,12 @@ def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -
     if error is not None and not isinstance(error, ModelTimeoutError):
         raise error
     raise ModelTimeoutError(late, where=where, todo=MORE_TIME)
+
+
+def trace_of_call() -> dict[str, Any]:
+    """What a request takes along so that `within` can cut its connections; nothing outside of a call."""
+    connections: _Connections | None = getattr(_own, "connections", None)
+    return {} if connections is None else {"trace": connections.trace}
 
 
 def _cut(opened: socket.socket) -> None:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
-from core.pipeline.models.answer_parsing import excerpt
-from core.pipeline.models.embeddings import Embedded, vector_of
+from core.pipeline.models.answers import excerpt
 from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
     AVAILABLE,
     Answer,
     AskedToWaitError,
     Availability,
+    Embedded,
     EmptyAnswerError,
     ModelError,
     ModelHttpError,
@@ -25,6 +25,7 @@ from core.pipeline.models.provider import (
     Schema,
     TruncatedAnswerError,
     UnreadableAnswerError,
+    vector_of,
 )
 from core.pipeline.transaction_guard import assert_outside_transaction
 from core.settings.pipeline_sections import DEFAULT_ENDPOINT, DEFAULT_MODELS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from array import array
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal, Protocol, Self
+from typing import Any, ClassVar, Final, Literal, Protocol, Self
 
 from core.errors import ErrorCode, NuggetsError
 
@@ -47,19 +49,6 @@ class Availability:
 AVAILABLE = Availability(True)
 
 
-class Provider(Protocol):
-    """Something that answers a prompt."""
-
-    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        """The model's answer.
-
-        schema: the JSON schema that the answer should follow; a provider that cannot pass it on leaves it out, for
-        nobody relies on it. deadline: seconds for the whole call, reading included. Raises a ModelError and nothing
-        else when the model cannot be reached, is late or says nothing.
-        """
-        ...
-
-
 class Named(Protocol):
     """Something that can be asked, says who it is and whether it could answer."""
 
@@ -83,24 +72,39 @@ class Named(Protocol):
         ...
 
 
+class Provider(Protocol):
+    """Something that answers a prompt."""
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The model's answer.
+
+        schema: the JSON schema that the answer should follow; a provider that cannot pass it on leaves it out, for
+        nobody relies on it. deadline: seconds for the whole call, reading included. Raises a ModelError and nothing
+        else when the model cannot be reached, is late or says nothing.
+        """
+        ...
+
+
 class NamedProvider(Named, Provider, Protocol):
     """A provider that says who it is and whether it could answer."""
 
 
 class ModelError(NuggetsError):
-    """A model gave nothing that could be used. The raw memory is stored already and stays."""
+    """A model gave nothing that could be used. The raw memory is stored already and stays.
+
+    kind: what the ledger calls it. retryable: whether the same question may be answered at another time. outage:
+    whether it is the provider that cannot answer now, whatever it is asked: the work waits for it.
+    """
 
     code = ErrorCode.MODEL
     kind: ClassVar[ErrorKind]
 
     @property
     def retryable(self) -> bool:
-        """Whether the same question may be answered at another time."""
         return True
 
     @property
     def outage(self) -> bool:
-        """Whether it is the provider that cannot answer now, whatever it is asked: the work waits for it."""
         return False
 
     def during(self, stage: str) -> Self:
@@ -120,16 +124,18 @@ class ModelTimeoutError(ModelError):
 class ModelHttpError(ModelError):
     """The model could not be reached, or its server refused.
 
-    status: the HTTP status; None when there was no reply at all, or when the model is no server.
+    status: the HTTP status; None when there was no reply at all, or when the model is no server. seconds: until it
+    answers later, as it says itself; None where it says nothing.
     """
 
     kind: ClassVar[ErrorKind] = "http"
 
     def __init__(
-        self, what: str, *, where: str = "", kept: str = "", todo: str = "", status: int | None = None
+        self, what: str, *, status: int | None = None, seconds: float | None = None, **said: Any
     ) -> None:
-        super().__init__(what, where=where, kept=kept, todo=todo)
+        super().__init__(what, **said)
         self.status = status
+        self.seconds = seconds
 
     @property
     def retryable(self) -> bool:
@@ -145,43 +151,20 @@ class CommandFailedError(ModelHttpError):
     """A model's command ended badly and did not say why: it may be the question."""
 
     kind = "command_failed"
-
-    @property
-    def outage(self) -> bool:
-        return False
+    outage = False
 
 
 class AskedToWaitError(ModelHttpError):
-    """The provider says that it answers later: a limit of use is reached, or it has too much to do.
-
-    seconds: until then, None where it does not say.
-    """
+    """The provider says that it answers later: a limit of use is reached, or it has too much to do."""
 
     kind = "asked_to_wait"
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        where: str = "",
-        kept: str = "",
-        todo: str = "",
-        status: int | None = None,
-        seconds: float | None = None,
-    ) -> None:
-        super().__init__(what, where=where, kept=kept, todo=todo, status=status)
-        self.seconds = seconds
-
 
 class ModelMissingError(ModelHttpError):
-    """The server answers, but has no such model."""
+    """The server answers, but has no such model: somebody must fetch it first."""
 
     kind = "model_missing"
-
-    @property
-    def retryable(self) -> bool:
-        """Somebody must fetch the model first."""
-        return False
+    retryable = False
 
 
 class ModelUnavailableError(ModelHttpError):
@@ -197,8 +180,8 @@ class ModelUnavailableError(ModelHttpError):
 class CallRefusedError(ModelError):
     """Nothing was asked, to spare a provider that fails or a budget that is spent. until: epoch ms."""
 
-    def __init__(self, what: str, *, where: str = "", kept: str = "", todo: str = "", until: int = 0) -> None:
-        super().__init__(what, where=where, kept=kept, todo=todo)
+    def __init__(self, what: str, *, until: int = 0, **said: Any) -> None:
+        super().__init__(what, **said)
         self.until = until
 
 
@@ -230,3 +213,60 @@ class TruncatedAnswerError(ModelError):
     """The answer was cut off before its end."""
 
     kind = "truncated"
+
+
+LARGEST_DIMENSION: Final = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a model made of some texts. vectors: one for each text, in their order; None where it is of no use.
+
+    prompt_tokens: None where nobody counted.
+    """
+
+    vectors: tuple[array[float] | None, ...]
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+
+class EmbeddingProvider(Named, Protocol):
+    """A model that makes vectors of texts."""
+
+    def embed(self, texts: Sequence[str], deadline: float) -> Embedded:
+        """The vectors of some texts, which may have different numbers of dimensions.
+
+        deadline: seconds for the whole call, reading included. Raises a ModelError and nothing else when the model
+        cannot be reached, is late or refuses.
+        """
+        ...
+
+
+def vector_of(numbers: Any) -> array[float] | None:
+    """The vector that a reply's list of numbers is, in float32; None where it is none, points nowhere, or holds what
+    is no finite number.
+    """
+    if not isinstance(numbers, list) or not 0 < len(numbers) <= LARGEST_DIMENSION:
+        return None
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
+        return None
+    try:
+        made = array("f", numbers)
+    except OverflowError:
+        return None
+    length = math.fsum(one * one for one in made)
+    return made if math.isfinite(length) and length > 0.0 else None
+
+
+def fitting(vector: array[float] | None, dimensions: int) -> array[float]:
+    """A vector of so many dimensions; 0 for any. Raises UnreadableAnswerError for another one, and for none."""
+    if vector is None:
+        raise UnreadableAnswerError(
+            "the model made no usable vector of a text: it is empty, zero or no number"
+        )
+    if dimensions and len(vector) != dimensions:
+        raise UnreadableAnswerError(
+            f"the model made a vector of {len(vector):,} dimensions where {dimensions:,} are expected",
+            todo="set embedding.dimensions to make all vectors anew",
+        )
+    return vector

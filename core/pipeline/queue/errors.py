@@ -15,7 +15,7 @@ from core.errors import (
     ReadOnlyError,
     StorageError,
 )
-from core.pipeline.documents.errors import DocumentError
+from core.pipeline.document_text import DocumentError
 from core.pipeline.models.provider import (
     CallRefusedError,
     CommandFailedError,

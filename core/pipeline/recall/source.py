@@ -38,7 +38,7 @@ from core.settings.pipeline_sections import PipelineConfiguration
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.meaning import BeyondWords
-    from core.pipeline.models.embeddings import EmbeddingProvider
+    from core.pipeline.models.provider import EmbeddingProvider
 
 # Decisions about what a query names stand no lower than the hit at this place; so many of them.
 _PLACE: Final = 5

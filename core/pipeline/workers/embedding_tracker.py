@@ -12,8 +12,7 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.embeddings import DueText, MadeVector
 from core.pipeline.intake.normalisation import content_hash
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.embeddings import fitting
-from core.pipeline.models.provider import CallRefusedError, ModelError
+from core.pipeline.models.provider import CallRefusedError, ModelError, fitting
 from core.pipeline.note_linking import text_of
 from core.pipeline.records import EmbeddingCoverage
 from core.settings.pipeline_sections import PipelineConfiguration

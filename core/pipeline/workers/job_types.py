@@ -15,7 +15,7 @@ from core.settings.pipeline_sections import PipelineConfiguration
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.pipeline.documents.fetch import Network
+    from core.pipeline.fetch import Network
     from core.pipeline.model_calls import ModelCaller
 
 TYPES: Final[tuple[JobType, ...]] = (
@@ -108,7 +108,7 @@ def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
 
 
 def _ingest_document(context: JobContext, lease: Lease) -> tuple[str, ...]:
-    from core.pipeline.workers.document_job import DocumentContext, take_turn
+    from core.pipeline.documents import DocumentContext, take_turn
 
     job, configuration = lease.job, context.configuration
     turn = DocumentContext(
@@ -131,7 +131,7 @@ def _hints(context: JobContext, lease: Lease) -> tuple[str, ...]:
 
 
 def _end_session(context: JobContext, lease: Lease) -> tuple[str, ...]:
-    from core.pipeline.workers.session_end_job import commit, prepare, think
+    from core.pipeline.session_scores import commit, prepare, think
 
     configuration, caller = context.configuration, context.caller
     asks = uses_model("session_end", configuration) and caller.provider is not None

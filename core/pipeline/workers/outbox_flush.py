@@ -83,7 +83,7 @@ class OutboxFlusher:
         """Brings over all that waits, batch by batch."""
         from core.pipeline.writes.outbox import flush_outbox
 
-        only = None if everything else self._database.reading.counts.accepted_waiting()
+        only = None if everything else self._database.reading.proposals.accepted_waiting()
         if only is not None and not only:
             return Flushed()
         flushed, before = 0, -1
@@ -138,7 +138,7 @@ class OutboxFlusher:
             from core.pipeline.writes.decisions import note_decisions
 
             note_decisions(self._database, self._memory())
-        elif not self._database.reading.counts.any_fact():
+        elif not self._database.reading.facts.any():
             return
         from core.pipeline.writes.note_sync import sync_from_notes
         from core.pipeline.writes.removal import follow_shown
@@ -146,5 +146,5 @@ class OutboxFlusher:
 
         follow_shown(self._database, self._memory(), now=now)
         follow_undo(self._database, self._memory(), now=now)
-        if self._database.reading.counts.any_fact():
+        if self._database.reading.facts.any():
             sync_from_notes(self._database, self._memory(), now=now)

@@ -29,7 +29,7 @@ from core.settings.pipeline_sections import PipelineConfiguration
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.snapshot import Snapshot
-    from core.pipeline.documents.fetch import Network
+    from core.pipeline.fetch import Network
     from core.pipeline.model_calls import ModelCaller
 
 # How often notes are looked for that others wrote.

@@ -6,7 +6,7 @@ from typing import Final
 
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.models.opencode import NEVER_ASKED
+from core.pipeline.models.commands import NEVER_ASKED
 from core.pipeline.modes import mode
 from core.pipeline.queue.state import StateInputs, pipeline_state
 from core.pipeline.records import EmbeddingCoverage, PipelineState, PipelineStatus, ProviderHealth
@@ -25,6 +25,33 @@ def _unreadable(warnings: tuple[ConfigurationWarning, ...]) -> str:
 
 
 _USUAL: Final = _named(PipelineConfiguration())
+# Everything in counts; moments are epoch ms, NULL for never. since: from when on the oldest open work has waited: a job
+# that failed waits from its making on, one that was let go again from then on. progress: when a job was last completed,
+# a part of a long text read or a note written. Of the ends of sessions nobody waits for any.
+_COUNTS: Final = """
+SELECT (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'document_ingest') AS documents_waiting,
+    (SELECT count(*) FROM jobs WHERE status = 'pending' AND type = 'session_end') AS sessions_waiting,
+    (SELECT count(*) FROM jobs WHERE status = 'completed' AND type = 'extract' AND error_class = 'unread') AS unread,
+    (SELECT count(*) FROM proposals WHERE status IN ('proposed', 'review', 'blocked')) AS proposals_open,
+    (SELECT count(*) FROM raw_memories) AS raw,
+    (SELECT count(*) FROM raw_memories WHERE status = 'extracted') AS read,
+    (SELECT count(*) FROM facts WHERE status = 'active') AS facts,
+    (SELECT count(*) FROM proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')) AS outcomes,
+    (SELECT count(*) FROM entities) AS entities,
+    (SELECT count(*) FROM documents WHERE removed_at IS NULL AND status = 'done') AS documents,
+    (SELECT count(*) FROM graph_outbox WHERE status = 'pending') AS outbox_pending,
+    (SELECT count(*) FROM graph_outbox WHERE status IN ('conflict', 'failed')) AS outbox_conflicts,
+    (SELECT max(done_at) FROM graph_outbox WHERE status = 'done') AS last_written_at,
+    (SELECT min(at) FROM (
+        SELECT min(CASE WHEN failed_at = updated_at THEN created_at ELSE updated_at END) AS at FROM jobs
+            WHERE status = 'pending' AND type <> 'session_end'
+        UNION ALL SELECT min(leased_at) FROM jobs WHERE status = 'leased'
+        UNION ALL SELECT min(created_at) FROM graph_outbox WHERE status = 'pending')) AS since,
+    (SELECT max(at) FROM (
+        SELECT max(completed_at) AS at FROM jobs WHERE status = 'completed'
+        UNION ALL SELECT max(json_extract(result, '$.readAt')) FROM jobs WHERE status IN ('pending', 'leased')
+        UNION ALL SELECT max(done_at) FROM graph_outbox WHERE status = 'done')) AS progress
+"""
 
 
 def status_of(
@@ -37,7 +64,10 @@ def status_of(
 ) -> PipelineStatus:
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
-    totals = reader.counts.count_all()
+    totals, jobs = reader.connection.execute(_COUNTS).fetchone(), reader.jobs.counts()
+    dead = reader.connection.execute(
+        "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
+    ).fetchone()
     running = reader.jobs.running()
     state, why = pipeline_state(
         StateInputs(
@@ -46,20 +76,20 @@ def status_of(
             paused=reader.meta.number(meta.PAUSED) is not None,
             provider=provider,
             now=now,
-            waiting=totals.jobs.get("pending", 0) - totals.documents_waiting - totals.sessions_waiting,
-            documents=totals.documents_waiting,
-            held=totals.jobs.get("held", 0),
-            running=totals.jobs.get("leased", 0),
-            dead=totals.jobs.get("dead", 0),
-            outbox=totals.outbox_pending,
-            proposals_open=totals.proposals_open,
-            read=totals.read,
-            facts=totals.facts + totals.outcomes,
-            since=totals.since,
-            progress=totals.progress,
-            died=totals.died,
-            died_of=totals.died_of,
-            unread=totals.unread,
+            waiting=jobs.get("pending", 0) - totals["documents_waiting"] - totals["sessions_waiting"],
+            documents=totals["documents_waiting"],
+            held=jobs.get("held", 0),
+            running=jobs.get("leased", 0),
+            dead=jobs.get("dead", 0),
+            outbox=totals["outbox_pending"],
+            proposals_open=totals["proposals_open"],
+            read=totals["read"],
+            facts=totals["facts"] + totals["outcomes"],
+            since=totals["since"],
+            progress=totals["progress"],
+            died=dead["failed_at"] if dead else None,
+            died_of=dead["error"] if dead else "",
+            unread=totals["unread"],
             unreadable=_unreadable(warnings),
             model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
         )
@@ -69,17 +99,17 @@ def status_of(
         frozen=configuration.mutations_frozen,
         light=state,
         why=why,
-        jobs=totals.jobs,
-        proposals_open=totals.proposals_open,
-        raw=totals.raw,
-        facts=totals.facts,
-        entities=totals.entities,
-        outbox_pending=totals.outbox_pending,
-        outbox_conflicts=totals.outbox_conflicts,
-        unread=totals.unread,
-        documents=totals.documents,
+        jobs=jobs,
+        proposals_open=totals["proposals_open"],
+        raw=totals["raw"],
+        facts=totals["facts"],
+        entities=totals["entities"],
+        outbox_pending=totals["outbox_pending"],
+        outbox_conflicts=totals["outbox_conflicts"],
+        unread=totals["unread"],
+        documents=totals["documents"],
         embeddings=embeddings,
-        last_written_at=totals.last_written_at,
+        last_written_at=totals["last_written_at"],
         running=running[0] if running else None,
         provider=provider,
         warnings=warnings,

@@ -21,12 +21,12 @@ from kits.writes_kit import parrot
 from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.pipeline.continuity.judging import judging_prompt, labels, read_judgement
 from core.pipeline.database.connection import Database
 from core.pipeline.database.session_memories import SessionScore
 from core.pipeline.models.provider import Answer, ModelUnavailableError, UnreadableAnswerError
 from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
+from core.pipeline.session_scores import judging_prompt, labels, read_judgement
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "continuity.json").read_text(encoding="utf-8")

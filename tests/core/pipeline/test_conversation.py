@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.errors import ErrorCode, InvalidInputError
-from core.pipeline.continuity.conversation import read_conversation
+from core.pipeline.conversation import read_conversation
 from core.pipeline.service import Pipeline
 
 # A thought, or what a tool said; in no file does it stand where somebody said it.

@@ -13,9 +13,9 @@ from kits.fake_ollama import FakeOllama, Reply
 from kits.scripted_model import ScriptedModel
 from kits.written_configuration import read_configuration
 
+from core.pipeline.database.calls import LONGEST_PAUSE_MS, pause_ms
 from core.pipeline.database.connection import Database
 from core.pipeline.model_calls import ModelCaller
-from core.pipeline.models.breaker import LONGEST_PAUSE_MS, pause_ms
 from core.pipeline.models.provider import (
     AVAILABLE,
     Answer,

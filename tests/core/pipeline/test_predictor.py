@@ -13,13 +13,15 @@ from kits.service_kit import Clock, configure, open_pipeline
 from core.briefing import Order, briefing
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.pipeline.continuity.order import Averages, averaged, ndcg
-from core.pipeline.prediction import predictor as room
-from core.pipeline.prediction.loading import load_predictor
-from core.pipeline.prediction.predictor import (
+from core.pipeline import prediction as room
+from core.pipeline.prediction import (
+    Averages,
     Candidate,
     Features,
     NullPredictor,
+    averaged,
+    load_predictor,
+    ndcg,
     run_predictor_scoring,
 )
 from core.pipeline.service import Pipeline

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.retention_kit import Text, put
 from kits.service_kit import Clock, configure, open_pipeline
 
 from core.graph import edits
 from core.memory import Memory
-from core.pipeline.continuity.scores import confirmed_weight, decayed_weight, lexical_use, words_of
+from core.pipeline.database.connection import Database
+from core.pipeline.retention import DAY_MS
 from core.pipeline.service import Pipeline
 from core.pipeline.session_events import SessionEvent
+from core.pipeline.session_scores import lexical_use, words_of
+from core.settings.pipeline_sections import FeedbackPart
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "aspect_feedback.json").read_text(encoding="utf-8")
@@ -31,34 +35,50 @@ def worked(pipeline: Pipeline, ticks: int = 10) -> None:
             return
 
 
-def weight_after(given: dict[str, Any]) -> float:
-    if "confirmations" in given:
-        return confirmed_weight(
-            given["weight"],
-            delta=given["delta"],
-            confirmations=given["confirmations"],
-            least=given["min"],
-            most=given["max"],
-        )
-    return decayed_weight(
-        given["weight"],
-        rate=given["decayRate"],
-        days=given["days_since_update"],
-        stale_days=given["staleDays"],
-        least=given["minWeight"],
-    )
+def weight_after(database: Database, given: dict[str, Any]) -> float:
+    """The weight of an aspect after facts of so many notes confirmed it, or after so many days without any."""
+    now = 1_000 * DAY_MS
+    settings = FeedbackPart(
+        fts_weight_delta=given.get("delta", 0.0), max_aspect_weight=given.get("max", 1.0),
+        min_aspect_weight=given.get("min", given.get("minWeight", 0.0)), decay_rate=given.get("decayRate", 0.0),
+        stale_days=given.get("staleDays", 0),
+    )  # fmt: skip
+    notes = [f"note-{number}" for number in range(given.get("confirmations", 0))]
+    with database.write() as writer:
+        entity = writer.entities.find_or_make_entity("Postgres", "product", now)
+        aspect = writer.entities.find_or_make_aspect(entity, "network", now)
+        updated = now - int(given.get("days_since_update", 0) * DAY_MS)
+        writer.connection.execute("UPDATE aspects SET weight = ?, created_at = ?", (given["weight"], updated))
+        for number, _ in enumerate(notes):
+            put(writer, Text(number, fact="active"))
+            writer.entities.add_attribute(
+                entity_id=entity, aspect_id=aspect, raw_id=f"raw-{number}", kind="attribute", content=f"says {number}",
+                normalised_content=f"says {number}", confidence=0.7, importance=0.5, now=now, fact_id=f"fact-{number}",
+            )  # fmt: skip
+        if "confirmations" in given:
+            writer.session_memories.confirm_aspects(notes, settings, now)
+        else:
+            writer.session_memories.fade_aspects(settings, now)
+    return aspect_weights(database)[aspect]
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=[one["id"] for one in VECTORS])
-def test_weights_become_what_the_vectors_say(vector: dict[str, Any]) -> None:
-    assert weight_after(vector["input"]) == pytest.approx(vector["expected"])
+def aspect_weights(database: Database) -> dict[int, float]:
+    """The weight of each aspect."""
+    rows = database.reading.connection.execute("SELECT id, weight FROM aspects")
+    return {row[0]: row[1] for row in rows}
 
 
-def test_more_confirmations_weigh_more_up_to_the_bound() -> None:
-    for weight, count, expected in ((0.5, 2, 0.54), (0.99, 3, 1.0)):
-        done = confirmed_weight(weight, delta=0.02, confirmations=count, least=0.1, most=1.0)
-        assert done == pytest.approx(expected)
-    assert confirmed_weight(0.5, delta=0.02, confirmations=1, least=0.9, most=0.4) == 0.4
+MORE: list[dict[str, Any]] = [
+    {"input": {"weight": 0.5, "delta": 0.02, "confirmations": 2, "min": 0.1, "max": 1.0}, "expected": 0.54},
+    {"input": {"weight": 0.99, "delta": 0.02, "confirmations": 3, "min": 0.1, "max": 1.0}, "expected": 1.0},
+    {"input": {"weight": 0.5, "delta": 0.02, "confirmations": 1, "min": 0.9, "max": 0.4}, "expected": 0.4},
+]
+
+
+def test_weights_become_what_the_vectors_say(tmp_path: Path) -> None:
+    for number, vector in enumerate((*VECTORS, *MORE)):
+        with closing(Database.open(tmp_path / str(number))) as database:
+            assert weight_after(database, vector["input"]) == pytest.approx(vector["expected"]), vector
 
 
 def test_a_memory_was_used_when_its_words_were_said() -> None:
@@ -89,16 +109,10 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
                 "VALUES ('f1', ?, '', 'web', 'x', 'x', 'h', 1, 'fact', 1, 'active', ?, '', '', 1)",
                 (done.raw_id, note.id),
             )
-            writer.connection.execute(
-                "UPDATE attributes SET fact_id = 'f1', aspect_id = ? WHERE entity_id = ?", (aspect, entity)
-            )
-            if not writer.session_memories.aspects_of([note.id]):
-                writer.connection.execute(
-                    "INSERT INTO attributes (entity_id, aspect_id, raw_id, fact_id, kind, content, "
-                    "normalised_content, confidence, importance, status, created_at, updated_at) "
-                    "VALUES (?, ?, ?, 'f1', 'attribute', 'c', 'c', 1, 0.5, 'active', 1, 1)",
-                    (entity, aspect, done.raw_id),
-                )
+            writer.entities.add_attribute(
+                entity_id=entity, aspect_id=aspect, raw_id=done.raw_id, kind="attribute", content="c",
+                normalised_content="c", confidence=0.7, importance=0.5, now=1, fact_id="f1",
+            )  # fmt: skip
         for answer in (note.id, note.id, other.id):
             pipeline.follow_session(SessionEvent("recall", "s1", texts=("which?",), note_id=answer))
         talk = f"User: which port? The key is {SECRET}.\n\nAssistant: Postgres is on port 5433."
@@ -114,7 +128,7 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
         assert (score.status, score.score, score.used) == ("by_words", None, 1)
         assert score.lexical == ended.score.lexical
         assert [one.cause for one in ended.checkpoints] == ["session_end"]
-        weights = {one.id: one.weight for one in pipeline.database.reading.session_memories.weights()}
+        weights = aspect_weights(pipeline.database)
         assert weights[aspect] == pytest.approx(0.52)
         # Once: the same end again confirms nothing twice, and the text is known.
         again = pipeline.end_session("s1", project="web", conversation=talk)
@@ -123,7 +137,7 @@ def test_the_end_of_a_session_reads_its_conversation_and_weighs_what_helped(tmp_
         assert pipeline.session("s1").overview.score == score
         assert again.text is not None
         assert again.text.status == "duplicate"
-        weights = {one.id: one.weight for one in pipeline.database.reading.session_memories.weights()}
+        weights = aspect_weights(pipeline.database)
         assert weights[aspect] == pytest.approx(0.52)
 
 
@@ -140,7 +154,7 @@ def test_an_aspect_that_nothing_confirms_fades_every_so_many_sessions(tmp_path: 
             clock.forward(minutes=days * 1440)
             pipeline.end_session(f"s{number}")
             worked(pipeline)
-            found += [one.weight for one in pipeline.database.reading.session_memories.weights()]
+            found += aspect_weights(pipeline.database).values()
         assert found == pytest.approx([0.5, 0.5, 0.5, 0.4, 0.4, 0.4])
 
 

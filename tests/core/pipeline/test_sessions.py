@@ -16,9 +16,9 @@ from kits.service_kit import Clock, configure, open_pipeline
 
 from core.errors import InvalidInputError
 from core.memory import Memory
-from core.pipeline.continuity.activity import Activity, is_due
-from core.pipeline.continuity.digests import digest, duration
+from core.pipeline.database.sessions import Activity, is_due
 from core.pipeline.session_events import SessionEvent
+from core.pipeline.sessions import digest, duration
 from core.workspace import Workspace
 
 SECRET = "sk-proj-" + "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"

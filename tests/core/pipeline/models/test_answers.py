@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pipeline.models.answer_parsing import LONGEST_ANSWER, clamped, last_object
-from core.pipeline.models.lenient_json import DEEPEST, read_object
+from core.pipeline.models.answers import DEEPEST, LONGEST_ANSWER, clamped, last_object, read_object
 from core.pipeline.models.provider import (
     Answer,
     EmptyAnswerError,

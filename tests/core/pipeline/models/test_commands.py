@@ -15,10 +15,17 @@ import pytest
 from kits.written_configuration import read_configuration
 
 from core.pipeline.models import commands
-from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, ClaudeCode, own_environ
-from core.pipeline.models.commands import CommandOutput, answer_text
+from core.pipeline.models.commands import (
+    OLDEST,
+    SHORT,
+    UNARMED,
+    ClaudeCode,
+    CommandOutput,
+    OpenCode,
+    answer_text,
+    own_environ,
+)
 from core.pipeline.models.factory import deadline_of, provider_of
-from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
     AskedToWaitError,
     CommandFailedError,

@@ -7,7 +7,6 @@ import json
 import pytest
 from kits.fake_ollama import FakeOllama, Reply
 
-from core.pipeline.models.embeddings import fitting, vector_of
 from core.pipeline.models.ollama import Ollama
 from core.pipeline.models.provider import (
     ModelError,
@@ -16,6 +15,8 @@ from core.pipeline.models.provider import (
     ModelTimeoutError,
     ModelUnavailableError,
     UnreadableAnswerError,
+    fitting,
+    vector_of,
 )
 from core.pipeline.transaction_guard import CallInsideTransactionError, holding_a_transaction
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from kits.named_model import NamedModel
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, drain, note_texts, only_job
 from kits.writes_kit import decision, found, parrot
@@ -17,7 +18,7 @@ from core.pipeline.records import Job, PipelineState
 TEXT = "Anna moved the billing service to PostgreSQL."
 
 
-class Meanwhile:
+class Meanwhile(NamedModel):
     """A model while whose answer something happens."""
 
     def __init__(self, happens: Callable[[], Any]) -> None:

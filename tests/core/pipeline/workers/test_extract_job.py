@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.laws import examples
+from kits.named_model import NamedModel
 from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
@@ -316,7 +317,7 @@ def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
 # Models
 
 
-class _Watching:
+class _Watching(NamedModel):
     """A model that checks that the database can be written by others while it is asked."""
 
     def __init__(self, writes: Writes) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kits.fake_ollama import FakeOllama, Line, Reply
+from kits.named_model import NamedModel
 from kits.pipeline_rows import job_result
 from kits.scripted_model import Line as Said
 from kits.scripted_model import ScriptedModel
@@ -42,7 +43,7 @@ CAT = "The office cat is called Turing."
 HOURS = 60
 
 
-class Healing:
+class Healing(NamedModel):
     """Fails with an error until it is healed."""
 
     name, model, identity = "healing", "", "healing"

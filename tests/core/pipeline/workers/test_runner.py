@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from kits.named_model import NamedModel
 from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
@@ -64,7 +65,7 @@ def test_nothing_is_asked_within_a_transaction_and_others_may_write_meanwhile(
 ) -> None:
     asked: list[int] = []
 
-    class Looking:
+    class Looking(NamedModel):
         """Looks whether the database can be written while it is asked."""
 
         def __init__(self) -> None:
@@ -281,7 +282,7 @@ def test_a_burst_of_texts_that_the_model_cannot_read_keeps_no_other_waiting(open
     assert note_texts(pipeline) == [TEXT]
 
 
-class Away:
+class Away(NamedModel):
     """A model whose server is not there, and may come."""
 
     name, model = "away", ""

@@ -1,0 +1,402 @@
+"""What kind of document bytes are, the text that they hold, and why one could not be read."""
+
+from __future__ import annotations
+
+import codecs
+import html
+import io
+import logging
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import PurePath
+from typing import Any, Final, NamedTuple
+
+from core.errors import ErrorCode, NuggetsError
+from core.pipeline.extra import install_command
+
+
+class Fault(StrEnum):
+    """What was wrong, for counting; the class of the job's error."""
+
+    EMPTY = "empty_document"
+    UNREADABLE = "unreadable_document"
+    LIBRARY_MISSING = "library_missing"
+    UNSUPPORTED = "unsupported_content"
+    TOO_LARGE = "too_large"
+    BAD_ADDRESS = "bad_address"
+    BLOCKED = "blocked_address"
+    REDIRECTS = "too_many_redirects"
+    REFUSED = "fetch_refused"
+    TIMEOUT = "fetch_timeout"
+    UNREACHABLE = "fetch_unreachable"
+    SERVER = "fetch_failed"
+
+
+# What may be better a while later.
+_PASSING = frozenset((Fault.TIMEOUT, Fault.UNREACHABLE, Fault.SERVER))
+
+
+class DocumentError(NuggetsError):
+    """A document that could not be read. fault: why, for programs."""
+
+    code = ErrorCode.UNREADABLE_SOURCE
+
+    def __init__(self, what: str, fault: Fault, *, where: str = "", **said: Any) -> None:
+        super().__init__(what, where=where, **said)
+        self.fault = fault
+
+    @property
+    def error_class(self) -> str:
+        """Under what name the queue counts it."""
+        return str(self.fault)
+
+    @property
+    def permanent(self) -> bool:
+        """Whether another try would end the same."""
+        return self.fault not in _PASSING
+
+
+HTML: Final = "text/html"
+MARKDOWN: Final = "text/markdown"
+PLAIN: Final = "text/plain"
+PDF: Final = "application/pdf"
+_BY_ENDING: Final = {
+    ".htm": HTML, ".html": HTML, ".xhtml": HTML, ".md": MARKDOWN, ".markdown": MARKDOWN, ".pdf": PDF,
+}  # fmt: skip
+_HTML_TYPES: Final = (HTML, "application/xhtml+xml")
+_HTML_BEGINS: Final = re.compile(rb"\s*(?:<!--.{0,2000}?-->\s*)?(?:<!doctype\s+html|<html[\s>])", re.I | re.S)
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_META_CHARSET: Final = re.compile(rb"<meta[^>]{0,500}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I)
+_META_WITHIN: Final = 4_096
+_HEADING: Final = re.compile(r"^ {0,3}#{1,3}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_TITLE_WITHIN: Final = 20_000
+_LONGEST_TITLE: Final = 200
+# Pages of a PDF may be made to take for ever.
+_PDF_SECONDS: Final = 120.0
+# Characters of text; more than fits is no document.
+LONGEST_TEXT: Final = 100 * 1024 * 1024
+
+
+class ReadText(NamedTuple):
+    """The text of a document. title: what the document calls itself, "" for nothing."""
+
+    title: str
+    text: str
+
+
+def media_type_of(name: str, data: bytes) -> str:
+    """The media type of a file, by what it begins with, then by the ending of its name."""
+    if data.startswith(b"%PDF-"):
+        return PDF
+    ending = _BY_ENDING.get(PurePath(name).suffix.lower())
+    if ending is not None and ending != PDF:
+        return ending
+    return HTML if _HTML_BEGINS.match(data[:4_096]) else PLAIN
+
+
+def check_readable(data: bytes, media_type: str, where: str) -> None:
+    """Raises DocumentError for what surely cannot be read, so that nobody waits to be told."""
+    if not data.strip():
+        raise _empty(where)
+    if media_type == PDF:
+        _pypdf(where)
+    elif media_type not in _HTML_TYPES:
+        _decoded(data, "", media_type, where, strict=True)
+
+
+def read_text(
+    data: bytes,
+    media_type: str,
+    *,
+    charset: str = "",
+    where: str = "",
+    strict: bool = True,
+    between: Callable[[], None] = lambda: None,
+) -> ReadText:
+    """The text that bytes hold, line breaks as they are in text and at blocks in a page.
+
+    charset: what the server says of it, "" for nothing. strict: a plain text must be UTF-8 then, or say what it is by
+    its first bytes; else what cannot be read becomes U+FFFD. between: called again and again while it takes long; what
+    it raises ends it. Raises DocumentError.
+    """
+    if media_type == PDF:
+        read = _pdf_text(data, where, between)
+    elif media_type in _HTML_TYPES:
+        read = html_text(_decoded(data, charset or _meta_charset(data), media_type, where))
+    else:
+        text = _decoded(data, charset, media_type, where, strict=strict and not charset)
+        text = text.replace("\r\n", "\n")
+        read = ReadText(_heading(text) if media_type == MARKDOWN else "", text)
+    text = read.text.replace("\x00", "\ufffd")
+    if not text.strip():
+        raise _empty(where)
+    return ReadText(" ".join(read.title.split())[:_LONGEST_TITLE], text)
+
+
+def _empty(where: str) -> DocumentError:
+    return DocumentError("Empty content", Fault.EMPTY, where=where, todo="give a document with some text")
+
+
+def _heading(text: str) -> str:
+    found = _HEADING.search(text[:_TITLE_WITHIN])
+    return found[1] if found else ""
+
+
+def _meta_charset(data: bytes) -> str:
+    found = _META_CHARSET.search(data[:_META_WITHIN])
+    return found[1].decode("ascii", "replace") if found else ""
+
+
+def _decoded(data: bytes, charset: str, media_type: str, where: str, *, strict: bool = False) -> str:
+    for bom, name in _BOMS:
+        if data.startswith(bom):
+            return data.decode(name, "replace")
+    if charset:
+        try:
+            return data.decode(charset, "replace")
+        except (LookupError, ValueError):
+            pass  # a name that means nothing, or no encoding of text
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if strict:
+            raise DocumentError(
+                f"is not UTF-8 (byte {error.start})",
+                Fault.UNREADABLE,
+                where=where,
+                todo="convert it to UTF-8",
+            ) from error
+        # What pages of former times are mostly in.
+        return data.decode("utf-8" if b"\xc3" in data else "cp1252", "replace")
+    if strict and "\x00" in text[:8_192]:
+        raise DocumentError(
+            "is no text", Fault.UNREADABLE, where=where, todo="give a text, a Markdown or HTML file, or a PDF"
+        )
+    return text
+
+
+def _pypdf(where: str) -> Any:
+    """The library."""
+    try:
+        import pypdf
+    except ImportError:
+        raise DocumentError(
+            "the text of a PDF needs the library pypdf", Fault.LIBRARY_MISSING, where=where,
+            todo=f"install it with: {install_command('pdf')}",
+        ) from None  # fmt: skip
+    # It warns of each flaw on standard error, where the app paints.
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
+    return pypdf
+
+
+def _pdf_text(data: bytes, where: str, between: Callable[[], None]) -> ReadText:
+    """The text of each page, a blank line between two."""
+    library, ends = _pypdf(where), time.monotonic() + _PDF_SECONDS
+    pages, length = [], 0
+    try:
+        reader = library.PdfReader(io.BytesIO(data), strict=False)
+        title = str(getattr(getattr(reader, "metadata", None), "title", None) or "")
+        for page in reader.pages:
+            between()
+            said = str(page.extract_text() or "").strip()
+            length += len(said)
+            if length > LONGEST_TEXT or time.monotonic() > ends:
+                raise DocumentError("the PDF takes too long to read", Fault.TOO_LARGE, where=where)
+            pages.append(said)
+    except DocumentError:
+        raise
+    except (
+        MemoryError,
+        RecursionError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+    ) as error:
+        raise _bad_pdf(error, where) from error
+    except Exception as error:
+        # The library's own errors have no base among those of Python; whatever is not its own goes on.
+        if not type(error).__module__.startswith("pypdf"):
+            raise
+        raise _bad_pdf(error, where) from error
+    return ReadText(title, "\n\n".join(page for page in pages if page))
+
+
+def _bad_pdf(error: Exception, where: str) -> DocumentError:
+    said = " ".join(str(error).split())[:200] or type(error).__name__
+    return DocumentError(f"the PDF cannot be read ({said})", Fault.UNREADABLE, where=where)
+
+
+# One pass over the page: a comment, a declaration, a tag, or a stray "<". Each alternative ends where it began at the
+# latest, so that nothing is read twice.
+_MARKUP: Final = re.compile(
+    r"<(?:(?P<comment>!--)|(?P<declaration>[!?])"
+    r"|(?P<end>/)?(?P<name>[a-zA-Z][a-zA-Z0-9:-]{0,63}+))"
+)
+# Ends of an open tag: a ">" inside quotes is part of an attribute.
+_IN_TAG: Final = re.compile(r"[\"'>]")
+# Elements whose text is none: it is dropped even where they are never closed.
+_RAW: Final = frozenset(("script", "style"))
+# Elements that are no part of what a page says. An unclosed one is kept: else it would take the rest of the page.
+_DROPPED: Final = frozenset(
+    (
+        "nav", "noscript", "template", "svg", "iframe", "object", "canvas", "audio", "video", "select", "button",
+        "textarea", "dialog", "math",
+    )
+)  # fmt: skip
+_BLOCKS: Final = frozenset(
+    (
+        "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "dialog", "div", "dl", "dt",
+        "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header",
+        "hr", "html", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tbody",
+        "tfoot", "thead", "ul",
+    )
+)  # fmt: skip
+_LINES: Final = frozenset(("br", "tr", "li", "dt", "dd"))
+_HEADINGS: Final = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+_CELLS: Final = frozenset(("td", "th"))
+_PARAGRAPH: Final = "\n\n"
+_SPACES: Final = re.compile(r"[\s\u00a0]+")
+_BLANK_LINES: Final = re.compile(r"\n{3,}")
+
+
+def html_text(page: str) -> ReadText:
+    """The title of a page and its text, blocks apart by a blank line; nothing of scripts, styles and navigation.
+
+    Entities are decoded once: what they spell is text, never markup.
+    """
+    return _Reader(page).read()
+
+
+class _Reader:
+    """Reads one page from its beginning to its end."""
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._parts: list[str] = []
+        self._title: str | None = None
+        # Names of open elements that are left out, each with where the parts before it end.
+        self._dropped: list[tuple[str, int]] = []
+        self._open_of: Counter[str] = Counter()
+        self._title_from: int | None = None
+        self._preformatted = 0
+        # There is no end of a comment, or of an element of that name, from here on.
+        self._never: set[str] = set()
+
+    def read(self) -> ReadText:
+        page, place = self._page, 0
+        while (found := _MARKUP.search(page, place)) is not None:
+            self._text(page[place : found.start()])
+            place = self._after(found)
+        self._text(page[place:])
+        return ReadText(_one_line(self._title or "")[:_LONGEST_TITLE], _tidy("".join(self._parts)))
+
+    def _after(self, found: re.Match[str]) -> int:
+        """Takes markup in; where what follows it begins."""
+        if found["comment"]:
+            return self._skip(found.end(), "-->")
+        if found["declaration"]:
+            return self._skip(found.end(), ">")
+        name = found["name"].lower()
+        end, closed = self._tag_end(found.end())
+        if found["end"]:
+            self._close(name)
+            return end
+        if name in _RAW and not closed:
+            return self._after_raw(end, name)
+        self._open(name, closed)
+        return end
+
+    def _skip(self, place: int, until: str) -> int:
+        if until in self._never:
+            return place
+        end = self._page.find(until, place)
+        if end < 0:
+            self._never.add(until)
+            # A comment that is never closed is the rest of the page to a browser, too; the page is kept instead.
+            return place
+        return end + len(until)
+
+    def _tag_end(self, place: int) -> tuple[int, bool]:
+        """Where a tag ends, and whether it closes itself."""
+        start = place
+        while (found := _IN_TAG.search(self._page, place)) is not None:
+            if found[0] == ">":
+                return found.end(), self._page[max(start, found.start() - 1) : found.start()] == "/"
+            quote = f"never {found[0]}"
+            close = -1 if quote in self._never else self._page.find(found[0], found.end())
+            if close < 0:
+                self._never.add(quote)
+                place = found.end()
+            else:
+                place = close + 1
+        return len(self._page), False
+
+    def _after_raw(self, place: int, name: str) -> int:
+        """The end of a script or style; an unclosed one goes on to the end of the page."""
+        found = re.compile(rf"</{name}(?=[\s/>])[^>]*>?", re.IGNORECASE).search(self._page, place)
+        return len(self._page) if found is None else found.end()
+
+    def _open(self, name: str, closed: bool) -> None:
+        if closed and name not in _BLOCKS and name != "br":
+            return
+        if name == "title" and self._title is None and self._title_from is None:
+            self._title_from = len(self._parts)
+        elif name in _DROPPED and len(self._dropped) < 1_000:
+            self._dropped.append((name, len(self._parts)))
+            self._open_of[name] += 1
+        if name == "pre":
+            self._preformatted += 1
+        if name in _BLOCKS or name in _LINES:
+            self._parts.append("\n" if name in _LINES else _PARAGRAPH)
+        if name in _HEADINGS:
+            self._parts.append(_HEADINGS[name])
+        elif name == "li":
+            self._parts.append("- ")
+        elif name in _CELLS:
+            self._parts.append(" ")
+
+    def _close(self, name: str) -> None:
+        if name == "title" and self._title_from is not None:
+            self._title = "".join(self._parts[self._title_from :])
+            del self._parts[self._title_from :]
+            self._title_from = None
+        elif self._open_of[name]:
+            # The innermost open one of this name, and what was opened within it.
+            other = ""
+            while other != name:
+                other, start = self._dropped.pop()
+                self._open_of[other] -= 1
+                del self._parts[start:]
+        if name == "pre":
+            self._preformatted = max(0, self._preformatted - 1)
+        if name in _BLOCKS:
+            self._parts.append("\n" if name in _LINES else _PARAGRAPH)
+
+    def _text(self, raw: str) -> None:
+        if not raw:
+            return
+        # What is written between tags; line breaks that were only layout are spaces.
+        text = html.unescape(raw)
+        self._parts.append(text if self._preformatted else _SPACES.sub(" ", text))
+
+
+def _tidy(text: str) -> str:
+    """Without blank lines in a row, and without spaces around line breaks but before preformatted lines."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    joined = "\n".join(line if line.startswith("  ") else line.lstrip(" ") for line in lines)
+    return _BLANK_LINES.sub(_PARAGRAPH, joined).strip()
+
+
+def _one_line(text: str) -> str:
+    return _SPACES.sub(" ", text).strip()

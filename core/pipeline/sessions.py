@@ -1,0 +1,413 @@
+"""What happens in sessions, put down as it happens, and the checkpoints that come of it.
+
+All is on the disk before a checkpoint is due: whoever is killed meanwhile loses none, and the next one keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.model.change import UNNAMED, Author
+from core.pipeline.database.connection import Database
+from core.pipeline.database.session_memories import SessionMemory
+from core.pipeline.database.sessions import Activity, Checkpoint, Session, is_due
+from core.pipeline.database.tables import Tables
+from core.pipeline.intake.redaction import redact
+from core.pipeline.limits import LONGEST_DIGEST, LONGEST_SESSION
+from core.pipeline.records import KeptCheckpoint, Recovery, SessionOverview, SessionPage
+from core.pipeline.retention import BATCH, Kind, cutoff, drop, due, trusts_clock_in
+from core.pipeline.session_events import SessionEvent
+from core.pipeline.session_scores import begin_score
+from core.settings.pipeline_sections import ContinuityPart
+from core.text.estimate import cut_to_tokens, estimate_tokens
+from core.text.normalise import encodable
+
+# A checkpoint that is due waits so long for what else happens at once.
+DEBOUNCE_MS: Final = 2_500
+# Who says nothing of whose session it is: a command may end one of an agent.
+_NOBODY: Final = ("", Author("agent", UNNAMED).signature)
+# Of a text so much is looked at; what is kept of it is shorter by far.
+_LONGEST: Final = 8_000
+
+
+def store_events(
+    database: Database,
+    settings: ContinuityPart,
+    events: Iterable[SessionEvent],
+    *,
+    now: int,
+    max_attempts: int = 3,
+) -> tuple[Checkpoint, ...]:
+    """Puts down what happened, lasting, in one transaction, with the job that each end of a session leaves; the
+    checkpoints that came of it. Nothing where the settings switch it off. max_attempts: of the jobs.
+
+    Raises InvalidInputError for a session without a name or with too long a one.
+    """
+    clean = tuple(_clean(event) for event in events)
+    if not settings.enabled or not clean:
+        return ()
+    kept: list[Checkpoint] = []
+    with database.write() as writer:
+        for event in clean:
+            kept += _take(writer, settings, event, now, max_attempts)
+        kept += _settle(writer, settings, now)
+    return tuple(kept)
+
+
+def settle_due(database: Database, settings: ContinuityPart, *, now: int) -> tuple[Checkpoint, ...]:
+    """Keeps the checkpoints that are due; those that came of it. Nothing is written where none is."""
+    if not settings.enabled or not database.reading.sessions.due(now):
+        return ()
+    with database.write() as writer:
+        return tuple(_settle(writer, settings, now))
+
+
+def forget_old(writer: Tables, settings: ContinuityPart, now: int) -> None:
+    """Deletes checkpoints and sessions that are older than the settings keep them: one batch, others follow.
+    None by a clock that has just leapt ahead.
+    """
+    if not trusts_clock_in(writer, now):
+        return
+    before = cutoff(now, settings.retention_days)
+    for kind in (Kind.CHECKPOINTS, Kind.SESSIONS):
+        keys = due(writer, kind, before, BATCH)
+        if keys:
+            drop(writer, kind, keys, before, now)
+
+
+def pending_checkpoint(session: Session) -> Checkpoint:
+    """What happened in a session since its last checkpoint, as one that is not kept yet."""
+    text = digest(
+        session.pending,
+        cause="pending",
+        project=session.project,
+        prompts=session.pending.prompts,
+        milliseconds=session.updated - session.since,
+        now=session.updated,
+    )
+    return Checkpoint(0, session.key, session.project, session.author, "pending", text, 0, session.updated)
+
+
+def consumed(writer: Tables, key: str, now: int) -> Activity:
+    """What happened in a session since its last checkpoint, from now on told by the one that is being kept."""
+    session = writer.sessions.session(key)
+    if session is None:
+        return Activity()
+    writer.sessions.put(session._replace(pending=Activity(), due=None, since=now))
+    return session.pending
+
+
+def check_session(session: str) -> None:
+    """Raises InvalidInputError for a session without a name or with too long a one."""
+    if session and len(session) <= LONGEST_SESSION:
+        return
+    raise InvalidInputError(
+        f"the session is longer than {LONGEST_SESSION:,} characters"
+        if session
+        else "the session has no name",
+        code=ErrorCode.TOO_LONG if session else ErrorCode.EMPTY,
+        field="session",
+        where="the session",
+        kept="nothing was written",
+        todo="shorten it" if session else "name the session",
+    )
+
+
+def _clean(event: SessionEvent) -> SessionEvent:
+    """Without credentials."""
+    session = encodable(event.session).strip()
+    check_session(session)
+    texts = tuple(redact(encodable(text[:_LONGEST])).text for text in event.texts)
+    project = redact(encodable(event.project[:LONGEST_SESSION]).strip()).text
+    return event._replace(session=session, project=project, texts=texts)
+
+
+def _take(
+    writer: Tables, settings: ContinuityPart, event: SessionEvent, now: int, max_attempts: int
+) -> list[Checkpoint]:
+    at = now if event.at is None else min(event.at, now)
+    known = writer.sessions.session(event.session)
+    if known is not None and event.mark and event.mark <= known.marked:
+        return []
+    if event.note_id:
+        writer.session_memories.add(event.session, event.note_id, at)
+    writer.session_memories.add_ahead(event.session, event.ahead, at)
+    kept = []
+    if known is not None and known.due is not None and known.due <= at:
+        # Of events that come in later than they happened, each goes into the checkpoint of its time.
+        kept.append(_keep(writer, settings, known, "periodic", known.due))
+        known = writer.sessions.session(event.session)
+    former = known or Session(event.session, event.project, event.author, at, at, since=at)
+    happened = _activity(event)
+    session = former._replace(
+        project=event.project or former.project,
+        author=former.author if former.author and event.author in _NOBODY else event.author,
+        updated=max(at, former.updated),
+        ended=at if event.kind == "end" else None,
+        prompts=former.prompts + happened.prompts,
+        marked=max(event.mark, former.marked),
+        pending=former.pending.merged(happened),
+    )
+    if event.kind in ("compaction", "end"):
+        cause = "session_end" if event.kind == "end" else "pre_compaction"
+        if session.pending.empty:
+            writer.sessions.put(session)
+        else:
+            kept.append(_keep(writer, settings, session, cause, at))
+        if event.kind == "end":
+            begin_score(writer, event.session, now, max_attempts=max_attempts)
+        return kept
+    if session.due is None and is_due(
+        at - session.since,
+        session.pending.prompts,
+        interval=settings.time_interval_ms,
+        prompt_interval=settings.prompt_interval,
+    ):
+        session = session._replace(due=at + DEBOUNCE_MS)
+    writer.sessions.put(session)
+    return kept
+
+
+def _activity(event: SessionEvent) -> Activity:
+    match event.kind:
+        case "prompt":
+            return Activity(prompts=1, snippets=event.texts)
+        case "recall":
+            return Activity(queries=event.texts)
+        case "remember":
+            return Activity(remembers=event.texts)
+        case "edit":
+            return Activity(files=event.texts)
+        case "context":
+            return Activity(context="\n".join(event.texts))
+        case _:
+            return Activity()
+
+
+def _settle(writer: Tables, settings: ContinuityPart, now: int) -> list[Checkpoint]:
+    kept = [_keep(writer, settings, session, "periodic", now) for session in writer.sessions.due(now)]
+    forget_old(writer, settings, now)
+    return kept
+
+
+def _keep(writer: Tables, settings: ContinuityPart, session: Session, cause: str, at: int) -> Checkpoint:
+    ends = cause == "session_end"
+    text = digest(
+        session.pending,
+        cause=cause,
+        project=session.project,
+        prompts=session.prompts if ends else session.pending.prompts,
+        milliseconds=at - (session.started if ends else session.since),
+        now=at,
+    )
+    made = Checkpoint(0, session.key, session.project, session.author, cause, text, 0, at)
+    id = writer.sessions.insert_checkpoint(made)
+    writer.sessions.drop_oldest(session.key, settings.max_checkpoints_per_session)
+    writer.sessions.put(session._replace(pending=Activity(), due=None, since=at))
+    return made._replace(id=id)
+
+
+# Of a session so many are looked through for a recovery.
+_MOST: Final = 50
+# More than the settings keep of one.
+_MOST_KEPT: Final = 500
+# Nobody wrote these: their text says itself when and why it was made.
+_MADE: Final = frozenset(("periodic", "pre_compaction", "session_end", "pending"))
+_CUT: Final = "\n[… cut to the budget]"
+
+
+class CheckpointSubmission(NamedTuple):
+    """A checkpoint as it comes in. cause: what called for it. author: who says it."""
+
+    digest: str
+    session: str
+    project: str
+    cause: str
+    author: str
+
+
+def store_checkpoint(
+    database: Database, settings: ContinuityPart, submission: CheckpointSubmission, *, now: int
+) -> KeptCheckpoint:
+    """Keeps a checkpoint, lasting, and drops the oldest ones of its session beyond what the settings keep. What
+    happened in the session since the last one is added. now: epoch ms.
+
+    One that says what the last one of its session says is not kept again. Raises InvalidInputError for a blank or too
+    long digest and for a session without a name.
+    """
+    digest = encodable(submission.digest).strip()
+    session, project = (encodable(one).strip() for one in (submission.session, submission.project))
+    _check(digest, session, project)
+    redacted, named = redact(digest), redact(project)
+    with database.write() as writer:
+        rows = writer.sessions
+        text = "\n\n".join((redacted.text, *sections(consumed(writer, session, now))))
+        checkpoint = Checkpoint(
+            0, session, named.text, submission.author, submission.cause, text, redacted.count, now
+        )
+        last = next(iter(rows.newest(session, 1)), None)
+        if last is not None and (last.digest, last.project) == (checkpoint.digest, checkpoint.project):
+            count = rows.count_of(session)
+            return KeptCheckpoint(last.id, session, last.project, redacted.count, count, 0, False)
+        id = rows.insert_checkpoint(checkpoint)
+        dropped = rows.drop_oldest(session, settings.max_checkpoints_per_session)
+        forget_old(writer, settings, now)
+        return KeptCheckpoint(id, session, named.text, redacted.count, rows.count_of(session), dropped, True)
+
+
+def recovered(
+    reader: Tables, session: str, project: str, tokens: int, *, asking: str = ""
+) -> Recovery | None:
+    """What a session left, newest first, in at most so many tokens: what happened since its last checkpoint, and its
+    checkpoints. None where nothing was left.
+
+    session: "" for the last one of the project, or ("") of all. asking: a session that begins; what happens in it is
+    no work to be picked up, unless it has a checkpoint.
+    """
+    session, project = encodable(session).strip(), redact(encodable(project).strip()).text
+    rows = reader.sessions
+    name = session or rows.newest_session(project) or ""
+    kept = rows.newest(name, _MOST) if name else ()
+    open_one = (
+        reader.sessions.session(session) if session else reader.sessions.newest_pending(project, asking)
+    )
+    if open_one is not None and not open_one.pending.empty and (kept or open_one.key != asking):
+        unkept = pending_checkpoint(open_one)
+        if open_one.key == name:
+            kept = (unkept, *kept)
+        elif not kept or unkept.created_at > kept[0].created_at:
+            kept = (unkept, *rows.newest(open_one.key, _MOST))
+    if not kept:
+        return None
+    newest, *earlier = kept
+    whole = _section(newest)
+    text = cut_to_tokens(whole, tokens, _CUT)
+    cut, shown = text != whole, 1
+    for checkpoint in () if cut else earlier:
+        more = f"{text}\n\n{_section(checkpoint)}"
+        if estimate_tokens(more) > tokens:
+            break
+        text, shown = more, shown + 1
+    return Recovery(
+        newest.session,
+        newest.project,
+        newest.author,
+        newest.created_at,
+        rows.count_of(newest.session) + (newest.cause == "pending"),
+        shown if text else 0,
+        cut,
+        text,
+    )
+
+
+def page_of(reader: Tables, key: str, counted: Iterable[tuple[str, int]] = ()) -> SessionPage:
+    """All that is kept of a session. counted: notes whose recalls the memory counted for it, each with when, epoch ms.
+
+    Raises NotFoundError.
+    """
+    rows = reader.session_memories
+    score = rows.score_of(key)
+    known = {memory.note_id: memory for memory in rows.memories_of(key)}
+    for note_id, at in counted:
+        before = known.get(note_id, SessionMemory(note_id, 0, at, None, 0, 0, None, confirmed=False))
+        known[note_id] = before._replace(times=max(before.times, 1))
+    overview = next(iter(reader.sessions.overviews(1, key)), None)
+    if overview is None:
+        if score is None and not known:
+            raise NotFoundError("no session has this id", where=key, todo="nuggets session lists them")
+        overview = SessionOverview(key, "", "", 0, 0, None, 0, 0, False)
+    one = reader.sessions.session(key)
+    pending = (pending_checkpoint(one),) if one is not None and not one.pending.empty else ()
+    return SessionPage(
+        replace(overview, given=len(known), score=score),
+        (*pending, *reader.sessions.newest(key, _MOST_KEPT)),
+        tuple(known.values()),
+        rows.comparison_of(key),
+    )
+
+
+def _section(checkpoint: Checkpoint) -> str:
+    # Whatever has been learned since about credentials counts for what was kept before.
+    said = redact(checkpoint.digest).text
+    if checkpoint.cause in _MADE:
+        return said
+    at = datetime.fromtimestamp(checkpoint.created_at / 1000, UTC)
+    return f"## Checkpoint of {at:%Y-%m-%d %H:%M} UTC ({checkpoint.cause})\n{said}"
+
+
+def _check(digest: str, session: str, project: str) -> None:
+    if not digest:
+        raise InvalidInputError(
+            "it is empty",
+            code=ErrorCode.EMPTY,
+            field="digest",
+            where="the checkpoint",
+            kept="nothing was written",
+            todo="say in a few sentences what was done, decided and is still open",
+        )
+    if not session:
+        raise InvalidInputError(
+            "the session has no name",
+            code=ErrorCode.EMPTY,
+            field="session",
+            where="the checkpoint",
+            kept="nothing was written",
+            todo="name the session",
+        )
+    for field, text, longest in (
+        ("digest", digest, LONGEST_DIGEST),
+        ("session", session, LONGEST_SESSION),
+        ("project", project, LONGEST_SESSION),
+    ):
+        if len(text) > longest:
+            raise InvalidInputError(
+                f"the {field} is longer than {longest:,} characters",
+                code=ErrorCode.TOO_LONG,
+                field=field,
+                where="the checkpoint",
+                kept="nothing was written",
+                todo="shorten it",
+            )
+
+
+_HEADS: Final = {"pre_compaction": "Pre-Compaction Checkpoint", "session_end": "Session End Checkpoint"}
+_HEAD: Final = "Session Checkpoint"
+
+
+def digest(activity: Activity, *, cause: str, project: str, prompts: int, milliseconds: int, now: int) -> str:
+    """What happened, the lasting part first: who cuts the text keeps that. prompts: how many to tell of; milliseconds:
+    how long the session has been; now: epoch ms. Sections that say nothing are left out.
+    """
+    at = datetime.fromtimestamp(now / 1000, UTC)
+    count = f"{prompts} prompt{'' if prompts == 1 else 's'}"
+    head = (
+        f"## {_HEADS.get(cause, _HEAD)}\n"
+        f"{at:%Y-%m-%d %H:%M} UTC, project {project or 'unknown'}, {count} in {duration(milliseconds)}"
+    )
+    return "\n\n".join((head, *sections(activity)))
+
+
+def duration(milliseconds: int) -> str:
+    """How long, in whole minutes: "0m", "45m", "1h", "1h 5m"."""
+    hours, minutes = divmod(max(0, milliseconds) // 60_000, 60)
+    if not hours:
+        return f"{minutes}m"
+    return f"{hours}h {minutes}m" if minutes else f"{hours}h"
+
+
+def sections(activity: Activity) -> Iterator[str]:
+    """What happened, a section each; those that say nothing are left out."""
+    if activity.context:
+        yield f"### Session Context\n{activity.context}"
+    if activity.files:
+        yield "\n".join(("### Edited Files", *(f"- {path}" for path in activity.files)))
+    if activity.snippets:
+        yield "\n".join(("### Recent Prompts", *(f"- {text}" for text in activity.snippets)))
+    memory = (("Asked the memory", activity.queries), ("Stored in the memory", activity.remembers))
+    said = [f"{head}: {'; '.join(texts)}" for head, texts in memory if texts]
+    if said:
+        yield "\n".join(("### Memory Activity", *said))
